@@ -106,7 +106,7 @@ class Routed:
     tally: StageTally
 
 
-def plain_answer(answer: str) -> str:
+def _plain_answer(answer: str) -> str:
     """The form in which answers are compared, without upper case and extra white space."""
     return fold_spaces(answer.casefold())
 
@@ -117,7 +117,7 @@ def route(
     config: ConsensusConfig,
     *,
     decided: Mapping[str, str | None] | None = None,
-    same: Callable[[str], str] = plain_answer,
+    same: Callable[[str], str] = _plain_answer,
 ) -> Routed:
     """Route every item. `decided` are answers of the review, None where it rejected the item.
 
@@ -125,23 +125,21 @@ def route(
     InputError for a repeated item, an opinion about an unknown item, or a round below 1.
     """
     rounds = _by_item(items, opinions)
-    decisions = decided or {}
-    admitted: list[Endorsed] = []
-    queue: list[Queued] = []
-    ledger: list[LedgerRow] = []
+    decisions, ledger = decided or {}, []
+    outcomes: list[_ItemOutcome] = []
     for item_id in sorted(items):
         outcome = _outcome(item_id, rounds[item_id], config, same)
         if item_id in decisions:
-            outcome = _reviewed(item_id, decisions[item_id])
+            answer = decisions[item_id]
+            outcome = Endorsed(item_id, answer or "", 0, ("review",))
+            outcome = ConsensusReason.REVIEWED_OUT if answer is None else outcome
         ledger.append(_row(item_id, outcome, rounds[item_id], same))
-        if isinstance(outcome, Endorsed):
-            admitted.append(outcome)
-        elif isinstance(outcome, Queued):
-            queue.append(outcome)
+        outcomes.append(outcome)
     closed = tally(STAGE, StageKind.FILTER, UNIT, items, ledger)
-    return Routed(
-        tuple(admitted), tuple(queue), _funnel(rounds, admitted, decisions), tuple(ledger), closed
-    )
+    admitted = tuple(one for one in outcomes if isinstance(one, Endorsed))
+    queue = tuple(one for one in outcomes if isinstance(one, Queued))
+    funnel = _funnel(rounds, admitted, decisions)
+    return Routed(admitted, queue, funnel, tuple(ledger), closed)
 
 
 Rounds = dict[int, list[Opinion]]
@@ -154,9 +152,8 @@ def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, 
     rounds: dict[str, Rounds] = {item_id: defaultdict(list) for item_id in items}
     for opinion in opinions:
         if opinion.item_id not in rounds or opinion.round < 1:
-            problem = (
-                "an opinion about an unknown item" if opinion.round >= 1 else "a round below 1"
-            )
+            is_low = opinion.round < 1
+            problem = "a round below 1" if is_low else "an opinion about an unknown item"
             raise InputError("opinions", problem, "opinions about the items", "Check the ids.")
         rounds[opinion.item_id][opinion.round].append(opinion)
     return rounds
@@ -182,12 +179,6 @@ def _outcome(
     if held[-1] >= config.max_rounds:
         return ConsensusReason.GIVEN_UP
     return Queued(item_id, held[-1], last_answers, ConsensusReason.DISPUTED)
-
-
-def _reviewed(item_id: str, answer: str | None) -> _ItemOutcome:
-    if answer is None:
-        return ConsensusReason.REVIEWED_OUT
-    return Endorsed(item_id, answer, 0, ("review",))
 
 
 def _row(

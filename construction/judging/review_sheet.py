@@ -89,7 +89,7 @@ def bared(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
-def sheet_rows(items: Sequence[ReviewItem]) -> list[tuple[str, ...]]:
+def _sheet_rows(items: Sequence[ReviewItem]) -> list[tuple[str, ...]]:
     """The rows of a sheet without its header, by topic and item, protected."""
     rows = []
     for item in sorted(items, key=lambda item: (item.topic, item.item_id)):
@@ -107,7 +107,7 @@ def csv_sheet(items: Sequence[ReviewItem]) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    writer.writerows(sheet_rows(items))
+    writer.writerows(_sheet_rows(items))
     return b"\xef\xbb\xbf" + out.getvalue().encode()
 
 
@@ -116,7 +116,7 @@ def xlsx_sheet(items: Sequence[ReviewItem]) -> bytes:
     book = Workbook()
     sheet = book.worksheets[0]
     sheet.title, sheet.freeze_panes = "review", "A2"
-    rows = sheet_rows(items)
+    rows = _sheet_rows(items)
     for number, cells in enumerate((COLUMNS, *rows), start=1):
         for column, cell in enumerate(cells, start=1):
             if cell:

@@ -1,6 +1,7 @@
 """Settings of judging: who judges, by which model, and the limits of each stage.
 
-Kept apart from the code that uses them: every command reads the recipe, and few judge.
+Kept apart from the code that uses them: every command reads the recipe, and few judge. `Judges` is
+what a build has of them: the settings, the client and the budget of its models, their costs.
 """
 
 from __future__ import annotations

@@ -43,25 +43,21 @@ _WEIGHTS = {
     "practical_utility": 0.125,
     "communication_quality": 0.125,
 }
-_TEXTS = {
-    "en": {
-        "grounded_accuracy": (
-            "Every figure, name and date agrees with the input files and the request."
-        ),
-        "task_relevance": "All that the request asks for is done, and nothing else.",
-        "substantive_depth": (
-            "What the files hold on the question is used in full, exceptions included."
-        ),
-        "practical_utility": "Who asked can use what is delivered as it is.",
-        "communication_quality": "It is clear and in the language and form that were asked for.",
-    },
-    "zh": {
-        "grounded_accuracy": "所有数字、名称和日期都与输入文件和任务一致。",
-        "task_relevance": "任务要求的都已完成，没有多余的内容。",
-        "substantive_depth": "充分使用了文件中与任务有关的内容，包括例外情况。",
-        "practical_utility": "提出任务的人可以直接使用交付的成果。",
-        "communication_quality": "表达清楚，语言和格式符合要求。",
-    },
+_TEXTS = {  # in the order of the weights
+    "en": (
+        "Every figure, name and date agrees with the input files and the request.",
+        "All that the request asks for is done, and nothing else.",
+        "What the files hold on the question is used in full, exceptions included.",
+        "Who asked can use what is delivered as it is.",
+        "It is clear and in the language and form that were asked for.",
+    ),
+    "zh": (
+        "所有数字、名称和日期都与输入文件和任务一致。",
+        "任务要求的都已完成，没有多余的内容。",
+        "充分使用了文件中与任务有关的内容，包括例外情况。",
+        "提出任务的人可以直接使用交付的成果。",
+        "表达清楚，语言和格式符合要求。",
+    ),
 }
 
 
@@ -74,8 +70,8 @@ def grade(case: Case) -> Graded:
         known.setdefault(rule.rule_id, rule)
     texts = _TEXTS["zh" if leading_language(case.request) == "zh" else "en"]
     criteria = tuple(
-        Criterion(dimension=name, weight=weight, text=texts[name])
-        for name, weight in _WEIGHTS.items()
+        Criterion(dimension=name, weight=weight, text=text)
+        for (name, weight), text in zip(_WEIGHTS.items(), texts, strict=True)
     )
     kinds = {TYPES[item.file_type].kind for item in items if item.file_type in TYPES}
     is_visual = any(item.file_type in _VISUAL for item in items)
@@ -107,12 +103,8 @@ def _subjects(case: Case) -> Iterator[Rule]:
         if len(terms) >= _FEW_TERMS:
             is_answer = item.name_hints == (ANSWER,)
             own = {"terms": terms, "min": 1, "files": item.count, "figures": is_answer}
-            yield Rule(
-                rule_id=f"mentions.{kind.name}",
-                kind="mentions",
-                params={"extensions": list(kind.extensions), **own},
-                text=f"The .{kind.name} output uses words of the request or of the inputs.",
-            )
+            text = f"The .{kind.name} output uses words of the request or of the inputs."
+            yield _rule(f"mentions.{kind.name}", list(kind.extensions), text, **own)
 
 
 def _terms(case: Case) -> list[str]:
@@ -159,13 +151,8 @@ def _columns(case: Case) -> Iterator[Rule]:
     known = {column.name.casefold() for sheet in sheets for column in sheet.columns}
     if not known.isdisjoint(name.casefold() for name in names):
         return  # they may be what goes
-    kind = tables[0].file_type
-    yield Rule(
-        rule_id=f"columns.{kind}",
-        kind="columns",
-        params={"extensions": list(TYPES[kind].extensions), "names": names},
-        text=f"A table has the columns {', '.join(names)}.",
-    )
+    kind, text = tables[0].file_type, f"A table has the columns {', '.join(names)}."
+    yield _rule(f"columns.{kind}", list(TYPES[kind].extensions), text, names=names)
 
 
 def hard_rules(deliverables: Sequence[Deliverable], material: str) -> tuple[Rule, ...]:
@@ -188,20 +175,15 @@ def hard_rules(deliverables: Sequence[Deliverable], material: str) -> tuple[Rule
 
 
 def _rules_of_type(deliverable: Deliverable) -> Iterator[Rule]:
-    name, count = deliverable.file_type, deliverable.count
+    name, count, names = deliverable.file_type, deliverable.count, list(deliverable.name_hints)
     kind = TYPES.get(name)
     extensions = list(kind.extensions) if kind else [name]
-    yield _rule(
-        f"file_type.{name}",
-        extensions,
-        f"There is .{name} output, and its content is of that type.",
-    )
+    text = f"There is .{name} output, and its content is of that type."
+    yield _rule(f"file_type.{name}", extensions, text)
     yield _rule(f"count.{name}", extensions, f"At least {count} .{name} file(s).", min=count)
-    if deliverable.source != "produced" and deliverable.name_hints:
-        names = list(deliverable.name_hints)
-        yield _rule(
-            f"named.{name}", extensions, f"Named as requested: {', '.join(names)}.", names=names
-        )
+    if deliverable.source != "produced" and names:
+        text = f"Named as requested: {', '.join(names)}."
+        yield _rule(f"named.{name}", extensions, text, names=names)
     if kind is not None and kind.opener:
         yield _rule(f"opens.{name}", extensions, f"Every .{name} file opens with its own library.")
 

@@ -1,8 +1,13 @@
-"""The task as it was said, with role and skill by a table of words; below a threshold unassigned.
+"""The task as it was said, with role and skill by a table of words, and the task classes of a pool.
 
 The evidence for a label is the share of its score in the scores of the two best labels and of a
 doubt, which grows with the length of the request: a word says less of a longer one. Confidence is a
-logistic function of the evidence, fitted on labelled tasks.
+logistic function of the evidence, fitted on labelled tasks; below a threshold it is unassigned.
+
+Task classes are induced from a pool: the unit of skill transfer (EnterpriseClawBench, app. B). The
+big class is the role. Within a role, requests are clustered by what they say (sentence vectors) and
+by their skill; a cluster is a subclass, named after its commonest skill and the words that
+distinguish it. A joint stage: the classes depend on the whole pool, not on its order.
 """
 
 from __future__ import annotations

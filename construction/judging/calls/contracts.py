@@ -1,7 +1,9 @@
-"""Settings and contracts of the model client: questions to a language model, and what comes back.
+"""Settings and contracts of the model client: questions to a model, what comes back, what it costs.
 
 Settings say what is asked (recipe, digested) and how (runtime). Texts are kept out of every `repr`,
-so that no traceback and no log shows a prompt or an answer.
+so that no traceback and no log shows a prompt or an answer. Of a run's budget a call's worst case
+is reserved before it, its cost settled after; a run that only looks (`build --dry-run`) counts what
+it would ask in `FORECASTS`.
 """
 
 from __future__ import annotations

@@ -52,15 +52,10 @@ from data.randomness import keyed_generator
 PATHS = {"chat": "/chat/completions", "responses": "/responses"}
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _LASTING = frozenset({400, 413, 422})  # statuses that speak of the request, not of the run
-_NO_CREDIT = frozenset(
-    {
-        "insufficient_quota",
-        "billing_hard_limit_reached",
-        "billing_not_active",
-        "insufficient_balance",
-        "account_deactivated",
-    }
-)
+_NO_CREDIT = {
+    "insufficient_quota", "billing_hard_limit_reached", "billing_not_active",
+    "insufficient_balance", "account_deactivated",
+}  # fmt: skip
 _NO_BALANCE = re.compile(r"credit balance is|insufficient (?:account )?(?:balance|credits?|funds)")
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _OPTIONS: Any = {"headers": {"Content-Type": "application/json"}, "security": {"bearer_auth": True}}

@@ -6,7 +6,7 @@ sandbox of its own. What counts as proven are the findings that hold on the resu
 solutions; there must be some, and then
 
 - nothing, the text of the task, empty files and copies of the inputs fail;
-- wrong results fail, at least `MUTANTS` of them: copies of the reference's result in which
+- wrong results fail, at least `_MUTANTS` of them: copies of the reference's result in which
   something is changed, what the findings tell of first, each by a finding that says something about
   what was changed; and the reference's results for other inputs. A finding that fails for none of
   them is left out;
@@ -48,7 +48,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import Check
 
 VERSION = 5  # raised when what a proof asks for changes
-MUTANTS = 6
+_MUTANTS = 6
 _ERRORS = "errors.txt"
 _SOLUTION, _COMMAND = "solution.py", f"mkdir -p outputs && python3 -B solution.py 2> {_ERRORS}"
 _MOST_ERRORS, _MOST_FAULTS = 1_200, 12  # characters of a trace, and findings that are told
@@ -60,7 +60,7 @@ _MOST_MORE = 18  # of what findings tell of that none of these has failed
 _OTHER_INPUT = "other input"
 _MOST_INPUT_BYTES = 2_000_000  # of all inputs: the check carries them along
 _MAKER = Path(mutants.__file__)
-WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
+_WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
 
 
 class ProofReason(StrEnum):
@@ -151,9 +151,8 @@ def prove(task: Provable, run: Run | None) -> Proof:
             proof.without_work(findings)
         proof.changed_inputs(findings)
     except _Unproven as why:
-        faults = (why.reason.advice, why.detail, *why.faults)
-        kept = tuple(filter(None, faults))
-        return Proof(reason=why.reason, detail=why.detail, faults=kept, counts=proof.counts)
+        faults = tuple(filter(None, (why.reason.advice, why.detail, *why.faults)))
+        return Proof(reason=why.reason, detail=why.detail, faults=faults, counts=proof.counts)
     return Proof(findings, counts=proof.counts)
 
 
@@ -167,7 +166,7 @@ def proven_check(task: Provable, proof: Proof) -> Check:
         kind=FINDINGS,
         params={"program": task.checks, "inputs": inputs, "findings": list(proof.findings)},
         text="; ".join(proof.findings),
-        weight=WEIGHT,
+        weight=_WEIGHT,
         required=True,
         evidence="accuracy",
     )
@@ -199,9 +198,10 @@ class _Proving:
         agreed = {finding.name for finding in others if finding.passed}
         both = tuple(name for name in holding if name in agreed)
         if not both:
-            differing = next((f for f in others if not f.passed), None)
+            differing = (_shown(finding) for finding in others if not finding.passed)
             faults = [_shown(finding) for finding in others[:_MOST_FAULTS]]
-            raise _Unproven(ProofReason.SECOND_DISAGREES, _shown(differing), faults)
+            detail = next(differing, "no finding holds on it")
+            raise _Unproven(ProofReason.SECOND_DISAGREES, detail, faults)
         self.reported = {
             finding.name: [text for text in (finding.actual, finding.expected) if text]
             for finding in own
@@ -234,7 +234,7 @@ class _Proving:
             outputs = {**self.result, mutant.path: mutant.content}
             unbroken -= self._failed(mutant, outputs, findings)
         killed = self.counts["killed"]
-        if killed < MUTANTS:
+        if killed < _MUTANTS:
             tried = self.counts["mutants"]
             detail = f"{killed} of {tried} failed rightly"
             raise _Unproven(ProofReason.MUTANTS_PASSED, detail, passed[:_MOST_FAULTS])
@@ -450,9 +450,7 @@ def _change_of(mutant: Mutant) -> str:
     return f"inputs/{mutant.path} with {how}"
 
 
-def _shown(finding: Finding | None) -> str:
-    if finding is None:
-        return "no finding holds on it"
+def _shown(finding: Finding) -> str:
     values = {"expected": finding.expected, "found": finding.actual}
     held = "holds" if finding.passed else "fails"
     return f"{finding.name} {held}: {json.dumps(values, ensure_ascii=False)}"

@@ -1,8 +1,10 @@
-"""Pictures of the pages of delivered files, made in a sandbox without network.
+"""What a judge sees of delivered files beside views: pictures of pages, and changes of inputs.
 
-LibreOffice and Chromium turn documents, spreadsheets, slides and web pages into PDF, PDFium turns
-PDF into PNG, Pillow writes pictures anew. A rendered file is kept under the digest of its content:
-fonts and programs differ from machine to machine, and what a judge was shown must not.
+LibreOffice and Chromium turn documents, spreadsheets, slides and web pages into PDF, in a sandbox
+without network, PDFium turns PDF into PNG, Pillow writes pictures anew. A rendered file is kept
+under the digest of its content: fonts and programs differ from machine to machine, and what a judge
+was shown must not. Changes are the differences between two views of a file, cell by cell or by
+lines.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from data.canonical import digest
 
 OFFICE = frozenset({"docx", "xlsx", "pptx"})
 PICTURES = frozenset({"png", "jpg", "gif", "webp"})
-PAGES_OF_BROWSER = frozenset({"html", "svg"})
+_PAGES_OF_BROWSER = frozenset({"html", "svg"})
 _VERSION = "benchmint-pages/1"  # raised when pages are made in another way
 _SETTINGS = ("/etc/libreoffice", "/etc/chromium", "/etc/chromium.d")
 _LIBRARIES = ("pypdfium2", "pillow")
@@ -76,14 +78,14 @@ def pages_of(
     """
     limits = limits or PageLimits()
     kind = type_of(name)
-    if kind is None or kind.name not in {*OFFICE, *PICTURES, *PAGES_OF_BROWSER, "pdf"}:
+    if kind is None or kind.name not in {*OFFICE, *PICTURES, *_PAGES_OF_BROWSER, "pdf"}:
         return (), "no_pages"
     try:
         content = read_regular(str(folder), name, _MOST_BYTES)
     except (OSError, TooLarge):
         return (), "unsafe_file"
     program = "soffice" if kind.name in OFFICE else "chromium"
-    if kind.name in OFFICE | PAGES_OF_BROWSER and shutil.which(program) is None:
+    if kind.name in OFFICE | _PAGES_OF_BROWSER and shutil.which(program) is None:
         return (), f"{_PROGRAMS[program]} is not installed"  # not kept: it may be installed later
     made_from = [_VERSION, kind.name, digest(content), limits.pages, limits.pixels]
     target = kept / digest(made_from)[:32]

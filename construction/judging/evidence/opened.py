@@ -71,7 +71,7 @@ def opened(name: str, data: bytes, bounds: Bounds) -> View:
         return view("unreadable", (), note="is a pointer of Git LFS: its content is not there")
     form = form_of(name, data)
     try:
-        return _OPENERS[form](data, bounds) if form in _OPENERS else text_view(name, data, bounds)
+        return _OPENERS[form](data, bounds) if form in _OPENERS else _text_view(name, data, bounds)
     except TooLarge:
         return view("unreadable", (), note="holds more than is read of one file")
     except Encrypted:
@@ -84,7 +84,7 @@ def opened(name: str, data: bytes, bounds: Bounds) -> View:
         broken = f"is broken, or no {extension_of(name) or form} file ({type(error).__name__})"
     with suppress(Exception):  # broken syntax is still text that a person can read
         if form not in _BINARY:
-            shown = text_view(name, data, bounds)
+            shown = _text_view(name, data, bounds)
             return {**shown, "note": noted(f"{broken}: shown as text", shown.get("note", ""))}
     return view("unreadable", (), note=broken)
 
@@ -131,7 +131,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
         return data.decode("cp1252", "replace"), "read as Windows-1252"
 
 
-def text_view(name: str, data: bytes, bounds: Bounds) -> View:
+def _text_view(name: str, data: bytes, bounds: Bounds) -> View:
     """Text or code, whole, with its headings or definitions; what is no text is binary."""
     text, note = _decoded(data)
     if note and (b"\x00" in data or sum(byte < 9 for byte in data[:4096]) > 4):
@@ -235,7 +235,7 @@ def _yaml(data: bytes, bounds: Bounds) -> View:
     text = decode(data)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     if len(text) > bounds.text_chars // 10:
-        return text_view("data.yaml", data, bounds)
+        return _text_view("data.yaml", data, bounds)
     return _structured(list(yaml.load_all(text, Loader=loader)), text)
 
 

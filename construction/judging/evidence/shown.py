@@ -40,7 +40,7 @@ from data.text.lexicon import pattern_of
 from data.text.scripts import HAN
 
 BUDGET = 12_000  # tokens of the evidence of one candidate
-PICTURE_TOKENS = 1_000
+_PICTURE_TOKENS = 1_000
 _CHARS_PER_TOKEN, _HAN_TOKENS = 3.8, 0.9  # rough, over the tokenizers in use
 _WIDE = pattern_of(rf"[{HAN}\u3040-\u30ff\uac00-\ud7af]")
 _SAID_SHARE, _PICTURE_SHARE = 0.5, 0.4  # of the budget, at most
@@ -110,8 +110,8 @@ def deal(
     files = list(zip(views, weights, strict=True))
     most = max(int(budget * _PICTURE_SHARE), room - sum(costs)) if images else 0
     pictures = _pictures(evidence, most, left_out)
-    budget -= PICTURE_TOKENS * len(pictures)
-    room -= PICTURE_TOKENS * len(pictures)
+    budget -= _PICTURE_TOKENS * len(pictures)
+    room -= _PICTURE_TOKENS * len(pictures)
     for _ in range(_TRIES):  # costs are rough: what is too much is taken from the files again
         notes: list[str] = []
         shown = _files(files, costs, room, notes, choice)
@@ -122,7 +122,7 @@ def deal(
         if used <= budget:
             break
         room -= int((used - budget) * 1.5) + _LEAST
-    return Shown(content, pictures, (*left_out, *notes), used + PICTURE_TOKENS * len(pictures))
+    return Shown(content, pictures, (*left_out, *notes), used + _PICTURE_TOKENS * len(pictures))
 
 
 def _said(said: Sequence[Said], room: int, left_out: list[str]) -> list[dict[str, str]]:
@@ -179,7 +179,7 @@ def _pictures(evidence: Evidence, room: int, left_out: list[str]) -> tuple[Image
     ]
     ordered.sort(key=lambda entry: entry[:3])
     references = [ImageRef(path=path, picture=name) for *_, path, name in ordered]
-    most = max(0, room // PICTURE_TOKENS)
+    most = max(0, room // _PICTURE_TOKENS)
     if hidden := references[most:]:
         names = ", ".join(dict.fromkeys(one.path for one in hidden[:_PICTURES_NAMED]))
         left_out.append(f"{len(hidden)} of {len(references)} pictures are not shown: {names}")
@@ -334,7 +334,7 @@ def _sheet(
     shown: dict[str, Any] = {"sheet": sheet.name} if sheet.name else {}
     shown |= {"rows_below_header": sheet.rows}
     if not is_whole or sheet.rows > 12:
-        shown["columns"] = [column_line(column) for column in sheet.columns[:columns]]
+        shown["columns"] = [_column_line(column) for column in sheet.columns[:columns]]
         if len(sheet.columns) > columns:
             shown["columns"].append(f"⟨{len(sheet.columns) - columns} more columns⟩")
     else:
@@ -393,7 +393,7 @@ def _counted(cells: Sequence[str], count: int) -> list[str]:
     return [*cells, *([f"⟨{count - len(cells)} more⟩"] if count > len(cells) else [])]
 
 
-def column_line(column: Column) -> str:
+def _column_line(column: Column) -> str:
     """A column on one line."""
     facts = [column.type]
     if column.low is not None:
@@ -587,7 +587,7 @@ def _passages_of(view: FileView) -> Iterator[tuple[str, str]]:
             yield f"{name} {at}", " | ".join(row)
         for at, row in enumerate(sheet.tail, sheet.last_row - len(sheet.tail) + 1):
             yield f"{name} {at}", " | ".join(row)
-        columns = "\n".join(map(column_line, sheet.columns))
+        columns = "\n".join(map(_column_line, sheet.columns))
         cells = "\n".join((*sheet.errors, *sheet.formula_cells))
         yield f"{view.path}, {sheet.name}", f"{sheet.name}\n{columns}\n{cells}\n{sheet.note}"
     for part in view.parts:

@@ -12,7 +12,7 @@ import io
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from decimal import Decimal
 from itertools import islice
@@ -51,7 +51,7 @@ def number(text: str) -> Decimal | None:
     return -Decimal(bare) if text.startswith("(") else Decimal(bare)
 
 
-def cell_text(value: object, number_format: str = "") -> str:
+def _cell_text(value: object, number_format: str = "") -> str:
     """A cell as it is shown, percentages with all their digits."""
     if value is None:
         return ""
@@ -101,7 +101,12 @@ def sheet_of(
     head = kept[: _fitting(kept)]
     is_whole = len(head) == len(kept) and total is None
     tail = [_row(row, margin) for row in last] or kept[max(len(head), len(kept) - _TAIL_ROWS) :]
-    errors = _errors(kept, first, margin)
+    errors = [
+        f"{letters(margin + n + 1)}{first + at + 1} {cell}"
+        for at, row in enumerate(kept)
+        for n, cell in enumerate(row)
+        if cell.startswith("#") and _ERROR.fullmatch(cell)
+    ]
     return Sheet(
         name=name,
         columns=_columns(names, body, margin, width),
@@ -159,8 +164,7 @@ def _header(rows: Rows) -> int | None:
 def _columns(names: Row, body: Rows, margin: int, width: int) -> tuple[Column, ...]:
     columns = []
     for n in range(min(width, _MOST_COLUMNS)):
-        cells = [row[n] if n < len(row) else "" for row in body]
-        name = names[n] if n < len(names) else ""
+        name, *cells = (row[n] if n < len(row) else "" for row in (names, *body))
         if name or any(cells):
             columns.append(_column(name or letters(margin + n + 1), cells))
     return tuple(columns)
@@ -170,9 +174,7 @@ def _column(name: str, cells: Sequence[str]) -> Column:
     counts = Counter(filter(None, cells))
     values = {cell: number(cell) for cell in counts}
     kinds = {cell: _kind(cell, values[cell]) for cell in counts}
-    kinds_seen: Counter[str] = Counter()
-    for cell, n in counts.items():
-        kinds_seen[kinds[cell]] += n
+    kinds_seen = Counter(kinds[cell] for cell in cells if cell)
     kind = _type(kinds_seen)
     ordered: list[str] = []
     if kind in ("integer", "number", "mixed"):
@@ -184,6 +186,7 @@ def _column(name: str, cells: Sequence[str]) -> Column:
     if kind == "mixed":  # first those that are of another type than most
         most = kinds_seen.most_common(1)[0][0]
         shown.sort(key=lambda cell: kinds[cell] == most)
+    few = _FEW if len(shown) <= _FEW else _EXAMPLES
     return Column(
         name=name[: _EXAMPLE_CHARS * 2],
         type=kind,
@@ -191,10 +194,7 @@ def _column(name: str, cells: Sequence[str]) -> Column:
         high=ordered[-1] if ordered else None,
         distinct=len(counts),
         blanks=len(cells) - counts.total(),
-        examples=tuple(
-            cell[:_EXAMPLE_CHARS]
-            for cell in shown[: len(shown) if len(shown) <= _FEW else _EXAMPLES]
-        ),
+        examples=tuple(cell[:_EXAMPLE_CHARS] for cell in shown[:few]),
     )
 
 
@@ -207,22 +207,11 @@ def _kind(cell: str, value: Decimal | None) -> str:
 
 
 def _type(kinds_seen: Counter[str]) -> str:
-    if not kinds_seen:
-        return "empty"
-    if set(kinds_seen) <= {"integer", "number"}:
-        return "number" if "number" in kinds_seen else "integer"
-    if len(kinds_seen) == 1:
-        return next(iter(kinds_seen))
+    if len(kinds_seen) < 2:
+        return next(iter(kinds_seen), "empty")
+    if set(kinds_seen) == {"integer", "number"}:
+        return "number"
     return "text" if kinds_seen["text"] >= 0.9 * kinds_seen.total() else "mixed"
-
-
-def _errors(rows: Rows, first: int, margin: int) -> list[str]:
-    return [
-        f"{letters(margin + n + 1)}{first + at + 1} {cell}"
-        for at, row in enumerate(rows)
-        for n, cell in enumerate(row)
-        if cell.startswith("#") and _ERROR.fullmatch(cell)
-    ]
 
 
 def delimited(text: str, bounds: Bounds) -> Sheet:
@@ -233,7 +222,7 @@ def delimited(text: str, bounds: Bounds) -> Sheet:
     cells = 0
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     for values in reader:
-        rows.append(tuple(cell_text(value) for value in values))
+        rows.append(tuple(_cell_text(value) for value in values))
         cells += len(values) + 1
         if cells > bounds.cells:
             break
@@ -241,7 +230,7 @@ def delimited(text: str, bounds: Bounds) -> Sheet:
         return sheet_of("", rows, note=_ragged(rows))
     lines = text.splitlines()
     last = csv.reader(lines[-_TAIL_ROWS:], delimiter=mark)
-    tail = [tuple(cell_text(value) for value in values) for values in last]
+    tail = [tuple(_cell_text(value) for value in values) for values in last]
     return sheet_of("", rows, total=sum(map(bool, lines)), last=tail)
 
 
@@ -275,12 +264,10 @@ def records(values: Sequence[object], name: str = "", depth: int = 0) -> Iterato
         if len(keys) <= _MOST_COLUMNS:
             yield sheet_of(name or "records", rows)
         return
-    for value in values if depth < 3 else ():
-        for key, inner in value.items() if isinstance(value, dict) else ():
-            if isinstance(inner, list):
-                yield from records(inner, f"{name}.{key}" if name else str(key), depth + 1)
-            elif isinstance(inner, dict):
-                yield from records([inner], f"{name}.{key}" if name else str(key), depth + 1)
+    for key, inner in (pair for record in maps if depth < 3 for pair in record.items()):
+        if isinstance(inner, list | dict):
+            below = inner if isinstance(inner, list) else [inner]
+            yield from records(below, f"{name}.{key}" if name else str(key), depth + 1)
 
 
 def _field(value: object) -> str:
@@ -289,7 +276,7 @@ def _field(value: object) -> str:
     if isinstance(value, dict):
         shown = (f"{key}: {_field(inner)}" for key, inner in islice(value.items(), 20))
         return "; ".join(shown)[:_CELL_CHARS]
-    return cell_text(value)
+    return _cell_text(value)
 
 
 def parquet(data: bytes, bounds: Bounds) -> Sheet:
@@ -366,7 +353,7 @@ def _long_sheet(sheet: Any, most: int) -> Sheet:
         if cells > 2 * most:
             note = f"not read to its end, which is said to be row {declared}"
             return sheet_of(sheet.title, rows, total=total, last=last, note=note)
-        shown = tuple(map(cell_text, row))
+        shown = tuple(map(_cell_text, row))
         total += any(shown)
         if cells <= most:
             rows.append(shown)
@@ -384,7 +371,7 @@ def _sheet(sheet: Any, formulas: Any) -> Sheet:
     for row in sheet.iter_rows(min_row=1, min_col=1):
         shown = []
         for cell in row:
-            text = cell_text(cell.value, str(cell.number_format))
+            text = _cell_text(cell.value, str(cell.number_format))
             source = formulas.cell(cell.row, cell.column).value
             if source is not None and formulas.cell(cell.row, cell.column).data_type == "f":
                 source = getattr(source, "text", source)
@@ -446,16 +433,12 @@ def _layout(sheet: Any) -> list[str]:
     merged = sorted(map(str, sheet.merged_cells.ranges))
     charts = [type(chart).__name__ for chart in getattr(sheet, "_charts", ())]
     pictures = len(getattr(sheet, "_images", ()))
-    listed: Iterable[tuple[str, Sequence[str]]] = (
-        ("hidden rows", hidden_rows),
-        ("hidden columns", hidden_columns),
-        ("merged", merged),
-        ("charts", charts),
-    )
     notes = ["the sheet is hidden"] * (sheet.sheet_state != "visible")
     notes += [f"filter on {sheet.auto_filter.ref}"] * bool(sheet.auto_filter.ref)
     notes += [f"{pictures} pictures"] * bool(pictures)
-    for what, names in listed:
+    lists = (hidden_rows, hidden_columns, merged, charts)
+    whats = ("hidden rows", "hidden columns", "merged", "charts")
+    for what, names in zip(whats, lists, strict=True):
         more = f" and {len(names) - 20} more" if len(names) > 20 else ""
         notes += [f"{what}: {', '.join(names[:20])}{more}"] * bool(names)
     return notes

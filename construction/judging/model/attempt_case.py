@@ -1,4 +1,12 @@
-"""What a judge is shown of an attempt, where his quotes stand in it, and his verdicts on its parts.
+"""What a judge is shown of an attempt, controls among it, where his quotes stand, and his verdicts.
+
+A control criterion is one that nothing delivered can meet. A text that talks a judge into good
+verdicts talks it into these as well, and a judge that does not look meets them too. The delivered
+text cannot know them: they are composed and drawn for each attempt with a private key
+(`controls.toml` has the words). A twin is a control about one criterion: whoever takes that point
+for settled, without looking for the thing itself, meets its twin too. An empty claim is a demand
+with a passage that only says that it is met (`claims.toml`): a reader who believes it believes any
+text.
 
 Text and quote are compared as the judge was shown the text (`prompt.cleaned`), in one plain form:
 without blanks, case and hidden characters, letters and their accents apart (NFKD), all quotation
@@ -45,7 +53,7 @@ class Shown:
     controls: Mapping[str, str]
 
 
-def with_controls(
+def _with_controls(
     key: Key, attempt_id: str, criteria: Mapping[str, str], texts: Iterable[str]
 ) -> Shown:
     """The criteria of an attempt among controls, in an order and with labels that tell nothing.
@@ -235,7 +243,7 @@ class AttemptCase:
         for view in (*self.evidence.files, *self.evidence.outputs):
             given.append(view.path)
         given += map(plain_text, self.evidence.files)
-        return with_controls(key, self.attempt_id, self.criteria, given)
+        return _with_controls(key, self.attempt_id, self.criteria, given)
 
 
 def _without(view: FileView, sentences: Set[str]) -> FileView:

@@ -5,7 +5,7 @@ shown. A second request says what these passages show, apart from the rest of wh
 the lower of the two verdicts stands. Which criteria only the whole work can show is asked once for
 a task, by a request that holds nothing delivered; for these the second reading sees the files too.
 
-Controls are asked among the criteria (`controls`): where a reply calls one met, none of its
+Controls are asked among the criteria (`attempt_case`): where a reply calls one met, none of its
 verdicts counts, and the sentences that it quotes for it are said to persuade. What a round leaves
 open is asked again, about the open criteria alone and with other controls. Where quotes talk the
 judge into controls again and again, the attempt is judged without the lines in which they stand:
@@ -377,7 +377,7 @@ class _Claim:
 class _Claims:
     """The claims about an attempt, by part; `key` draws the twins.
 
-    Demands of our own stand among the others (`controls`). Each criterion has a twin: passages for
+    Demands of our own stand among the others. Each criterion has a twin: passages for
     which a twin is called shown talk their reader into it, or he does not look; they count for
     nothing either way. And there are empty claims: a reader who takes one for the thing itself is
     not believed about anything in that reply. `whole`: the claims are about all that was delivered.

@@ -16,6 +16,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
@@ -76,7 +77,7 @@ def addresses_judge(text: str) -> bool:
     )
 
 
-def without_addressed(text: str) -> str:
+def _without_addressed(text: str) -> str:
     """A text without the paragraphs that address a judge; if none remains, without sentences."""
     if not addresses_judge(text):
         return text
@@ -102,13 +103,13 @@ def without_addressed_in(content: Any) -> Any:
     if isinstance(content, str):
         if not _speaks(content):
             return content
-        remaining = without_addressed(content)
+        remaining = _without_addressed(content)
         return _LEFT_OUT if _speaks(remaining) else remaining
     if isinstance(content, Mapping):
         return {key: without_addressed_in(part) for key, part in content.items()}
-    return (
-        [without_addressed_in(p) for p in content] if isinstance(content, list | tuple) else content
-    )
+    if isinstance(content, list | tuple):
+        return [without_addressed_in(part) for part in content]
+    return content
 
 
 def _forms(text: str) -> Iterator[str]:
@@ -119,11 +120,8 @@ def _forms(text: str) -> Iterator[str]:
     for tagged in _TAGS.findall(text):
         yield _plain("".join(chr(ord(char) - 0xE0000) for char in tagged))
     for run in _BASE64.findall(text):
-        try:
-            decoded = base64.b64decode(run + "=" * (-len(run) % 4)).decode("utf-8")
-        except (binascii.Error, ValueError):
-            continue
-        yield _plain(decoded)
+        with suppress(binascii.Error, ValueError):
+            yield _plain(base64.b64decode(run + "=" * (-len(run) % 4)).decode("utf-8"))
 
 
 def _plain(text: str) -> str:
@@ -139,7 +137,8 @@ def leaked(prompt: Prompt, fence: str, texts: Iterable[str], shown: Iterable[str
     What also stands in `shown`, the material that was judged, may be repeated: a quote is no leak.
     """
     forms = [form for text in texts for form in _leak_forms(text)]
-    marks, runs = frozenset(map(_packed, (prompt.canary, fence))), _runs_of(prompt.secret)
+    marks = frozenset("".join(_WORD.findall(mark.lower())) for mark in (prompt.canary, fence))
+    runs = _runs_of(prompt.secret)
     if not any(_repeats(runs, marks, form) for form in forms):
         return False
     for own in (_words(form) for text in shown for form in _leak_forms(text)):
@@ -178,15 +177,9 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _packed(mark: str) -> str:
-    return "".join(_WORD.findall(mark.lower()))
-
-
 def _decoded(text: str) -> Iterable[str]:
     """The decoded text of the base64 in a text."""
     for match in _ANY_BASE64.finditer(text):
         run = match[0].replace("-", "+").replace("_", "/")
-        try:
+        with suppress(binascii.Error, ValueError):
             yield base64.b64decode(run + "=" * (-len(run) % 4)).decode("utf-8", "ignore")
-        except (binascii.Error, ValueError):
-            continue

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from json.encoder import encode_basestring
+from pathlib import Path
 from typing import Any
 
 from construction.judging.calls.contracts import Image
@@ -54,27 +55,8 @@ _FOLDER = files("construction.judging.model").joinpath("prompts")
 _FIELDS = frozenset(
     {"id", "version", "max_tokens", "system", "reference", "intro", "outro", "free_words"}
 )
-NAMES = (
-    "annotation",
-    "attempts",
-    "author",
-    "derive",
-    "evidence",
-    "grade",
-    "ideas",
-    "mend",
-    "phrasing",
-    "reanswer",
-    "recovery",
-    "repository_request",
-    "repository_tests",
-    "scope",
-    "screen",
-    "second",
-    "write",
-)
-
-
+_FRAME = "frame"  # the file of what all prompts say
+NAMES = tuple(sorted({Path(file.name).stem for file in _FOLDER.iterdir()} - {_FRAME}))
 _MOST_NAMED = 40  # files of which it is said where they are
 
 
@@ -112,9 +94,9 @@ class Cleaner:
             return self.text(value, len(value) + _GROWTH, name)
         if isinstance(value, Mapping):
             return {key: self.tree(part, str(key)) for key, part in value.items()}
-        return (
-            [self.tree(part, name) for part in value] if isinstance(value, list | tuple) else value
-        )
+        if isinstance(value, list | tuple):
+            return [self.tree(part, name) for part in value]
+        return value
 
 
 def cleaned(text: str) -> str:
@@ -177,16 +159,12 @@ def _at_hand(case: Case) -> dict[str, Any]:
     given = [view.path for view in evidence.files]
     said = "\n".join(one.text for one in evidence.said if one.speaker != "agent")
     spans = [span.path for span in find_file_spans(said) if not span.doubtful]
-    named = list({tail(path): path for path in reversed(spans)}.values())[::-1]
+    named = list({tail(path): path for path in reversed(spans)}.values())
     wrote = {tail(path) for path in evidence.wrote}
-    listed = [
-        f"{name}: {_whereabouts(name, given, wrote)}" for name in list(named)[::-1][:_MOST_NAMED]
-    ]
-    there = {tail(path) for path in given} | {tail(name) for name in named} | wrote
-    read = dict.fromkeys(path for path in evidence.read if tail(path) not in there)
-    listed += [
-        f"{path}: the agent read it, and it is not kept" for path in list(read)[:_MOST_NAMED]
-    ]
+    listed = [f"{name}: {_whereabouts(name, given, wrote)}" for name in named[:_MOST_NAMED]]
+    there = {*map(tail, given), *map(tail, named), *wrote}
+    read = list(dict.fromkeys(path for path in evidence.read if tail(path) not in there))
+    listed += [f"{path}: the agent read it, and it is not kept" for path in read[:_MOST_NAMED]]
     count = f"{len(given)}, listed under input_files" if given else "none: no input file is kept"
     return {"files_at_hand": count} | ({"named_files": listed} if listed else {})
 
@@ -245,7 +223,7 @@ class Prompt:
 @cache
 def load_prompt(name: str) -> Prompt:
     """The prompt of `prompts/<name>.toml`. Raises ConfigError if the file is not a prompt."""
-    fields, frame = _read(name), _read("frame")
+    fields, frame = _read(name), _read(_FRAME)
     strange = sorted(fields.keys() - _FIELDS)
     if strange or fields.get("id") != name:
         wrong = f"unknown fields: {', '.join(strange)}" if strange else "another id"

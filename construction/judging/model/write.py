@@ -1,8 +1,14 @@
 """Writing by a model: the request as one message, the files to deliver, labels and difficulty.
 
 The request is the model's, the frame around it is the project's. What a person said survives and
-nothing is invented (`faithful`); an answer that breaks this goes back once, and what stays wrong
-falls back to the person's own words, to the files that packaging expects, to the baseline's label.
+nothing is invented; an answer that breaks this goes back once, and what stays wrong falls back to
+the person's own words, to the files that packaging expects, to the baseline's label.
+
+Whether a request says what a person said is told by the facts of both, by their form: URLs, mail
+addresses, dates, numbers, file names, quoted strings, identifiers such as "ORD-17", and names by
+their capitals. A fact is told by a text that holds its words, or its value: 1,000 = 1k = 一千, 12
+March 2026 = 2026-03-12. What a fact means is not looked at: a model that leaves one out says so,
+with the words that it left out, and a later message may have replaced it.
 """
 
 from __future__ import annotations
@@ -216,7 +222,7 @@ class _Draft:
                 JudgeReason.INVENTION,
                 f"`request` holds {named(new)}, which neither the messages nor the files hold",
             )
-        return not new and all(fact.kind in SOFT for fact in lost)
+        return not new and all(fact.kind in _SOFT for fact in lost)
 
     def _is_given(self, fact: Fact) -> bool:
         """Does a fact stand in the input files? Small numbers stand there by chance."""
@@ -362,7 +368,7 @@ class FactKind(StrEnum):
     NAME = "name"
 
 
-SOFT = frozenset({FactKind.NAME, FactKind.FILE})  # may go: greetings, files that are not used
+_SOFT = frozenset({FactKind.NAME, FactKind.FILE})  # may go: greetings, files that are not used
 
 
 @dataclass(frozen=True, slots=True)
