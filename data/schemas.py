@@ -9,26 +9,31 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-_TYPES: Mapping[str, Any] = {
-    "text": pl.String,
-    "whole": pl.Int64,
-    "number": pl.Float64,
-    "truth": pl.Boolean,
-    "day": pl.Date,
-    "decimal": pl.Decimal(38, 10),
-}
 _SQL = {
-    pl.String: "VARCHAR",
-    pl.Int64: "BIGINT",
-    pl.Float64: "DOUBLE",
-    pl.Boolean: "BOOLEAN",
-    pl.Date: "DATE",
+    "text": "VARCHAR",
+    "whole": "BIGINT",
+    "number": "DOUBLE",
+    "truth": "BOOLEAN",
+    "day": "DATE",
 }
+
+
+@cache
+def _polars_types() -> Mapping[str, Any]:
+    import polars as pl  # who only verifies a release does not wait for it
+
+    return {
+        "text": pl.String,
+        "whole": pl.Int64,
+        "number": pl.Float64,
+        "truth": pl.Boolean,
+        "day": pl.Date,
+        "decimal": pl.Decimal(38, 10),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +42,12 @@ class Table:
 
     name: str
     row: str
-    columns: Mapping[str, tuple[Any, str]]
+    columns: Mapping[str, tuple[str, str]]
 
     @property
     def schema(self) -> dict[str, Any]:
-        return {name: dtype for name, (dtype, _) in self.columns.items()}
+        """The columns with their Polars types."""
+        return {name: _polars_types()[kind] for name, (kind, _) in self.columns.items()}
 
     @property
     def meanings(self) -> dict[str, str]:
@@ -50,7 +56,7 @@ class Table:
     @property
     def sql_types(self) -> dict[str, str]:
         """The columns with their DuckDB types."""
-        return {name: _SQL[dtype] for name, (dtype, _) in self.columns.items()}
+        return {name: _SQL[kind] for name, (kind, _) in self.columns.items()}
 
 
 _DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -58,7 +64,7 @@ _DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding
 
 def _table(key: str) -> Table:
     declared = _DECLARED[key]
-    columns = {name: (_TYPES[kind], text) for name, (kind, text) in declared["columns"].items()}
+    columns = {name: (kind, text) for name, (kind, text) in declared["columns"].items()}
     return Table(declared.get("name", key), declared["row"], columns)
 
 
@@ -80,7 +86,7 @@ COMPANIES, SERIES, POINTS = _table("companies"), _table("series"), _table("point
 HISTORY = Table(
     "history",
     "one value that a later filing restated",
-    {**POINTS.columns, "replaced_by": (pl.String, "point that replaced it")},
+    {**POINTS.columns, "replaced_by": ("text", "point that replaced it")},
 )
 AMOUNTS, ROWS = _table("amounts"), _table("rows")
 CONVENTIONS, CLOSINGS = _table("conventions"), _table("closings")

@@ -31,7 +31,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from data.atomic import PRIVATE_FILE
-from data.builds import architecture, code_version, host_and_tools
 from data.canonical import digest
 from data.errors import BenchmintError, ConfigError
 from data.neutralise import one_line
@@ -366,6 +365,8 @@ def compute_shared(job: SharedJob) -> str:
     Raises ConfigError if this worker has other code or tools than the build, SharedAltered if what
     it fetches is not what the build stored.
     """
+    from data.builds import code_version, host_and_tools  # local workers do not need it
+
     if (known := job.store.recorded(job.stage, job.key)) is not None:
         return known
     if made_by() != job.made_by:
@@ -387,6 +388,8 @@ def compute_shared(job: SharedJob) -> str:
 @cache
 def made_by() -> str:
     """A digest of what decides the bytes of an output besides its input: code, tools, processor."""
+    from data.builds import architecture, code_version, host_and_tools
+
     facts = host_and_tools()
     return digest([code_version(_ROOT), architecture(), facts["python"], facts["tools"]])
 

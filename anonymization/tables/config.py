@@ -368,7 +368,7 @@ class UtilityLimits(StageConfig):
 
 
 def _names_of_statements() -> frozenset[str]:
-    from data.schemas import STATEMENT_TABLES  # loads Polars: few recipes name tables
+    from data.schemas import STATEMENT_TABLES  # reads a file: few recipes name tables
 
     return frozenset({"questions", *(table.name for table in STATEMENT_TABLES)})
 

@@ -94,7 +94,7 @@ def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
 
 def facts_of_release(release: Release) -> ReleaseFacts:
     """The facts of a release that is not written yet; equal to those of its later snapshot."""
-    from data.snapshot.ledger import counted, ledger_frames  # Polars: a list needs none
+    from data.snapshot.ledger_tables import counted, ledger_frames
 
     with counted(ledger_frames(release.ledger_tables)) as counts:
         funnel = counts.funnel(release.ledger_tables.tallies)

@@ -28,7 +28,8 @@ from data.snapshot import (
     tasks,
     validity,
 )
-from data.snapshot.ledger import Frames, LedgerCounts, Rows, gate_order, turned_away
+from data.snapshot.ledger import LedgerCounts, Rows, turned_away
+from data.snapshot.ledger_tables import Frames, gate_order
 from data.snapshot.manifest import Manifest
 from data.snapshot.release import Release
 from data.snapshot.report_page import rejection_rows

@@ -22,14 +22,8 @@ from data.neutralise import one_line, storable_tree
 from data.snapshot import layout, sums
 from data.snapshot.card import summarised
 from data.snapshot.contents import Contents, OpaqueIds, write_private, write_public
-from data.snapshot.ledger import (
-    Frames,
-    LedgerCounts,
-    connect,
-    files_in,
-    ledger_frames,
-    write,
-)
+from data.snapshot.ledger import LedgerCounts, connect, files_in
+from data.snapshot.ledger_tables import Frames, ledger_frames, write
 from data.snapshot.manifest import build as build_manifest
 from data.snapshot.release import Release, SnapshotRef
 from data.snapshot.verification import VerifyReport

@@ -10,7 +10,7 @@ import pytest
 from data.contracts import Lane
 from data.snapshot.card import summarised
 from data.snapshot.config import CardConfig
-from data.snapshot.ledger import counted, ledger_frames
+from data.snapshot.ledger_tables import counted, ledger_frames
 from data.snapshot.manifest import build as build_manifest
 from data.snapshot.manifest import tried_in_sandbox
 from data.snapshot.release import GradingFacts
