@@ -278,12 +278,11 @@ def add_exported(task: Task, role: str, text: str, line: int) -> None:
     """Add a message of an export, by the name that stands above it."""
     if role == "Assistant":
         calls = list(_EXPORTED_CALL.finditer(text))
-        own = [f"{line}.{number}" for number, _ in enumerate(calls)]
         words = text[: calls[0].start()].strip() if calls else text
         parts: list[object] = _thought_and_words(words, is_all=bool(calls))
-        for call, end, name in zip(calls, ends(calls, text), own, strict=True):
+        for call, end in zip(calls, ends(calls, text), strict=True):
             given = _exported_input(text[call.end() : end])
-            parts.append({"type": "tool_use", "id": name, "name": call[1], "input": given})
+            parts.append({"type": "tool_use", "name": call[1], "input": given})
         _add_answer(task, parts, line, None)
         return
     called = len(task.talk.open)
@@ -293,8 +292,8 @@ def add_exported(task: Task, role: str, text: str, line: int) -> None:
         _add_user(task, [{"type": "text", "text": part} for part in shown or [text]], line, None)
         return
     parts = []
-    for own, result, end in zip(task.talk.open, results, ends(results, text), strict=False):
-        part = {"type": "tool_result", "tool_use_id": own}
+    for waiting, result, end in zip(task.talk.open, results, ends(results, text), strict=False):
+        part = {"type": "tool_result", "tool_use_id": waiting}
         held = {"content": _unframed(text[result.end() : end]), "is_error": result[1] is not None}
         parts.append({**part, **held})
     _add_user(task, parts, line, None)
