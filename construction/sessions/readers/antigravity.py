@@ -42,14 +42,13 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
                 talk.skip("abandoned_branch")
                 del steps[later]
         steps[number] = (line, record)
-    waiting: list[str] = []
     for _, (line, record) in sorted(steps.items()):
-        waiting = _add(talk, record, line, waiting)
+        _add(talk, record, line)
     yield from talk.session(agent_name="antigravity")
 
 
-def _add(talk: Talk, step: Record, line: int, waiting: list[str]) -> list[str]:
-    """Add a step; returns the calls that wait for a result, which come in their order."""
+def _add(talk: Talk, step: Record, line: int) -> None:
+    """Add a step; results come in the order of the calls."""
     source, kind = kind_of(step, "source"), kind_of(step)
     at = epoch_seconds(step.get("created_at"))
     text = plain(step.get("content") or step.get("error"))
@@ -59,18 +58,15 @@ def _add(talk: Talk, step: Record, line: int, waiting: list[str]) -> list[str]:
         answer = talk.answer(line, at=at)
         answer.think(step.get("thinking"))
         answer.say(step.get("content"))
-        return [
+        talk.open.clear()
+        for call in dicts(step.get("tool_calls")):
             answer.call(call.get("id"), call.get("name"), call.get("args"), line)
-            for call in dicts(step.get("tool_calls"))
-        ]
-    elif source == "MODEL" or (kind == "ERROR_MESSAGE" and waiting):
-        failed = kind == "ERROR_MESSAGE" or step.get("status") not in _DONE
-        talk.results.add(waiting.pop(0) if waiting else "", text, failed)
+    elif source == "MODEL" or (kind == "ERROR_MESSAGE" and talk.open):
+        talk.result(text, kind == "ERROR_MESSAGE" or step.get("status") not in _DONE)
     elif source in _SOURCES:
         talk.notice(text, line, at=at)
     else:
         talk.unexpected(line, f"a step of type {type_name(kind)}")
-    return waiting
 
 
 def _add_request(talk: Talk, text: str, line: int, at: float | None) -> None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import orjson
 
@@ -76,7 +75,6 @@ class Task:
     """A task while it is read."""
 
     talk: Talk
-    waiting: deque[str] = field(default_factory=deque)  # calls in text, whose results come next
     has_spoken: bool = False
     cwd: str | None = None
 
@@ -118,7 +116,7 @@ def _add(task: Task, message: Record, line: int) -> None:
 
 def _add_answer(task: Task, parts: list[object], line: int, at: float | None) -> None:
     answer = task.talk.answer(line, at=at)
-    task.waiting.clear()
+    task.talk.open.clear()
     for piece in pieces.of(task.talk, parts, line, _piece):
         if isinstance(piece, pieces.Text):
             _add_text(task, answer, piece.text)
@@ -149,7 +147,7 @@ def _add_text(task: Task, answer: Answer, text: str) -> None:
         else:
             answer.say("\n\n".join(filter(None, said)))
             said = []
-            task.waiting.append(answer.call(None, name, _parameters(body)))
+            answer.call(None, name, _parameters(body))
         position = len(text) if end < 0 else end + len(name) + 3
     said.append(text[position:].strip())
     answer.say("\n\n".join(filter(None, said)))
@@ -186,7 +184,7 @@ def _add_user(task: Task, parts: list[object], line: int, at: float | None) -> N
         if isinstance(piece, pieces.Text):
             shown.append(piece.text)
         elif isinstance(piece, pieces.Result):
-            task.talk.results.add(piece.call_id, piece.text, piece.failed)
+            task.talk.result(piece.text, piece.failed, piece.call_id)
             said += _words(piece.text)
         elif isinstance(piece, Attachment):
             media.append(piece)
@@ -256,8 +254,8 @@ def _add_results(task: Task, shown: list[str]) -> list[str]:
             free.append(text)
     for result in results:
         text = "\n".join(filter(None, result))
-        if task.waiting:
-            task.talk.results.add(task.waiting.popleft(), text, _is_error(text))
+        if task.talk.open:
+            task.talk.result(text, _is_error(text))
         elif not _words(text):
             free.append(text)
     return free
@@ -280,23 +278,22 @@ def add_exported(task: Task, role: str, text: str, line: int) -> None:
     """Add a message of an export, by the name that stands above it."""
     if role == "Assistant":
         calls = list(_EXPORTED_CALL.finditer(text))
-        own = [f"{line}.{number}" for number, _ in enumerate(calls)]
         words = text[: calls[0].start()].strip() if calls else text
         parts: list[object] = _thought_and_words(words, is_all=bool(calls))
-        for call, end, name in zip(calls, ends(calls, text), own, strict=True):
+        for call, end in zip(calls, ends(calls, text), strict=True):
             given = _exported_input(text[call.end() : end])
-            parts.append({"type": "tool_use", "id": name, "name": call[1], "input": given})
+            parts.append({"type": "tool_use", "name": call[1], "input": given})
         _add_answer(task, parts, line, None)
-        task.waiting.extend(own)
         return
-    shown = _shown_results(text, len(task.waiting))
-    results = [] if shown else list(_EXPORTED_RESULT.finditer(text))[: len(task.waiting)]
+    called = len(task.talk.open)
+    shown = _shown_results(text, called)
+    results = [] if shown else list(_EXPORTED_RESULT.finditer(text))[:called]
     if not results or text[: results[0].start()].strip():
         _add_user(task, [{"type": "text", "text": part} for part in shown or [text]], line, None)
         return
     parts = []
-    for result, end in zip(results, ends(results, text), strict=True):
-        part = {"type": "tool_result", "tool_use_id": task.waiting.popleft()}
+    for waiting, result, end in zip(task.talk.open, results, ends(results, text), strict=False):
+        part = {"type": "tool_result", "tool_use_id": waiting}
         held = {"content": _unframed(text[result.end() : end]), "is_error": result[1] is not None}
         parts.append({**part, **held})
     _add_user(task, parts, line, None)
@@ -353,17 +350,17 @@ def _add_shown(task: Task, message: Record, line: int) -> None:
         held = _json(text)
         name = first_text(held, "tool", "type") or _SHOWN_CALLS[kind]
         arguments: Record = held or {"command": text}
-        task.waiting.append(talk.answer(line, at=at).call(None, name, arguments))
+        talk.answer(line, at=at).call(None, name, arguments)
     elif kind in ("command_output", "mcp_server_response", "browser_action_result"):
-        if task.waiting:
-            talk.results.add(task.waiting.popleft(), text)
-        task.waiting.clear()
+        if talk.open:
+            talk.result(text)
+        talk.open.clear()
     elif kind == "api_req_started":
         request = plain(_json(text).get("request"))
         folder = _CWD.search(request)
         task.cwd = task.cwd or (folder[1] if folder else None)
-        _add_results(task, _shown_results(request, len(task.waiting)))
-        task.waiting.clear()
+        _add_results(task, _shown_results(request, len(talk.open)))
+        talk.open.clear()
     elif kind == "error":
         talk.notice(text, line, at=at)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -35,11 +34,8 @@ def fits(sample: Sample) -> bool:
 
 @dataclass(slots=True)
 class Log:
-    """`open` are the calls without a result: transcripts give calls no ids."""
-
     talk: Talk
     by_agent: bool
-    open: deque[str] = field(default_factory=deque)
     head: Record = field(default_factory=dict)
     written: list[str] = field(default_factory=list)  # deltas since the last other record
     thought: list[str] = field(default_factory=list)  # pieces of a thought
@@ -85,7 +81,7 @@ def add_message(log: Log, line: int, record: Record) -> None:
     log.written.clear()
     for piece in given:
         if isinstance(piece, pieces.Result):
-            _add_result(log, piece)
+            talk.result(piece.text, piece.failed, piece.call_id)
     text = pieces.text(given)
     if role == "system":
         talk.system(text, line, at=at)
@@ -143,19 +139,9 @@ def _add_answer(
         elif isinstance(piece, pieces.Thought):
             answer.think(piece.text)
         elif isinstance(piece, pieces.Call):
-            log.open.append(answer.call(piece.call_id, piece.name, piece.arguments, line))
+            answer.call(piece.call_id, piece.name, piece.arguments, line)
         elif isinstance(piece, pieces.Result):
-            _add_result(log, piece)
-
-
-def _add_result(log: Log, result: pieces.Result) -> None:
-    """Give a result to the call of its id, or to the first one that still waits."""
-    own = result.call_id
-    if own in log.open:
-        log.open.remove(own)
-    elif log.open:
-        own = log.open.popleft()
-    log.talk.results.add(own, result.text, result.failed)
+            log.talk.result(piece.text, piece.failed, piece.call_id)
 
 
 def _add_event(log: Log, line: int, record: Record) -> None:
@@ -167,22 +153,17 @@ def _add_event(log: Log, line: int, record: Record) -> None:
     elif kind == "tool_call":
         call_id = str(record.get("call_id"))
         name, call = _tool(inner(record, "tool_call"))
-        if subtype == "started":
-            answer = talk.answer(line, at=at)
-            arguments = call.get("args", call.get("arguments"))
-            log.open.append(answer.call(call_id, name, arguments, line))
-            return
-        if call_id not in log.open:
+        if subtype == "started" or call_id not in talk.open:
             answer = talk.answer(line, at=at)
             answer.call(call_id, name, call.get("args", call.get("arguments")), line)
-        else:
-            log.open.remove(call_id)
+        if subtype == "started":
+            return
         result = inner(call, "result")
         success = result.get("success")
         failed = bool(result) and "success" not in result
         shown = next(iter(result.values()), "") if failed else success
         text = first_text(shown, "content", "output", "stdout") if isinstance(shown, dict) else None
-        talk.results.add(call_id, text or plain(shown), failed)
+        talk.result(text or plain(shown), failed, call_id)
     elif kind == "thinking":
         log.thought.append(plain(record.get("text")))
     elif kind in ("result", "turn_ended"):

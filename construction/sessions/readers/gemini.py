@@ -12,7 +12,6 @@ from construction.sessions.readers.source import (
     Sample,
     SourceFile,
     epoch_seconds,
-    no_records,
     values,
 )
 from construction.sessions.readers.talk import (
@@ -71,9 +70,6 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             yield item
         else:
             log.read(*item)
-    if not log.messages:
-        yield no_records(source, "messages of Gemini CLI")
-        return
     head = log.head
     talk = Talk(source, SourceFormat.GEMINI)
     talk.dropped["abandoned_branch"] = log.rewound

@@ -239,23 +239,23 @@ def _add_amp(page: Page, section: Section) -> None:
     for part, end in zip(parts, cline.ends(parts, section.text), strict=True):
         result, words = _result(section.text[part.end() : end])
         said.append(words)
-        if not page.waiting:
+        if not page.talk.open:
             page.talk.skip("result_without_call")
         elif part[1] == "In Progress":
-            page.waiting.popleft()
+            page.talk.open.popleft()
         else:
-            page.talk.results.add(page.waiting.popleft(), result, part[1] != "Result")
+            page.talk.result(result, part[1] != "Result")
     text = "\n\n".join(filter(None, said))
     (page.talk.notice if text.startswith(_TODOS) else page.talk.person)(text, section.line)
 
 
 def _add_amp_answer(page: Page, section: Section, parts: list[re.Match[str]]) -> None:
     answer = page.talk.answer(section.line)
-    page.waiting.clear()
+    page.talk.open.clear()
     answer.say(section.text[: parts[0].start()].strip() if parts else section.text)
     for part, end in zip(parts, cline.ends(parts, section.text), strict=True):
         given, words = _result(section.text[part.end() : end])
-        page.waiting.append(answer.call(None, part[2], given, section.line))
+        answer.call(None, part[2], given, section.line)
         answer.say(words)
 
 
@@ -443,7 +443,7 @@ _USING = re.compile(r"^🔧 (?:Using tool|Tool): (\S[^\n]{0,199})\nInput: ?", re
 def _add_extracted(page: Page, section: Section) -> None:
     talk, text, line, who = page.talk, section.text, section.line, section.heading[1]
     if who in ("User", "Claude"):
-        page.waiting.clear()
+        talk.open.clear()
     if who == "User":
         is_expanded, page.has_spoken = page.has_spoken, calls_own_command(text)
         if is_expanded and not page.has_spoken:
@@ -454,7 +454,7 @@ def _add_extracted(page: Page, section: Section) -> None:
     page.has_spoken = False
     if who == "Tool Result":
         result = text.removeprefix("📤 Result:").strip("\n")
-        talk.results.add(page.waiting.popleft() if page.waiting else "", result)
+        talk.result(result)
     elif who == "System":
         talk.notice(text, line)
     else:
@@ -462,8 +462,7 @@ def _add_extracted(page: Page, section: Section) -> None:
         calls = list(_USING.finditer(text))
         answer.say(text[: calls[0].start()].strip() if calls else text)
         for call, end in zip(calls, cline.ends(calls, text), strict=True):
-            given = text[call.end() : end].strip()
-            page.waiting.append(answer.call(None, call[1], given, line))
+            answer.call(None, call[1], text[call.end() : end].strip(), line)
 
 
 FORMS = (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from construction.sessions.readers.openai_responses import add_item
 from construction.sessions.readers.source import (
@@ -13,7 +12,6 @@ from construction.sessions.readers.source import (
     SourceFile,
     document_of,
     epoch_seconds,
-    no_records,
 )
 from construction.sessions.readers.talk import (
     Answer,
@@ -62,7 +60,6 @@ def fits(sample: Sample) -> bool:
 @dataclass(slots=True)
 class _Run:
     talk: Talk
-    waiting: deque[str] = field(default_factory=deque)  # calls whose result comes next
     has_task: bool = False
     has_acted: bool = True  # whether the last message of the agent held a command
 
@@ -72,9 +69,6 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     document = document_of(source)
     head = document if isinstance(document, dict) else {}
     messages = dicts(head.get("messages") if head else document)
-    if not messages:
-        yield no_records(source, "a trajectory with messages")
-        return
     run = _Run(Talk(source, SourceFormat.MINI_SWE_AGENT))
     for message in messages:
         _add(run, message)
@@ -103,11 +97,7 @@ def _add(run: _Run, message: Record) -> None:
     elif role in ("system", "developer"):
         talk.system(text, at=at)
     elif role == "tool":
-        call_id = message.get("tool_call_id")
-        known = isinstance(call_id, str) and call_id in run.waiting
-        if known:
-            run.waiting.remove(str(call_id))
-        _add_result(talk, str(call_id), extra, text)
+        _add_result(talk, str(message.get("tool_call_id")), extra, text)
     elif role == "exit":
         talk.skip()
     elif role == "user":
@@ -124,11 +114,11 @@ def _add_user(run: _Run, extra: Record, text: str, at: float | None) -> None:
     elif extra.get("interrupt_type") == "FormatError":
         talk.notice(text, at=at)
     elif (typed := _TYPED.match(text)) is not None:
-        run.waiting.clear()  # the command was not run, or its output is not shown
+        talk.open.clear()  # the command was not run, or its output is not shown
         words = text[typed.end() :].strip()
         talk.notice(text, at=at) if words in _NO_WORDS else talk.person(text, at=at, said=words)
-    elif run.waiting and not str(extra.get("interrupt_type", "")).startswith("User"):
-        _add_result(talk, run.waiting.popleft(), extra, text)
+    elif talk.open and not str(extra.get("interrupt_type", "")).startswith("User"):
+        _add_result(talk, None, extra, text)
     elif run.has_acted:
         talk.person(text, at=at)
     else:
@@ -141,13 +131,12 @@ def _add_answer(run: _Run, message: Record, text: str, at: float | None) -> Answ
     answer.think(message.get("reasoning_content"))
     for call in dicts(message.get("tool_calls")):
         function = inner(call, "function")
-        own = answer.call(call.get("id"), function.get("name"), function.get("arguments"))
-        run.waiting.append(own)
+        answer.call(call.get("id"), function.get("name"), function.get("arguments"))
     if not answer.calls:
         actions = [action.get("command") for action in dicts(extra.get("actions"))]
         fences = _FENCE.findall(text) if text.count("```") <= _MOST_FENCES else []
         for command in actions or (fences if len(fences) == 1 else []):
-            run.waiting.append(answer.call(None, "bash", {"command": command}))
+            answer.call(None, "bash", {"command": command})
         if len(fences) == 1 and answer.calls:
             text = _FENCE.sub("", text).strip()
     answer.say(text)
@@ -157,7 +146,7 @@ def _add_answer(run: _Run, message: Record, text: str, at: float | None) -> Answ
 _MOST_FENCES = 1000
 
 
-def _add_result(talk: Talk, call_id: str, extra: Record, text: str) -> None:
+def _add_result(talk: Talk, call_id: str | None, extra: Record, text: str) -> None:
     raw, code = extra.get("raw_output"), extra.get("returncode")
     tagged = _CODE.search(text, 0, 200)
     if code is None and tagged is not None:
@@ -166,7 +155,7 @@ def _add_result(talk: Talk, call_id: str, extra: Record, text: str) -> None:
     if shown is None:
         long = _between(text, "<output_head>", "</output_tail>")
         shown = text if long is None else _HALVES.sub("", long)
-    talk.results.add(call_id, shown, isinstance(code, int) and code != 0)
+    talk.result(shown, isinstance(code, int) and code != 0, call_id)
 
 
 def _between(text: str, opening: str, closing: str) -> str | None:

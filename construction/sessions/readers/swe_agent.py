@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from construction.sessions.readers.chat import FUNCTION, PARAMETER, chat_session
-from construction.sessions.readers.source import Sample, SourceFile, document_of, no_records
+from construction.sessions.readers.source import Sample, SourceFile, document_of
 from construction.sessions.readers.talk import dicts, inner
 from construction.sessions.readers.turns import block_text, plain
 from data.contracts import ReadIssue, Session, SourceFormat
@@ -36,9 +36,6 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     head = inner(document_of(source))
     history = head.get("history")
     messages = as_chat(history if isinstance(history, list) else [])
-    if not messages:
-        yield no_records(source, "a trajectory with a history")
-        return
     yield from chat_session(
         source,
         SourceFormat.SWE_AGENT,

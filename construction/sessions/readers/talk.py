@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -50,6 +50,7 @@ class Answer:
     thoughts: list[str] = field(default_factory=list)
     calls: list[tuple[str, str, object, int]] = field(default_factory=list)
     stop_reason: str | None = None
+    open: deque[str] = field(default_factory=deque)  # the open calls of its conversation
 
     def say(self, text: object) -> None:
         if isinstance(text, str) and text:
@@ -71,17 +72,22 @@ class Answer:
         self.calls.append(
             (own, name if isinstance(name, str) and name else "tool", arguments, line)
         )
+        self.open.append(own)
         return own
 
 
 @dataclass(slots=True)
 class Talk:
-    """The turns of one session in order, the results of its calls, and what was left out."""
+    """The turns of one session in order, the results of its calls, and what was left out.
+
+    `open` are the calls without a result, where a program gives results in the order of the calls.
+    """
 
     source: SourceFile
     format: SourceFormat
     drafts: list[Said | Answer] = field(default_factory=list)
     results: ToolResults = field(default_factory=ToolResults)
+    open: deque[str] = field(default_factory=deque)
     dropped: Counter[str] = field(default_factory=Counter)
     issues: list[ReadIssue] = field(default_factory=list)
     system_prompt: str | None = None
@@ -132,8 +138,17 @@ class Talk:
             return last
         own = key if key is not None else f"m{len(self.drafts)}"
         made = Answer(line, at, own, model if isinstance(model, str) and model else None)
+        made.open = self.open
         self.drafts.append(made)
         return made
+
+    def result(self, text: str, failed: bool = False, call_id: str | None = None) -> None:
+        """Add a result to the open call of its id, or to the first one that is open."""
+        own = call_id if call_id is not None and call_id in self.open else None
+        own = own or (self.open[0] if self.open else call_id or "")
+        if own in self.open:
+            self.open.remove(own)
+        self.results.add(own, text, failed)
 
     def skip(self, reason: str = "bookkeeping") -> None:
         """Count a record that was understood and left out."""

@@ -12,7 +12,6 @@ from construction.sessions.readers.source import (
     document_of,
     epoch_seconds,
     json_lines,
-    no_records,
 )
 from construction.sessions.readers.talk import Answer, Record, Talk, dicts, first_text, inner
 from construction.sessions.readers.turns import plain, text_field
@@ -41,11 +40,8 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     chat = inner(document_of(source))
     if chat.get("kind") == _SET_ALL and "v" in chat:
         chat = yield from _replayed(source)
-    if not isinstance(chat.get("requests"), list):
-        yield no_records(source, "a chat with requests")
-        return
     talk = Talk(source, SourceFormat.VSCODE_CHAT, is_typed=True)
-    for request in dicts(chat["requests"]):
+    for request in dicts(chat.get("requests")):
         _add(talk, request)
     yield from talk.session(
         text_field(chat, "sessionId"),
