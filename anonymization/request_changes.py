@@ -19,7 +19,7 @@ from anonymization.session_texts import FindFileNames, text_edits
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 from data.contracts import TaskInstance
 
 Shown = Callable[[str, int, int], str]

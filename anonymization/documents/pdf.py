@@ -19,7 +19,7 @@ from anonymization.pdf_pages import PdfPage, read_pages, strings_of
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 
 _MAX_PAGES = 5_000
 _MAX_OBJECTS = 500_000

@@ -14,7 +14,7 @@ from anonymization.documents.survivors import survivors
 from anonymization.text.contracts import DetectionConfig, Document
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.restore import decoded
+from anonymization.text.vault import decoded
 from anonymization.words_review import Review, WordLeft
 
 Reports = Sequence[DocumentReport]

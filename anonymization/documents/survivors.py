@@ -15,8 +15,7 @@ from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.matcher import Matcher
 from anonymization.leaks.scan import scan_bytes
 from anonymization.text.contracts import EntityType
-from anonymization.text.masking.known_search import is_distinctive
-from anonymization.text.masking.listed import is_sought
+from anonymization.text.masking.known_search import is_distinctive, is_sought
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.spelling.normal_form import Origins, skeleton
 from anonymization.text.vault import Vault, days_that_moved, holds_day

@@ -25,23 +25,23 @@ from anonymization.text.detect.explained_words import (
 )
 from anonymization.text.detect.wording import GIVEN_NAMES, in_dictionary, private_site
 from anonymization.text.masking.code_text import Spans, fenced_spans
-from anonymization.text.masking.known_search import KnownValueSearch, Occurrence, is_distinctive
-from anonymization.text.masking.listed import (
+from anonymization.text.masking.known_search import (
     LISTED,
+    KnownValueSearch,
     Listed,
     ListedValues,
+    Occurrence,
     around,
     containing,
+    is_distinctive,
     outside,
     spelled_as,
 )
 from anonymization.text.masking.pieces import FindingFilter, Piece
-from anonymization.text.restore import applied
-from anonymization.text.spelling.known_values import respelled
-from anonymization.text.spelling.short_forms import short_forms
+from anonymization.text.spelling.known_values import respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
-from anonymization.text.vault import Vault
+from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
 from data.text.trie import trie_pattern
 

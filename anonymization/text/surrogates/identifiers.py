@@ -21,8 +21,14 @@ from anonymization.text.identity_numbers import (
     ID_CHECK,
     ID_WEIGHTS,
 )
-from anonymization.text.surrogates.assignment import SurrogateTable
-from anonymization.text.surrogates.shapes import counting_number, digits, filled, pick, same_shape
+from anonymization.text.surrogates.assignment import (
+    SurrogateTable,
+    counting_number,
+    digits,
+    filled,
+    pick,
+    same_shape,
+)
 from data.text.folding import alnum_form
 
 _NO_REGION = "99"  # GB/T 2260 ends at 91

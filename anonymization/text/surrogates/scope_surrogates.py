@@ -7,9 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.surrogates.assignment import STAGE, ScopeVocabulary, SurrogateTable
+from anonymization.text.surrogates.assignment import (
+    STAGE,
+    ScopeVocabulary,
+    SurrogateTable,
+    cased_like,
+    lexicon,
+    pick,
+    same_shape,
+)
 from anonymization.text.surrogates.dates import Shift
-from anonymization.text.surrogates.handles import unexplained
 from anonymization.text.surrogates.identifiers import (
     amount,
     bank_account,
@@ -21,23 +28,17 @@ from anonymization.text.surrogates.identifiers import (
     phone,
     secret,
 )
-from anonymization.text.surrogates.japanese import is_firm
-from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import (
     address,
     has_legal_form,
     is_chinese_organization,
+    is_firm,
     location,
     organization,
     part_of_person,
     person,
 )
-from anonymization.text.surrogates.net import account, email, ip_address, url
-from anonymization.text.surrogates.shapes import (
-    cased_like,
-    pick,
-    same_shape,
-)
+from anonymization.text.surrogates.net import account, email, ip_address, unexplained, url
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
 from data.text.scripts import WORD_OUTSIDE_CJK, has_han
