@@ -48,19 +48,14 @@ class EntityType(StrEnum):
     UNEXPLAINED = "UNEXPLAINED"  # a word, number or code that nothing explains (level `strict`)
 
 
+def kinds(names: str) -> frozenset[EntityType]:
+    """The kinds of these names, which blanks separate."""
+    return frozenset(map(EntityType, names.split()))
+
+
 # Kinds whose form alone distinguishes them from other words.
-PROVEN_BY_FORM = frozenset(
-    {
-        EntityType.EMAIL,
-        EntityType.PHONE,
-        EntityType.IP_ADDRESS,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.COMPANY_CODE,
-        EntityType.PASSPORT,
-        EntityType.SECRET,
-    }
+PROVEN_BY_FORM = kinds(
+    "EMAIL PHONE IP_ADDRESS BANK_CARD BANK_ACCOUNT NATIONAL_ID COMPANY_CODE PASSPORT SECRET"
 )
 
 

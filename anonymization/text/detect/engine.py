@@ -16,15 +16,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
-from anonymization.text.contracts import DetectionConfig, EntityType, Finding
+from anonymization.text.contracts import DetectionConfig, EntityType, Finding, kinds
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.capitals import with_capitals
 from anonymization.text.detect.declared import find_declared, find_rows
-from anonymization.text.detect.fixed_words import without_fixed_words, without_keys
-from anonymization.text.detect.japanese_forms import find_japanese_forms
-from anonymization.text.detect.listed_names import find_listed_names, whole_names
+from anonymization.text.detect.explained import without_fixed_words, without_keys
+from anonymization.text.detect.japanese import find_japanese_forms
+from anonymization.text.detect.listed_names import find_listed_names, find_unknown, whole_names
 from anonymization.text.detect.neighbours import find_blocks, spread
+from anonymization.text.detect.positions import find_reserved
 from anonymization.text.detect.prose import (
     MachineLines,
     Unit,
@@ -32,12 +33,10 @@ from anonymization.text.detect.prose import (
     english_units,
     japanese_units,
 )
-from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
 from anonymization.text.detect.strict import doubting, find_strict
 from anonymization.text.detect.unexplained import beside_codes
-from anonymization.text.detect.unknown_words import find_unknown
 from anonymization.text.detect.weight import Weight, weights
 from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
@@ -140,16 +139,7 @@ _RANK = {
     EntityType.DATE: 6,
 }
 _LAST = 7
-_NUMBERS = frozenset(
-    {
-        EntityType.PERSON_NUMBER,
-        EntityType.CASE_NUMBER,
-        EntityType.NATIONAL_ID,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.PHONE,
-    }
-)
+_NUMBERS = kinds("PERSON_NUMBER CASE_NUMBER NATIONAL_ID BANK_CARD BANK_ACCOUNT PHONE")
 _LAST_OF_ALL = 8  # what a finding of any other kind explains is not unexplained
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _SHORTEST_REST = 2  # characters

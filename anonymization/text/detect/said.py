@@ -14,9 +14,14 @@ from functools import cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.declared import declared_kind, normalised
-from anonymization.text.detect.explained_words import is_program_word
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.wording import in_dictionary, own_handle, private_site, words
+from anonymization.text.detect.wording import (
+    in_dictionary,
+    is_program_word,
+    own_handle,
+    private_site,
+    words,
+)
 from anonymization.text.secrets.evidence import is_placeholder
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table

@@ -13,29 +13,220 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from anonymization.text.contracts import DOUBTED, EntityType, Finding
-from anonymization.text.detect.capital_places import find_capitals
-from anonymization.text.detect.chosen_words import find_chosen
-from anonymization.text.detect.eastern_names import find_eastern_names
-from anonymization.text.detect.eastern_places import find_eastern
-from anonymization.text.detect.explained_things import find_explained
-from anonymization.text.detect.explained_words import is_known
+from anonymization.text.detect.capitals import find_capitals
+from anonymization.text.detect.explained import find_explained
+from anonymization.text.detect.positions import find_positions
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.statements import find_statements
-from anonymization.text.detect.strict_ages import find_ages, find_codes_below
-from anonymization.text.detect.strict_codes import find_codes
-from anonymization.text.detect.strict_fields import (
-    Field,
-    find_field_rows,
-    find_fields,
-    is_of_thing,
-)
-from anonymization.text.detect.strict_numbers import find_mixed, find_numbers
-from anonymization.text.detect.strict_positions import find_positions
+from anonymization.text.detect.strict_fields import Field, find_field_rows, find_fields, is_of_thing
 from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.detect.weight import Weight, weights
-from anonymization.text.detect.wording import words
-from data.text.screened import Screened
-from data.text.scripts import HANGUL, LETTER
+from anonymization.text.detect.wording import is_known, words
+from data.text.screened import Screened, find_each, screened
+from data.text.scripts import HAN, HANGUL, LETTER
+
+_Span = tuple[int, int, EntityType]
+_KIND = EntityType.AGE
+_AGE = r"(?:[1-9]\d?|1[01]\d)"
+# How the sentence goes on behind an age: with an end, or with a word that no quantity is of.
+_ON = (
+    r"(?=[,;:!?)]|\.(?!\d)|\Z|\n| (?:and|or|but|when|while|because|so|if|as|at|in|on|now|then|today"
+    r"|tomorrow|soon|yet|already|this|next|last|the|i|we|you|he|she|they|it|who|will|would|is|was|has|had|with|by"
+    r"|from|before|after|since|for|back|again|myself|himself|herself)(?![a-z]))"
+)
+_WHO = (
+    r"(?:i|you|he|she|who|mum|mom|mother|dad|father|grand(?:mother|father|ma|pa|son|daughter)"
+    r"|son|daughter|wife|husband|brother|sister|cousin|niece|nephew|aunt|uncle|baby|kid|child|boy|girl"
+    r"|patient|client|customer|applicant|victim|suspect|driver|tenant)"
+)
+_ADVERB = (
+    r"(?:(?:now|only|just|already|almost|nearly|about|around|over|still|not yet|exactly"
+    r"|barely|roughly|probably|at least|turning) ){0,2}"
+)
+_LATE = r"(?:2[5-9]|[3-9]\d|1[01]\d)"  # what is no hour of a day
+_AGES = re.compile(
+    rf"(?i)(?<![\w’'])(?:{_WHO}(?: am| are| is| was|['’](?:m|re|s)| will be| would be| became"
+    rf"| turned| turns| looks| looked| seems| seemed| reached| hits?) {_ADVERB}(?P<is>{_AGE}){_ON}"
+    rf"|live[sd]? to(?: be)? {_ADVERB}(?P<lived>{_AGE}){_ON}"
+    rf"|(?:died|dies|passed away|retired?|married|widowed|orphaned|emigrated|graduated|qualified"
+    rf"|diagnosed|(?:grand)?(?:mother|father|parent)) (?:at|aged) {_ADVERB}(?P<life>{_AGE}){_ON}"
+    rf"|at {_ADVERB}(?P<at>{_LATE}),? (?=(?:i|he|she|we|you|my|his|her)\b(?! ?[:=]))"
+    rf"|(?:boy|girl|man|woman|child|kid|toddler|teenager|lad|lass|widow|widower|pensioner"
+    rf"|youth)(?: of|,| is| was| aged) (?P<of>{_AGE}){_ON}"
+    rf"|(?:aged|ages|ages of|aged between|between the ages of|ages between) (?P<first>{_AGE})"
+    rf" ?(?:and|to|-|–|or) ?(?P<second>{_AGE})(?![\w%]|\.\d)"
+    rf"|in (?:my|his|her|their|your|our) (?:(?:early|mid|late)[ -])?(?P<decade>[2-9]0['’]?s)(?!\w)"
+    rf"|(?<![/.-])(?P<sexed>{_AGE})(?= ?(?:/ ?[mf]|y/?o|yrs?/o|y\.o\.)(?![\w/]))"
+    rf"|(?:patient|an?|male|female|,) (?P<marked>{_AGE})(?=[mf]\b)"
+    rf"|(?P<young>{_AGE})(?= years? (?:young|of age))|(?P<mine>{_AGE})(?= is (?:my|his|her) age\b)"
+    rf"|(?P<months>\d{{1,2}})(?=[ -](?:months?|weeks?|days?)[ -]old)"
+    rf"|(?<![\d.,-] )(?P<listed>{_AGE})(?=, (?:male|female|m|f)[,.;])"
+    rf"|(?:to|will|won|would|can|could|should|may|might|i|you|he|she|we|they|who)(?:['’](?:ll|d|t))?"
+    rf" turn {_ADVERB}(?P<turn>{_AGE}){_ON}"
+    rf"|(?:i|you|he|she)(?:['’]ll be|(?: am| are| is|['’](?:m|re|s)) (?:going to|gonna) be)"
+    rf" {_ADVERB}(?P<soon>{_AGE}){_ON}"
+    rf"|how old [^.?\n]{{1,40}}\?\s(?:[a-z]+: )?(?P<answer>{_AGE}){_ON}"
+    rf"|(?P<short>{_AGE})(?= ?yrs?\.[ -]old(?![a-z])| too (?:young|old)(?![a-z]))"
+    rf"|(?:male|female), (?P<sex>{_AGE}){_ON}"
+    rf"|(?:kids|children|sons|daughters|boys|girls|twins|grandchildren) (?:are|were|aged|,) "
+    rf"(?P<several>{_AGE}(?:(?:, | and |, and ){_AGE}){{0,5}}){_ON})"
+)
+# A number of up to three digits that stands in a sentence, and is no day of a date.
+_NUMBER = re.compile(r"(?<![\w.,:§$€£#-])[1-9]\d{0,2}(?![\d:%]|[.,]\d| (?:(?!I\b)[A-Z§(]|%|per\b))")
+_SPELLED = re.compile(
+    r"(?i)(?<![a-z-])(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?|one|two|three|four|five|six|seven"
+    r"|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
+    r"(?=[ -](?:years?|months?)[ -]old(?![a-z]))"
+)
+_BEFORE, _BEHIND = 56, 40  # characters around a number in which it may be said to be an age
+_FIVE = re.compile(r"(?<!\d)\d{5}(?!\d)")
+_POST_CODE = re.compile(
+    r"(?i)(?<![a-z])(?:liv(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|resid(?:e|es|ed|ing)|based|located"
+    r"|deliver(?:s|ed|y|ies)?|ship(?:s|ped|ping)?|branch(?:es)?|office|store|shop|weather|restaurant"
+    r"|bank|atm|station|doctor|school|hospital|pharmacy|hotel|people|population|prices|rents?"
+    r"|area|neighbou?rhood|district|house|apartment|property|home|somewhere|anywhere|place)"
+    r"(?: is)?(?: (?:in|to|near|at|around|from|of))?(?: the)?(?: (?:area|code|district))?"
+    rf" (?P<v>\d{{5}}(?:-\d{{4}})?){_ON}|in the (?P<area>\d{{5}})(?= (?:area|region|district|code))"
+)
+# The last lines of an address: a post code by itself below the street or the town.
+_BELOW = re.compile(
+    r",?[ \t]*\n[ \t]{0,8}(?P<v>\d{4,6}(?:-\d{3,4})?|\d{3} \d{2})[ \t]*(?=[,.]?(?:\n|\Z))"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def _find_ages(text: str) -> Iterator[_Span]:
+    """The spans of ages and post codes, in no order."""
+    for number in _NUMBER.finditer(text):
+        start, end = number.span()
+        for match in _AGES.finditer(text, max(0, start - _BEFORE), end + _BEHIND):
+            for group in match.groupdict():
+                if match.start(group) <= start < match.end(group):
+                    yield start, max(end, match.end(group)) if group == "decade" else end, _KIND
+    if " old" in text or "-old" in text:
+        yield from ((*match.span(), _KIND) for match in _SPELLED.finditer(text))
+    if _FIVE.search(text):
+        for match in _POST_CODE.finditer(text):
+            yield *match.span(match.lastgroup or "v"), EntityType.ADDRESS
+
+
+def _find_codes_below(text: str, settled: Iterable[Finding]) -> Iterator[_Span]:
+    """Post codes on the line below an address."""
+    for finding in settled:
+        if finding.type is EntityType.ADDRESS and "\n" in text[finding.end : finding.end + 8]:
+            code = _BELOW.match(text, finding.end)
+            if code and not _YEAR.fullmatch(code["v"]):
+                yield *code.span("v"), EntityType.ADDRESS
+
+
+# What opens something: the word, at most a few small words, and the digits.
+_OPENING = Screened(
+    r"(?i)(?<![a-z])(?:pin|passcode|keycode|key code|(?:door|gate|alarm|safe|lock|shed|garage|entry"
+    r"|access|keypad|entrance|locker|lobby|front door|side door|back door|barrier|bike|house)"
+    r"(?: code| pin| key| number)?|key safe|keysafe|lockbox|combination|code for the [a-z]{3,12}"
+    r"|code (?:of|to) the [a-z]{3,12}|code|codewort|türcode|zahlencode|digicode|code d'entrée)"
+    r"(?:(?: [a-z]{2,10}){0,6}? (?:is|was|now|are|changed to)|(?: [a-z]{2,10}){0,5}?:|,)?[ :=]{1,3}"
+    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{2,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w)"
+    r"|(?-i:\d{1,3}[A-Z]\d{1,3})(?!\w))(?![\w%.:/-])"
+)
+_EASTERN_OPENING = Screened(
+    r"(?:门禁|门锁|大门|保险柜|开门|钥匙盒|密码|口令|车库"
+    r"|暗証番号|暗証|解錠|金庫|玄関|キーボックス|オートロック|鍵|パス)"
+    r"(?:密码|码|番号|の番号|コード|の暗証番号)?(?:改|改成|改为|还|就|现在|也)?"
+    r"(?:是|为|成|：|:|は|が|=| )? ?"
+    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?)(?![\d年月日円元.%时点時])"
+)
+_COMBINATION = Screened(
+    r"(?i)\b(?:safe|combination|padlock|locker|strongbox|vault)\b[^.]{0,80}?[ :]"
+    r"(?P<v>\d{1,2}-\d{1,2}-\d{1,2})(?![\d-])"
+)
+# In Chinese: what ends in the word for code; building, unit and room; a machine by its office.
+_EASTERN_CODE = Screened(
+    r"(?:密码锁|临时|验证|开锁|取件|登录|动态|门锁|锁)码[：: 是为]{1,2}(?P<v>\d{4,8})(?!\d)"
+    r"|(?<![\w-])(?P<room>\d{1,2}-\d{1,2}-\d{3,4})(?![\w-])"
+    rf"|(?P<machine>[{HAN}]{{2,4}}-\d{{2,3}})(?=登录|登陆|连接|打印|离线|开机)"
+)
+# Whose record, bed or sample a short code denotes.
+_OF_PERSON = Screened(
+    r"(?i)(?<![a-z])(?:donor|patient|subject|participant|pupil|student|resident|tenant|client"
+    r"|customer|candidate|witness|suspect|inmate|case|claimant|child|guest|volunteer|respondent"
+    r"|病人|患者|受试者|被験者|検体|捐赠者)(?: no\.?| number| id| code)?[ :#]{0,2}"
+    r"(?P<v>(?-i:[A-Z]{1,4}-?\d{1,6}[A-Z]?|\d{1,4}[-/]?[A-Z]{1,3}|[A-Z]\d{1,3}-\d{1,4}))(?![\w-])"
+)
+# Records of somebody in the path of an address.
+_PATH = Screened(
+    r"(?i)/(?:customers?|users?|patients?|clients?|members?|people|persons?|employees?|accounts?"
+    r"|contacts?|tenants?|students?|profiles?|guests?|donors?|cases?|staff|leads?)/"
+    r"(?P<v>\d{3,12}|[a-z]{3,}-[a-z-]{3,30})(?![\w.])"
+)
+# A line that is about births: every date in it.
+_BIRTHS = re.compile(
+    r"(?i)birth|\bborn\b|\bdob\b|d\.o\.b|\bgeb(?:oren|\.|urt)|\bnée?s?\b|naissance|anniversaire|bday"
+    r"|生日|出生|誕生|生年|生まれ"
+)
+_DAY = re.compile(
+    r"(?<![\w./-])(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{2}[./-]\d{1,2}[./-]\d{1,2})(?![\w/-])"
+    r"|[一二三四五六七八九〇零]{2,4}年(?:[一二三四五六七八九十]{1,3}月)?(?:[一二三四五六七八九十]{1,3}[日号])?"
+)
+
+
+def find_numbers(text: str) -> Iterator[_Span]:
+    """The spans of such numbers and codes, in no order."""
+    for pattern in (_OPENING, _EASTERN_OPENING, _COMBINATION):
+        for match in pattern.finditer(text):
+            yield *match.span("v"), EntityType.SECRET
+    for match in _EASTERN_CODE.finditer(text):
+        yield *match.span(str(match.lastgroup)), EntityType.UNEXPLAINED
+    for pattern in (_OF_PERSON, _PATH):
+        for match in pattern.finditer(text):
+            yield *match.span("v"), EntityType.UNEXPLAINED
+    if _BIRTHS.search(text):
+        for day in _DAY.finditer(text):
+            begin, end = text.rfind("\n", 0, day.start()) + 1, text.find("\n", day.end())
+            if _BIRTHS.search(text, begin, end if end >= 0 else len(text)):
+                yield *day.span(), EntityType.DATE
+
+
+_DEGREES = r"[+−-]?\d{1,3}\.\d{4,9}"
+# Two numbers side by side, or one with a mark of degrees or a quarter of the sky.
+_POSITION = Screened(
+    rf"(?<![\w.])(?P<a>{_DEGREES})°?(?: ?[NS]\b)?(?:[,;/] ?|[ \t]{{1,3}}|,\n\s{{0,40}})"
+    rf"(?P<b>{_DEGREES})(?![\w.])"
+)
+_MARKED = screened(
+    r"(?<![\w.])[+-]?\d{1,3}(?:\.\d{2,9})? ?(?:°|º|度)(?: ?\d{1,2} ?['′’分](?: ?\d{1,2}"
+    r"(?:\.\d{1,4})? ?(?:\"|″|”|''|秒))?)? ?[NSEWO]?(?=\W|\Z)",
+    r"(?<![\w.])\d{1,3}\.\d{3,9} ?[NSEW]\b",
+    r"(?:(?<=[北南东西東]纬)|(?<=[東西]経)|(?<=[东西]经)|(?<=北緯))\d{1,3}\.\d{2,}",
+)
+_LATITUDE, _LONGITUDE = 90, 180
+_PLACES = 4
+_INITIALS = re.compile(r"(?<![A-Za-z.\d])(?:[A-Z]\.){2,4}(?![A-Za-z\d])")
+_NO_INITIALS = words("words.toml", "no_initials")
+
+
+def _find_codes(text: str) -> Iterator[tuple[int, int, EntityType]]:
+    """The spans of such values, in no order."""
+    for match in _POSITION.finditer(text):
+        if _is_position(match["a"], match["b"]):
+            yield *match.span("a"), EntityType.UNEXPLAINED
+            yield *match.span("b"), EntityType.UNEXPLAINED
+    for match in find_each(_MARKED, text):
+        if any(mark in match.group() for mark in "NSEWO'′″分.") and len(match.group()) > _PLACES:
+            yield *match.span(), EntityType.UNEXPLAINED
+    for match in _INITIALS.finditer(text):
+        if match.group() not in _NO_INITIALS:
+            yield *match.span(), EntityType.UNEXPLAINED
+
+
+def _is_position(first: str, second: str) -> bool:
+    """Are they degrees of latitude and longitude, not two shares or scores?"""
+    numbers = [float(part.replace("−", "-")) for part in (first, second)]
+    small, large = sorted(map(abs, numbers))
+    places = min(len(part.partition(".")[2]) for part in (first, second))
+    is_fine = places > _PLACES or large > 1
+    return small <= _LATITUDE and large <= _LONGITUDE and is_fine and large > 1
+
 
 NAME, _EXPLAINED = "position", "explained"
 _SCORE = 0.55
@@ -44,7 +235,6 @@ _SMALL = words("words.toml", "function_words")
 _TITLES = frozenset(["Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "Dr", "Mr", "Mrs", "Ms", "Prof"])
 _WORD = re.compile(rf"{LETTER}+")
 _KOREAN = Screened(rf"[{HANGUL}]+")  # no words of Korean are known: nothing explains one
-_Span = tuple[int, int, EntityType]
 
 
 def find_strict(
@@ -64,27 +254,24 @@ def find_strict(
     settled = [finding for finding in settled if not _is_explained(finding, explained)]
     fields = _fields(text, dictionary)
     ours = (Field.NAMED, Field.CODED)
-    eastern = [*find_eastern(text), *find_eastern_names(text)]
-    places = [*find_capitals(text, MachineLines(text)), *find_chosen(text)]
+    places = [*_find_codes(text), *find_capitals(text, MachineLines(text))]
     places += [(*match.span(), EntityType.UNEXPLAINED) for match in _KOREAN.finditer(text)]
-    ages = [span for span in find_ages(text) if span[2] in kinds]
-    ages += find_codes_below(text, settled)
+    ages = [span for span in _find_ages(text) if span[2] in kinds]
+    ages += _find_codes_below(text, settled)
     for name, spans in (
         (NAME, [span[:3] for span in fields if span[3] in ours]),
         (DOUBTED, [span[:3] for span in fields if span[3] not in ours]),
         (NAME, [*find_positions(text)]),
         (_EXPLAINED, explained),
         (NAME, [*ages, *find_numbers(text)]),
-        (DOUBTED, [*find_codes(text), *find_mixed(text)]),
-        (DOUBTED, [*eastern, *places]),
+        (DOUBTED, places),
     ):
         more = _beside(text, settled, spans, name)
         if name == NAME:
             more = (found for found in more if not _is_rest(text, found, spans, dictionary))
         settled = sorted([*settled, *more])
     settled = sorted([*settled, *find_unexplained(text, settled, usual)])
-    settled = [finding for finding in settled if finding.recognizer != _EXPLAINED]
-    return sorted([*settled, *_beside(text, settled, find_statements(text, settled), DOUBTED)])
+    return [finding for finding in settled if finding.recognizer != _EXPLAINED]
 
 
 def _is_rest(

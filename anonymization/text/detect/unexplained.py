@@ -14,8 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from anonymization.text.contracts import UNEXPLAINED, EntityType, Finding
-from anonymization.text.detect.chosen_words import is_chosen, is_meant
-from anonymization.text.detect.explained_codes import (
+from anonymization.text.detect.explained import (
     is_amount,
     is_code,
     is_known_lead,
@@ -23,8 +22,7 @@ from anonymization.text.detect.explained_codes import (
     is_opaque,
     is_plain,
 )
-from anonymization.text.detect.explained_words import is_known
-from anonymization.text.detect.wording import honoured, words
+from anonymization.text.detect.wording import honoured, is_chosen, is_known, is_meant, words
 from data.text.screened import Screened
 from data.text.scripts import CJK, HAN, KANA, has_kana
 

@@ -19,6 +19,7 @@ from pathlib import PurePath
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.said import is_label_of_value
 from anonymization.text.detect.strict_fields import field_of
+from anonymization.text.detect.wording import words
 from anonymization.text.masking.code_text import code_edits, lexer_of
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
@@ -48,43 +49,7 @@ _ENTITY_VALUE = re.compile(
     r"<!ENTITY\s+(?:%\s+)?(?P<name>[\w.:-]{1,100})\s+(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)')"
 )
 _OBJECT = "\ufffc"  # what an entity of the document's own stands for is read where it is declared
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "o:p",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "textpath",
-        "tspan",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
-)
+_INLINE = words("words.toml", "inline_tags")
 _OF_PAGES = frozenset({"address", "name", "title", "summary", "caption", "label", "option"})
 _STRUCTURAL = frozenset({"class", "style", "rel", "type", "xmlns", "charset", "media"})
 

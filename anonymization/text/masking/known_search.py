@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
-from anonymization.text.contracts import PROVEN_BY_FORM, EntityType, Finding
+from anonymization.text.contracts import PROVEN_BY_FORM, EntityType, Finding, kinds
 from anonymization.text.spelling.known_values import KnownValue, known_value
 from anonymization.text.spelling.normal_form import (
     PLANTED,
@@ -26,15 +26,7 @@ from anonymization.text.spelling.normal_form import (
 from data.text.trie import trie_pattern
 
 # Kinds whose words also mean something else: for them only the detector decides, by context.
-_IN_CONTEXT = frozenset(
-    {
-        EntityType.DATE,
-        EntityType.AGE,
-        EntityType.NATIONALITY,
-        EntityType.TITLE,
-        EntityType.QUANTITY,
-    }
-)
+_IN_CONTEXT = kinds("DATE AGE NATIONALITY TITLE QUANTITY")
 _NAMED = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION, EntityType.ADDRESS})
 # Kinds whose form distinguishes them from other words.
 FORMAL = PROVEN_BY_FORM | {

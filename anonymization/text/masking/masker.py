@@ -18,12 +18,14 @@ from anonymization.text.contracts import (
     Lexical,
     Mode,
 )
-from anonymization.text.detect.explained_words import (
+from anonymization.text.detect.wording import (
+    GIVEN_NAMES,
+    in_dictionary,
     is_known,
     is_ordinary_login,
     is_program_word,
+    private_site,
 )
-from anonymization.text.detect.wording import GIVEN_NAMES, in_dictionary, private_site
 from anonymization.text.masking.code_text import Spans, fenced_spans
 from anonymization.text.masking.known_search import (
     LISTED,

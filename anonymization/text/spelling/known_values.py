@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
 
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import EntityType, kinds
 from anonymization.text.detect.wording import COMMON, characters, words
 from anonymization.text.spelling.normal_form import (
     PLANTED,
@@ -268,14 +268,7 @@ def _is_word(name: str, dictionary: frozenset[str]) -> bool:
 
 
 # Numbers of these kinds contain letters; numbers of the other kinds contain few.
-_LETTERED = frozenset(
-    {
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.COMPANY_CODE,
-        EntityType.PASSPORT,
-    }
-)
+_LETTERED = kinds("BANK_ACCOUNT NATIONAL_ID COMPANY_CODE PASSPORT")
 _NUMBERS = _LETTERED | {
     EntityType.PHONE,
     EntityType.BANK_CARD,

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import EntityType, kinds
 from anonymization.text.surrogates.assignment import (
     STAGE,
     ScopeVocabulary,
@@ -68,25 +68,9 @@ _MAKERS: Mapping[EntityType, Make] = {
     EntityType.QUANTITY: amount,
     EntityType.UNEXPLAINED: unexplained,
 }
-_NUMBERED = frozenset(
-    {
-        EntityType.PHONE,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.COMPANY_CODE,
-    }
-)
+_NUMBERED = kinds("PHONE BANK_CARD BANK_ACCOUNT NATIONAL_ID COMPANY_CODE")
 # Small values recur by nature: that one occurs in a text reveals nothing.
-COMMON = frozenset(
-    {
-        EntityType.DATE,
-        EntityType.AGE,
-        EntityType.NATIONALITY,
-        EntityType.TITLE,
-        EntityType.QUANTITY,
-    }
-)
+COMMON = kinds("DATE AGE NATIONALITY TITLE QUANTITY")
 _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
 _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 # A login, or a word that nothing explains, may be a part of somebody's name.
