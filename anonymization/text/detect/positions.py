@@ -94,6 +94,19 @@ _ENDING = re.compile(r"\.\w{1,5}$")
 _EASTERN = re.compile(rf"[{HAN_KANA}]{{3}}|[。、，]")
 
 
+# Whose record, bed or sample a short code denotes.
+_RECORD = Screened(
+    r"(?i)(?<![a-z])(?:donor|patient|subject|participant|pupil|student|resident|tenant|client"
+    r"|customer|candidate|witness|suspect|inmate|case|claimant|child|guest|volunteer|respondent"
+    r"|病人|患者|受试者|被験者|検体|捐赠者)(?: no\.?| number| id| code)?[ :#]{0,2}"
+    r"(?P<v>(?-i:[A-Z]{1,4}-?\d{1,6}[A-Z]?|\d{1,4}[-/]?[A-Z]{1,3}|[A-Z]\d{1,3}-\d{1,4}))(?![\w-])"
+)
+# Records of somebody in the path of an address.
+_RECORD_PATH = Screened(
+    r"(?i)/(?:customers?|users?|patients?|clients?|members?|people|persons?|employees?|accounts?"
+    r"|contacts?|tenants?|students?|profiles?|guests?|donors?|cases?|staff|leads?)/"
+    r"(?P<v>\d{3,12}|[a-z]{3,}-[a-z-]{3,30})(?![\w.])"
+)
 # Entries of a directory (LDIF, RFC 2849).
 _ENTRY = re.compile(
     r"(?im)^(?:sn|givenname|gn|displayname|initials|uid|o|l|street|roomnumber|cn): "
@@ -108,6 +121,9 @@ def find_positions(text: str) -> Iterator[_Span]:
             if value and value.lower() not in _NOBODY and not is_program_word(value):
                 kind = EntityType.SECRET if group == "pw" else EntityType.ACCOUNT
                 yield *match.span(group), kind
+    for pattern in (_RECORD, _RECORD_PATH):
+        for match in pattern.finditer(text):
+            yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _NAMED.finditer(text):
         group = match.lastgroup or "cn"
         yield *match.span(group), EntityType.UNEXPLAINED

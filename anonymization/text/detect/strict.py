@@ -22,7 +22,7 @@ from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.detect.weight import Weight, weights
 from anonymization.text.detect.wording import is_known, words
 from data.text.screened import Screened, find_each, screened
-from data.text.scripts import HAN, HANGUL, LETTER
+from data.text.scripts import HANGUL, LETTER
 
 _Span = tuple[int, int, EntityType]
 _KIND = EntityType.AGE
@@ -119,74 +119,6 @@ def _find_codes_below(text: str, settled: Iterable[Finding]) -> Iterator[_Span]:
                 yield *code.span("v"), EntityType.ADDRESS
 
 
-# What opens something: the word, at most a few small words, and the digits.
-_OPENING = Screened(
-    r"(?i)(?<![a-z])(?:pin|passcode|keycode|key code|(?:door|gate|alarm|safe|lock|shed|garage|entry"
-    r"|access|keypad|entrance|locker|lobby|front door|side door|back door|barrier|bike|house)"
-    r"(?: code| pin| key| number)?|key safe|keysafe|lockbox|combination|code for the [a-z]{3,12}"
-    r"|code (?:of|to) the [a-z]{3,12}|code|codewort|türcode|zahlencode|digicode|code d'entrée)"
-    r"(?:(?: [a-z]{2,10}){0,6}? (?:is|was|now|are|changed to)|(?: [a-z]{2,10}){0,5}?:|,)?[ :=]{1,3}"
-    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{2,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w)"
-    r"|(?-i:\d{1,3}[A-Z]\d{1,3})(?!\w))(?![\w%.:/-])"
-)
-_EASTERN_OPENING = Screened(
-    r"(?:门禁|门锁|大门|保险柜|开门|钥匙盒|密码|口令|车库"
-    r"|暗証番号|暗証|解錠|金庫|玄関|キーボックス|オートロック|鍵|パス)"
-    r"(?:密码|码|番号|の番号|コード|の暗証番号)?(?:改|改成|改为|还|就|现在|也)?"
-    r"(?:是|为|成|：|:|は|が|=| )? ?"
-    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?)(?![\d年月日円元.%时点時])"
-)
-_COMBINATION = Screened(
-    r"(?i)\b(?:safe|combination|padlock|locker|strongbox|vault)\b[^.]{0,80}?[ :]"
-    r"(?P<v>\d{1,2}-\d{1,2}-\d{1,2})(?![\d-])"
-)
-# In Chinese: what ends in the word for code; building, unit and room; a machine by its office.
-_EASTERN_CODE = Screened(
-    r"(?:密码锁|临时|验证|开锁|取件|登录|动态|门锁|锁)码[：: 是为]{1,2}(?P<v>\d{4,8})(?!\d)"
-    r"|(?<![\w-])(?P<room>\d{1,2}-\d{1,2}-\d{3,4})(?![\w-])"
-    rf"|(?P<machine>[{HAN}]{{2,4}}-\d{{2,3}})(?=登录|登陆|连接|打印|离线|开机)"
-)
-# Whose record, bed or sample a short code denotes.
-_OF_PERSON = Screened(
-    r"(?i)(?<![a-z])(?:donor|patient|subject|participant|pupil|student|resident|tenant|client"
-    r"|customer|candidate|witness|suspect|inmate|case|claimant|child|guest|volunteer|respondent"
-    r"|病人|患者|受试者|被験者|検体|捐赠者)(?: no\.?| number| id| code)?[ :#]{0,2}"
-    r"(?P<v>(?-i:[A-Z]{1,4}-?\d{1,6}[A-Z]?|\d{1,4}[-/]?[A-Z]{1,3}|[A-Z]\d{1,3}-\d{1,4}))(?![\w-])"
-)
-# Records of somebody in the path of an address.
-_PATH = Screened(
-    r"(?i)/(?:customers?|users?|patients?|clients?|members?|people|persons?|employees?|accounts?"
-    r"|contacts?|tenants?|students?|profiles?|guests?|donors?|cases?|staff|leads?)/"
-    r"(?P<v>\d{3,12}|[a-z]{3,}-[a-z-]{3,30})(?![\w.])"
-)
-# A line that is about births: every date in it.
-_BIRTHS = re.compile(
-    r"(?i)birth|\bborn\b|\bdob\b|d\.o\.b|\bgeb(?:oren|\.|urt)|\bnée?s?\b|naissance|anniversaire|bday"
-    r"|生日|出生|誕生|生年|生まれ"
-)
-_DAY = re.compile(
-    r"(?<![\w./-])(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{2}[./-]\d{1,2}[./-]\d{1,2})(?![\w/-])"
-    r"|[一二三四五六七八九〇零]{2,4}年(?:[一二三四五六七八九十]{1,3}月)?(?:[一二三四五六七八九十]{1,3}[日号])?"
-)
-
-
-def find_numbers(text: str) -> Iterator[_Span]:
-    """The spans of such numbers and codes, in no order."""
-    for pattern in (_OPENING, _EASTERN_OPENING, _COMBINATION):
-        for match in pattern.finditer(text):
-            yield *match.span("v"), EntityType.SECRET
-    for match in _EASTERN_CODE.finditer(text):
-        yield *match.span(str(match.lastgroup)), EntityType.UNEXPLAINED
-    for pattern in (_OF_PERSON, _PATH):
-        for match in pattern.finditer(text):
-            yield *match.span("v"), EntityType.UNEXPLAINED
-    if _BIRTHS.search(text):
-        for day in _DAY.finditer(text):
-            begin, end = text.rfind("\n", 0, day.start()) + 1, text.find("\n", day.end())
-            if _BIRTHS.search(text, begin, end if end >= 0 else len(text)):
-                yield *day.span(), EntityType.DATE
-
-
 _DEGREES = r"[+−-]?\d{1,3}\.\d{4,9}"
 # Two numbers side by side, or one with a mark of degrees or a quarter of the sky.
 _POSITION = Screened(
@@ -263,7 +195,7 @@ def find_strict(
         (DOUBTED, [span[:3] for span in fields if span[3] not in ours]),
         (NAME, [*find_positions(text)]),
         (_EXPLAINED, explained),
-        (NAME, [*ages, *find_numbers(text)]),
+        (NAME, ages),
         (DOUBTED, places),
     ):
         more = _beside(text, settled, spans, name)

@@ -16,8 +16,8 @@ _PATTERNS = (
     *positions._LOGINS,
     *positions._SAID_PASSWORD,
     *strict._MARKED,
-    strict._OPENING,
-    strict._EASTERN_CODE,
+    positions._RECORD,
+    positions._RECORD_PATH,
     # Without what their entries declare, which decides more than the pattern does.
     *(Screened(rule.pattern.pattern.pattern) for rule in load_rules()),
 )
