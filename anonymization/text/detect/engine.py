@@ -14,15 +14,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
-from anonymization.text.contracts import DetectionConfig, EntityType, Finding, kinds
+from anonymization.text.contracts import (
+    DetectionConfig,
+    EntityType,
+    Finding,
+    kinds,
+    trimmed,
+    uncovered,
+)
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.capitals import with_capitals
 from anonymization.text.detect.declared import find_declared, find_rows
 from anonymization.text.detect.explained import without_fixed_words, without_keys
-from anonymization.text.detect.japanese import find_japanese_forms
 from anonymization.text.detect.listed_names import find_listed_names, find_unknown, whole_names
 from anonymization.text.detect.neighbours import find_blocks, spread
 from anonymization.text.detect.positions import find_reserved
@@ -35,8 +41,7 @@ from anonymization.text.detect.prose import (
 )
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
-from anonymization.text.detect.strict import doubting, find_strict
-from anonymization.text.detect.unexplained import beside_codes
+from anonymization.text.detect.strict import beside_codes, doubting, find_strict
 from anonymization.text.detect.weight import Weight, weights
 from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
@@ -141,7 +146,6 @@ _RANK = {
 _LAST = 7
 _NUMBERS = kinds("PERSON_NUMBER CASE_NUMBER NATIONAL_ID BANK_CARD BANK_ACCOUNT PHONE")
 _LAST_OF_ALL = 8  # what a finding of any other kind explains is not unexplained
-_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _SHORTEST_REST = 2  # characters
 
 
@@ -153,38 +157,18 @@ def resolve(text: str, findings: Iterable[Finding]) -> list[Finding]:
     """
     taken: list[Finding] = []
     for finding in sorted(set(findings), key=_order):
-        for rest in _uncovered(finding, taken):
-            if rest != finding:
-                rest = _trimmed(text, rest)
-                if rest.type in _NUMBERS and not any(map(str.isdigit, text[rest.start : rest.end])):
+        first = max(0, bisect_left(taken, finding.start, key=lambda other: other.start) - 1)
+        others = ((other.start, other.end) for other in islice(taken, first, None))
+        for start, end in list(uncovered(finding.start, finding.end, others)):
+            if (start, end) != (finding.start, finding.end):
+                start, end = trimmed(text, start, end)
+                if finding.type in _NUMBERS and not any(map(str.isdigit, text[start:end])):
                     continue  # the label of the number beside it
-            if rest.end - rest.start >= (1 if rest == finding else _SHORTEST_REST):
-                taken.insert(bisect_left(taken, rest), rest)
+                if end - start < _SHORTEST_REST:
+                    continue
+            rest = replace(finding, start=start, end=end)
+            taken.insert(bisect_left(taken, rest), rest)
     return taken
-
-
-def _uncovered(finding: Finding, taken: Sequence[Finding]) -> list[Finding]:
-    """The parts of a finding that none of `taken` (sorted, without overlap) covers."""
-    index = max(0, bisect_left(taken, finding.start, key=lambda other: other.start) - 1)
-    start, rests = finding.start, []
-    while index < len(taken) and taken[index].start < finding.end:
-        other = taken[index]
-        index += 1
-        if other.end <= start:
-            continue
-        if other.start > start:
-            rests.append(replace(finding, start=start, end=other.start))
-        start = other.end
-    if start < finding.end:
-        rests.append(replace(finding, start=start))
-    return rests
-
-
-def _trimmed(text: str, finding: Finding) -> Finding:
-    value = text[finding.start : finding.end]
-    kept = _EDGES.sub("", value)
-    start = finding.start + (value.find(kept) if kept else 0)
-    return replace(finding, start=start, end=start + len(kept))
 
 
 def _order(finding: Finding) -> tuple[int, int, float, int, str, str]:
@@ -309,7 +293,6 @@ class TextDetector:
         findings += find_declared(folded)
         findings += find_rows(folded)
         findings += find_said(folded, lines, self.dictionary)
-        findings += find_japanese_forms(folded)
         findings += find_reserved(folded, self.dictionary)
         spaced = _with_spaced_file_names(folded)
         spaced_lines = lines if spaced == folded else MachineLines(spaced)

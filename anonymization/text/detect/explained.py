@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from anonymization.text.contracts import EntityType, Finding, kinds
+from anonymization.text.contracts import EntityType, Finding, kinds, trimmed, uncovered
 from anonymization.text.detect.capitals import is_plain_capital
 from anonymization.text.detect.wording import words
 from data.text.trie import trie_pattern
@@ -316,29 +316,16 @@ def without_fixed_words(text: str, findings: Iterable[Finding]) -> list[Finding]
 
 
 def _cut(text: str, finding: Finding, spans: Iterable[tuple[int, int]]) -> Iterator[Finding]:
-    start, is_cut = finding.start, False
-    for fixed_start, fixed_end in spans:
-        if fixed_end <= start or fixed_start >= finding.end:
+    for rest in uncovered(finding.start, finding.end, spans):
+        if rest == (finding.start, finding.end):
+            yield finding
             continue
-        is_cut = True
-        yield from _trimmed(text, finding, start, fixed_start)
-        start = max(start, fixed_end)
-    if is_cut:
-        yield from _trimmed(text, finding, start, finding.end)
-    else:
-        yield finding
-
-
-def _trimmed(text: str, finding: Finding, start: int, end: int) -> Iterator[Finding]:
-    while start < end and not text[start].isalnum():
-        start += 1
-    while end > start and not text[end - 1].isalnum():
-        end -= 1
-    rest = text[start:end]
-    if finding.recognizer == "spacy" and not _LATIN.search(rest):
-        return
-    if len(rest) >= 2 and not (rest.isascii() and rest.islower() and rest.isalpha()):
-        yield replace(finding, start=start, end=end)
+        start, end = trimmed(text, *rest)
+        value = text[start:end]
+        is_small = value.isascii() and value.islower() and value.isalpha()
+        is_foreign = finding.recognizer == "spacy" and not _LATIN.search(value)
+        if len(value) >= 2 and not is_small and not is_foreign:
+            yield replace(finding, start=start, end=end)
 
 
 # What a word goes on with: a part of it is not explained, if the rest is not.

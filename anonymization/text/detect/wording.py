@@ -228,25 +228,13 @@ def own_credentials(value: str) -> bool:
 
 
 CHECKS: Mapping[str, Callable[[str], bool]] = {
-    "own_company": own_company,
-    "own_folder": own_folder,
-    "drawn_token": drawn_token,
-    "own_credentials": own_credentials,
-    "chinese_name": chinese_name,
-    "not_common": not_common,
-    "not_shouted": not_shouted,
-    "job": job,
-    "private_site": private_site,
-    "own_handle": own_handle,
-    "like_password": like_password,
-    "old_friend": old_friend,
-    "turned_name": turned_name,
-    "honoured": honoured,
-    "own_host": own_host,
-    "given_and_family": given_and_family,
-    "not_localhost": not_localhost,
-    "shop_name": shop_name,
-    "titled_chinese": titled_chinese,
+    check.__name__: check
+    for check in (
+        *(own_company, own_folder, drawn_token, own_credentials, chinese_name, not_common),
+        *(not_shouted, job, private_site, own_handle, like_password, old_friend),
+        *(turned_name, honoured, own_host, given_and_family, not_localhost, shop_name),
+        titled_chinese,
+    )
 }
 
 

@@ -17,6 +17,7 @@ from anonymization.text.contracts import (
     Finding,
     Lexical,
     Mode,
+    uncovered,
 )
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
@@ -384,16 +385,11 @@ def _hosts_of_mail(
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
     """The findings without what a program reads by its place; secrets stay whole."""
     for finding in findings:
-        if finding.type in _ANYWHERE:
-            yield finding
-            continue
-        start = finding.start
-        for first, last in _overlapping(fixed, finding.start, finding.end):
-            if first - start >= _SHORTEST_REST:
-                yield replace(finding, start=start, end=first)
-            start = max(start, last)
-        if start == finding.start or finding.end - start >= _SHORTEST_REST:
-            yield replace(finding, start=start)
+        whole = finding.start, finding.end
+        around = () if finding.type in _ANYWHERE else _overlapping(fixed, *whole)
+        for start, end in uncovered(*whole, around):
+            if (start, end) == whole or end - start >= _SHORTEST_REST:
+                yield replace(finding, start=start, end=end)
 
 
 def _in_code(occurring: Iterable[Occurrence], fixed: Spans, lead: int) -> list[Occurrence]:
