@@ -43,15 +43,9 @@ _ACCOUNTS = screened(
     r"(?P<netloc>[a-z][\w-]{2,40})(?=[/:\s\"'<>)]|\Z)(?!:\d+\.)",
     r"(?i:login|logon|user ?name|user id)[ :=]{1,2}"
     r"(?P<marked>(?=[\w.-]{0,30}\d)[A-Za-z][\w.-]{3,31})(?![\w(@/])",
-    r"(?<![:\w/.])//(?P<unc>[a-z]{2,20}-[\w-]{2,40})(?=/\w)",
     rf"(?m:^)[ \t]*[A-Z][A-Za-z]+-by: (?P<trailer>{_WORD})[ \t]*$",
     rf"Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from",
     rf"(?i:^|\n)(?:\[sudo\] password for|su:? ?-?) (?P<su>{_WORD})(?=:|\n)",
-    rf"(?i:received: |^received:\s|\n[^\S\n]*)(?:from|by) (?P<relay>{_WORD})(?= \(|;| with| by)",
-    r"(?m:^)(?P<zone>[a-z][a-z0-9-]{2,40})[ \t]+(?:\d+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|MX|TXT|SRV"
-    r"|PTR)\b",
-    r"(?m:^)(?:\d{1,3}\.){3}\d{1,3}[ \t]+(?P<known>[a-z][\w.-]{2,60})(?=[ \t]*(?:\n|#|\Z|[a-z]))",
-    rf"(?m:^)[\w.*-]+:(?:\d{{2,5}}|\*):[\w*-]+:(?P<pgpass>{_WORD}):(?P<pw>\S{{4,80}})$",
     r"(?<![\w-])(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* "
     r"(?P<target>[a-z][\w-]{2,40})(?=\s|\Z)",
     r"(?<![\w-])(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{0,120}? (?:-h"
@@ -89,11 +83,6 @@ _CLOSING = Screened(
     r"(?P<v>[^\n]{2,60})(?:\r?\n(?P<next>[^\n]{2,60}))?"
 )
 _LAST = re.compile(r"\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})")
-_TOKENS = Screened(r"(?m)(?:^[^\s/=:,()<>{}|]{6,40}[ \t]*\r?\n){2,}^[^\s/=:,()<>{}|]{6,40}[ \t]*$")
-_ENDING = re.compile(r"\.\w{1,5}$")
-_EASTERN = re.compile(rf"[{HAN_KANA}]{{3}}|[。、，]")
-
-
 # Whose record, bed or sample a short code denotes.
 _RECORD = Screened(
     r"(?i)(?<![a-z])(?:donor|patient|subject|participant|pupil|student|resident|tenant|client"
@@ -107,11 +96,6 @@ _RECORD_PATH = Screened(
     r"|contacts?|tenants?|students?|profiles?|guests?|donors?|cases?|staff|leads?)/"
     r"(?P<v>\d{3,12}|[a-z]{3,}-[a-z-]{3,30})(?![\w.])"
 )
-# Entries of a directory (LDIF, RFC 2849).
-_ENTRY = re.compile(
-    r"(?im)^(?:sn|givenname|gn|displayname|initials|uid|o|l|street|roomnumber|cn): "
-    r"(?P<v>[^\n]{2,60})$"
-)
 
 
 def find_positions(text: str) -> Iterator[_Span]:
@@ -119,20 +103,15 @@ def find_positions(text: str) -> Iterator[_Span]:
     for match in find_each(_ACCOUNTS, text):
         for group, value in match.groupdict().items():
             if value and value.lower() not in _NOBODY and not is_program_word(value):
-                kind = EntityType.SECRET if group == "pw" else EntityType.ACCOUNT
-                yield *match.span(group), kind
+                yield *match.span(group), EntityType.ACCOUNT
     for pattern in (_RECORD, _RECORD_PATH):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _NAMED.finditer(text):
         group = match.lastgroup or "cn"
         yield *match.span(group), EntityType.UNEXPLAINED
-    if text.startswith("dn: ") or "\ndn: " in text:
-        for match in _ENTRY.finditer(text):
-            yield *match.span("v"), EntityType.UNEXPLAINED
     yield from _speakers(text)
     yield from _senders(text)
-    yield from _passwords(text)
 
 
 def _speakers(text: str) -> Iterator[_Span]:
@@ -175,29 +154,6 @@ def _last_line(text: str) -> re.Match[str] | None:
     start = text.rfind("\n", 0, end) + 1
     is_below = text[:start].rstrip().endswith((".", "!", "?", "…"))
     return _LAST.fullmatch(text, start, end) if is_below else None
-
-
-def _passwords(text: str) -> Iterator[_Span]:
-    """Lines of one token each, of which half look like passwords."""
-    for block in _TOKENS.finditer(text):
-        tokens = list(re.finditer(r"\S+", block.group()))
-        alike = [_like_password(token.group()) for token in tokens]
-        if 2 * sum(map(bool, alike)) < len(tokens) or alike.count(2) < _FEWEST_MESSAGES:
-            continue
-        for token in tokens:
-            yield block.start() + token.start(), block.start() + token.end(), EntityType.SECRET
-
-
-def _like_password(token: str) -> int:
-    """2 for letters with digits or signs, 1 for capitals inside a word or words joined, else 0.
-
-    A line of Chinese or Japanese is a sentence.
-    """
-    if _ENDING.search(token) or not any(map(str.isalpha, token)) or _EASTERN.search(token):
-        return 0
-    if any(map(str.isdigit, token)) or any(char in "!@#$%^&*~?+" for char in token):
-        return 2
-    return int(any(map(str.isupper, token[1:])) or "-" in token)
 
 
 NAME = "reserved_place"

@@ -31,7 +31,6 @@ class Family:
     random: bool
     named: bool
     ignore_case: bool
-    checksum: str
     near: re.Pattern[str] | None
 
     @property
@@ -52,7 +51,6 @@ def _family(row: dict[str, Any]) -> Family:
         random=bool(row.get("random", False)),
         named=bool(row.get("named", False)),
         ignore_case=ignore_case,
-        checksum=row.get("checksum", ""),
         near=_near(row),
     )
 
@@ -124,7 +122,6 @@ _MEAN_CHUNK = 3.0  # characters; random base 62 has 1.7, base 36 has 2.6, words 
 _LOOK = 80  # characters, enough to decide
 _MEAN_LETTERS = 2.4  # letters only: nothing but an erratic letter case tells chance from words
 _MEAN_SCATTERED, _MIN_SCATTERED = 2.1, 14
-_MEAN_WILD = 3.4  # of a short password of letters alone, in both cases
 
 
 def entropy(value: str) -> float:
@@ -182,14 +179,6 @@ def is_scattered(value: str) -> bool:
     return letters > 1 and sum(map(len, chunks)) / len(chunks) <= _MEAN_SCATTERED
 
 
-def is_wild(value: str) -> bool:
-    """Is it letters only, with a letter case unlike any sequence of words: `VgWPwjRw`?"""
-    if not value.isascii() or not value.isalpha() or value.islower() or value.isupper():
-        return False
-    chunks = _CHUNK.findall(value)
-    return len(chunks) > 2 and len(value) / len(chunks) <= _MEAN_WILD
-
-
 def has_inner_numbers(value: str) -> bool:
     """Has it digits in two places or more, or not at the end, where a word may carry a year?"""
     return len(_DIGITS.findall(value)) > 1 or not value[-1:].isdigit()
@@ -211,7 +200,7 @@ _NAME = 24  # characters of a name before the word that gives it away
 
 PASSWORDS: tuple[str, ...] = (*_WORDS["passwords"], *_WORDS["passwords_zh"])
 NAMES = pattern_of(trie_pattern((*PASSWORDS, *_WORDS["names"], *_WORDS["names_zh"])))
-PROVIDERS = pattern_of(r"(?<![a-z])" + trie_pattern(_WORDS["providers"]))
+_PROVIDERS = pattern_of(r"(?<![a-z])" + trie_pattern(_WORDS["providers"]))
 _PUBLIC = pattern_of(trie_pattern(_WORDS["public_names"]))
 _HASHES = pattern_of(trie_pattern(_WORDS["hash_cues"]) + r"|(?<![a-z])ids?(?![a-z])|_id\b")
 _HANDED = pattern_of(
@@ -239,19 +228,12 @@ def line_after(folded: str, end: int) -> str:
 def has_name_before(folded: str, start: int) -> bool:
     """Does the line name a secret or a provider before `start`, and no hash after that name?"""
     before = line_before(folded, start)
-    last = max(_last(NAMES, before), _last(PROVIDERS, before))
+    last = max(_last(NAMES, before), _last(_PROVIDERS, before))
     return (
         last >= 0
         and _last(_HASHES, before) < last
         and not is_public_name(before[max(0, last - _NAME) :])
     )
-
-
-def has_name_after(folded: str, end: int) -> bool:
-    """Like `has_name_before`, for `ghp_… is my token`."""
-    after = line_after(folded, end)
-    name = NAMES.search(after)
-    return name is not None and _HASHES.search(after[: name.start()]) is None
 
 
 def names_a_hash(folded: str, start: int, end: int) -> bool:

@@ -22,12 +22,10 @@ from anonymization.text.secrets.by_form import (
 from anonymization.text.secrets.evidence import (
     NAMES,
     PASSWORDS,
-    PROVIDERS,
     claims_a_family,
     entropy,
     hands_over,
     has_inner_numbers,
-    has_name_after,
     has_name_before,
     has_uuid,
     is_example,
@@ -39,7 +37,6 @@ from anonymization.text.secrets.evidence import (
     is_random,
     is_scattered,
     is_uuid,
-    is_wild,
     line_after,
     line_before,
     names_a_hash,
@@ -87,9 +84,7 @@ _IDENTIFIER = re.compile(
 _MORE_WORDS = re.compile(r" [A-Za-z]|\(")  # what a type or a sentence goes on with
 _SYMBOLS = frozenset("!@#$%^&*~?+")
 _LONG_NUMBER = 14
-_SHORT_TOKEN, _SHORT_PASSWORD, _SHORT_KEY = 8, 6, 16
-_WEAK = re.compile(r"(?:[a-z0-9]+[_.\-])*keys?(?:id|_id)?")
-_STRONG_KEY = re.compile(r"api|secret|access|auth|priv|encr|sign|licen|master|service|deploy|token")
+_SHORT_TOKEN, _SHORT_PASSWORD = 8, 6
 
 
 def _find_named(text: str, folded: str) -> Iterator[Finding]:
@@ -153,8 +148,6 @@ def _is_secret(name: str, value: str, rest: str) -> bool:
         return value.isdigit() and len(value) >= _LONG_NUMBER
     if value.isdigit():
         return len(value) >= _LONG_NUMBER
-    if _is_weak(name):
-        return len(value) >= _SHORT_KEY and is_random(value) and entropy(value) >= 3.0
     return is_uuid(value) or is_hexadecimal(value) or _is_likely(value)
 
 
@@ -163,16 +156,11 @@ def _is_likely(value: str) -> bool:
     return is_random(value) or (is_mixed(value) and is_gibberish(value))
 
 
-def _is_weak(name: str) -> bool:
-    """Is it a `key` without a word that makes it secret?"""
-    return bool(_WEAK.fullmatch(name)) and not (_STRONG_KEY.search(name) or PROVIDERS.search(name))
-
-
 def _is_password(value: str, in_han: bool) -> bool:
     """Is it like a password? After a Chinese name (密码) a Western word is enough."""
     if len(value) < _SHORT_PASSWORD:
         return False
-    if value.isdigit() or is_mixed(value) or is_wild(value):
+    if value.isdigit() or is_mixed(value):
         return True
     if in_han and value.isascii() and value.isalpha():
         return True
@@ -209,7 +197,6 @@ _MIN_DOTTED, _MOST_DOTS = 10, 2
 _OPEN_IDS: tuple[str, ...] = tuple(load_table(__package__, "words.toml")["open_ids"])
 _WORD = re.compile(rf"(?<![\w./\\=(\[{{<-])[A-Za-z]{{1,15}}(?![\w/\\=(\[{{>-])|[{HAN}]{{2}}")
 _MIN_WORDS = 3
-_URL_REACH = 300
 # Parts of a value that SOPS has encrypted: it opens nothing without its key.
 _SEALED = re.compile(r"enc\[aes256_gcm,(?:[a-z]{2,4}:[^,\]]{0,4000},){0,3}[a-z]{2,4}:$")
 _SEALED_REACH = 4_400
@@ -222,13 +209,13 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
         run = text[start:end]
         if len(run) > _MAX_LENGTH or not _may_be_secret(run) or is_placeholder(run):
             continue
-        if _is_in_url(text, start) or _is_half(text, start, end):
+        if _is_half(text, start, end):
             continue
         if has_uuid(run) and is_example(folded, start):
             continue
         if _SEALED.search(folded, max(0, start - _SEALED_REACH), start):
             continue
-        if has_name_before(folded, start) or has_name_after(folded, end):
+        if has_name_before(folded, start):
             yield Finding(start, end, EntityType.SECRET, "secret.bare", _WITH_NAME)
         elif _stands_alone(run, folded, start, end):
             yield Finding(start, end, EntityType.SECRET, "secret.bare", _WITHOUT_NAME)
@@ -347,12 +334,6 @@ def _is_half(text: str, start: int, end: int) -> bool:
     return (before[:1].isdigit() and before[1:] == ":") or (
         text[end - 1].isdigit() and after[:1] == ":" and after[1:].isalnum()
     )
-
-
-def _is_in_url(text: str, start: int) -> bool:
-    """Does the run belong to a URL that began before it?"""
-    scheme = text.rfind("://", max(0, start - _URL_REACH), start)
-    return scheme >= 0 and not any(map(str.isspace, text[scheme:start]))
 
 
 def find_secrets(text: str) -> list[Finding]:

@@ -82,6 +82,7 @@ def lexicon() -> Lexicon:
     return Lexicon(**fields)  # type: ignore[arg-type]
 
 
+Words = tuple[str, ...]
 LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = "0123456789"
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
@@ -110,11 +111,16 @@ def pick(rng: Generator, choices: str | tuple[str, ...]) -> str:
 STEM, LONGER_FROM = "company", 40
 
 
+def compound(rng: Generator, first: Words, second: Words, *, is_longer: bool) -> str:
+    """A first and a second part, with one more between them if it is to be longer."""
+    middle = pick(rng, second) if is_longer else ""
+    return pick(rng, first) + middle + pick(rng, second)
+
+
 def stem(rng: Generator, attempt: int) -> str:
-    """An invented English name: a first and a second part, further parts after many attempts."""
+    """An invented English name, longer after many attempts."""
     words = lexicon()
-    middle = pick(rng, words.second) if attempt > LONGER_FROM else ""
-    return pick(rng, words.first) + middle + pick(rng, words.second)
+    return compound(rng, words.first, words.second, is_longer=attempt > LONGER_FROM)
 
 
 def digits(rng: Generator, count: int) -> str:

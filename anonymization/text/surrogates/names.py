@@ -19,6 +19,7 @@ from anonymization.text.surrogates.assignment import (
     Draw,
     SurrogateTable,
     cased_like,
+    compound,
     digits,
     lexicon,
     pick,
@@ -163,14 +164,12 @@ def _ja_given(table: SurrogateTable, name: str, salt: str) -> str:
 
 def _drawn_family(rng: Generator, attempt: int) -> str:
     words = lexicon()
-    middle = pick(rng, words.ja_second) if attempt > LONGER_FROM else ""
-    return pick(rng, words.ja_first) + middle + pick(rng, words.ja_second)
+    return compound(rng, words.ja_first, words.ja_second, is_longer=attempt > LONGER_FROM)
 
 
 def _drawn_given(rng: Generator, attempt: int) -> str:
-    words = lexicon()
-    middle = pick(rng, words.ja_given_second) if attempt > LONGER_FROM else ""
-    return pick(rng, words.ja_given_first) + middle + pick(rng, words.ja_given_second)
+    first, second = lexicon().ja_given_first, lexicon().ja_given_second
+    return compound(rng, first, second, is_longer=attempt > LONGER_FROM)
 
 
 def _ja_stem(size: int) -> Draw:
@@ -256,7 +255,7 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
         return cased_like(initial(table, folded), word)
     family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
     if is_last or family:
-        return cased_like(table.token(FAMILY, folded, _family, salt), word)
+        return cased_like(table.token(FAMILY, folded, stem, salt), word)
     return cased_like(table.token(GIVEN, folded, given_name, salt), word)
 
 
@@ -273,14 +272,8 @@ def given_name(rng: Generator, attempt: int) -> str:
     words = lexicon()
     if attempt < _COMPOSED_FROM:
         return pick(rng, words.given)
-    middle = "" if attempt < 3 * _COMPOSED_FROM else pick(rng, words.given_second)
-    return pick(rng, words.given_first) + middle + pick(rng, words.given_second)
-
-
-def _family(rng: Generator, attempt: int) -> str:
-    words = lexicon()
-    middle = pick(rng, words.second) if attempt > 3 * _COMPOSED_FROM else ""
-    return pick(rng, words.first) + middle + pick(rng, words.second)
+    is_longer = attempt >= 3 * _COMPOSED_FROM
+    return compound(rng, words.given_first, words.given_second, is_longer=is_longer)
 
 
 def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
