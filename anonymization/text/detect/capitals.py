@@ -1,4 +1,4 @@
-"""Capitals: everyday words with one where a sentence has a person, and missing ones.
+"""Capitals: everyday words with one where a sentence has a person, and missing or needless ones.
 
 `Summer said`, `with Copper Kettle Catering`: the dictionary explains the words, the sentence does
 not explain the capitals (level `strict`). Titles of papers, parts of a page and what offices write
@@ -8,7 +8,8 @@ Prose written without capitals gets them where a name is likely, without a chang
 listed given names and places, the word after a given name, words after `my name is` or before
 `said`, and words in no dictionary that are next to a number (streets) or have letters outside
 ASCII. In lines that already have a capital only given names in small letters get one, and an
-unknown word after each.
+unknown word after each. In a line of capitals, streets behind a number and the words behind a given
+name get small letters.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.prose import MachineLines, is_machine
@@ -194,6 +196,16 @@ _STREETS = frozenset(
     word.lower() for key in ("suffixes", "units", "types") for word in words("streets.toml", key)
 )
 _FEW = 3  # words that make a line prose
+_SHOUTED_LINE = re.compile(
+    rf"(?m)^(?=[^\n]{{0,200}}[{CAPITALS}]{{3}})(?:(?![a-zß-öø-ɏ])[^\n]){{6,400}}$"
+)
+_SHOUTED_WORD = re.compile(
+    rf"(?<![{LETTERS}0-9_])[{CAPITALS}](?:[{CAPITALS}]|['-](?=[{CAPITALS}])){{1,24}}(?![{LETTERS}0-9_])"
+)
+_SHOUTED_STREET = re.compile(
+    rf"(?<![\w./-])\d{{1,6}}[A-Z]? (?:[{CAPITALS}][{CAPITALS}'-]{{1,20}} ){{1,3}}"
+    rf"(?:{'|'.join(sorted(word.upper() for word in words('streets.toml', 'suffixes')))})(?!\w)"
+)
 
 
 def with_capitals(text: str, dictionary: frozenset[str]) -> str:
@@ -201,12 +213,32 @@ def with_capitals(text: str, dictionary: frozenset[str]) -> str:
     if not dictionary:
         return text
     chars: list[str] | None = None
+    for start, end in _shouted(text):
+        chars = chars or list(text)
+        small = text[start:end].lower()
+        chars[start:end] = small if len(small) == end - start else text[start:end]
     for offset in _capital_offsets(text, dictionary):
         upper = text[offset].upper()
         if len(upper) == 1:
             chars = chars or list(text)
             chars[offset] = upper
     return text if chars is None else "".join(chars)
+
+
+def _shouted(text: str) -> Iterator[tuple[int, int]]:
+    """Spans in lines of capitals that a name or street would write small."""
+    for line in _SHOUTED_LINE.finditer(text):
+        if is_machine(line.group()):
+            continue
+        for street in _SHOUTED_STREET.finditer(text, *line.span()):
+            for word in _SHOUTED_WORD.finditer(text, *street.span()):
+                yield word.start() + 1, word.end()
+        line_words = list(_SHOUTED_WORD.finditer(text, *line.span()))
+        for word, after in pairwise(line_words):
+            is_given = word.group().lower() in _GIVEN and word.group().lower() not in _WORDS_TOO
+            if is_given and text[word.end() : after.start()] == " ":
+                yield word.start() + 1, word.end()
+                yield after.start() + 1, after.end()
 
 
 def _capital_offsets(text: str, dictionary: frozenset[str]) -> Iterator[int]:
