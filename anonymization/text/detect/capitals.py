@@ -68,7 +68,6 @@ _LAW_BEHIND = re.compile(
     r"|Ordinances?|Statutes?|Conventions?|Treaty|Treaties|Bill)(?![a-z])"
 )
 _FEWEST_SMALL, _SHARE = 3, 0.35  # words in small letters of a line of prose
-_MOST_WORDS = 5
 _LOOK_BACK = 80  # characters in which the word before a run stands
 
 

@@ -16,7 +16,6 @@ from anonymization.text.detect.wording import COMMON
 
 _SIGNATURE = "signature"
 _SIGNATURE_SCORE = 0.55
-_LINES = re.compile(r"(?:[^\n]{0,80}\n){1,14}[^\n]{0,80}")
 _LINE = re.compile(r"[^\n]+")
 _BULLET = re.compile(r"\s*(?:[?>*#|-]{1,3} ?)?")
 _BARE = re.compile(r"[^\W\d_](?:[\w'&.,-]| (?=[^\W_]))*[\w.]")

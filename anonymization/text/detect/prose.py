@@ -204,7 +204,7 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
     """
     if not has_han(text):
         return
-    japanese = JapaneseLines(text)
+    japanese = _JapaneseLines(text)
     start = 0
     for finding in [*taken, None]:
         end = len(text) if finding is None else finding.start
@@ -217,7 +217,7 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
         start = max(start, end if finding is None else finding.end)
 
 
-class JapaneseLines:
+class _JapaneseLines:
     """Which lines of a text are Japanese: those with kana or with words that only Japanese
     writes (〒, 株式会社), and all lines if the text as a whole is."""
 
@@ -246,7 +246,7 @@ def japanese_units(text: str) -> Iterator[Unit]:
     which may be a name in a cell or a heading."""
     if not has_han(text) and not has_kana(text):
         return
-    japanese = JapaneseLines(text)
+    japanese = _JapaneseLines(text)
     for sentence in _JAPANESE.finditer(text):
         if japanese.at(sentence.start()):
             yield sentence.start(), sentence.group()

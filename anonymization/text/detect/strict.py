@@ -86,7 +86,6 @@ _STREET = Screened(
     r"|Boulevard|Blvd|Square|Hill|Rise|Grove|Green|Quay|Wharf|Yard|Circle|Trail|Park|View|Vale"
     r"|Gate|Passage|Alley|Fold|Steps|Croft|Meadow|Meadows|Bank|Drove|Brow|End|Chase)(?!\w)"
 )
-_YEARS = re.compile(r"(?:19|20)\d\d-(?:(?:19|20)\d\d|\d\d(?:-\d\d)?)")
 _LONG_PAST = re.compile(
     r"(?<![\d.-])(?:19[2-9]\d|200\d)(?:([-/.])\d{1,2}\1\d{1,2}|年\d{1,2}月\d{1,2}日"
     r"|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?![\d-])"

@@ -29,8 +29,6 @@ from data.text.lexicon import pattern_of
 from data.text.screened import Screened
 from data.text.scripts import HAN_KANA, LETTER, has_han, has_kana
 
-NAME = "field"
-_SCORE = 0.55
 _TABLE = "fields.toml"
 _LONGEST_LABEL, _LONGEST_VALUE, _MOST_WORDS = 48, 120, 7
 _EMPTY = words("words.toml", "empty_cells")

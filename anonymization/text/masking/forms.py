@@ -183,7 +183,7 @@ class _Cell:
     row: int
 
 
-def table_edits(text: str, visit: Visit) -> list[Edit]:
+def _table_edits(text: str, visit: Visit) -> list[Edit]:
     """Edits of delimited text; quotes, line ends and delimiters stay."""
     delimiter = _delimiter(text)
     labels: dict[int, str] = {}
@@ -258,8 +258,8 @@ FORMS: Mapping[str, Form] = {
     ".json": json_edits,
     ".jsonl": jsonl_edits,
     ".ndjson": jsonl_edits,
-    ".csv": table_edits,
-    ".tsv": table_edits,
+    ".csv": _table_edits,
+    ".tsv": _table_edits,
     ".html": _html_edits,
     ".htm": _html_edits,
     ".xhtml": _html_edits,

@@ -97,7 +97,7 @@ def identifies_alone(kind: EntityType, value: str) -> bool:
     return is_distinctive(kind, value) and not (is_plain and len(digits) < _MIN_PLAIN_DIGITS)
 
 
-def is_any_case(kind: EntityType, value: str) -> bool:
+def _is_any_case(kind: EntityType, value: str) -> bool:
     """Is the value searched for in other letter cases too?
 
     Of persons only those with more than one word: `rose` or `will` mean something else.
@@ -136,7 +136,7 @@ class KnownValueSearch:
         return is_masked_everywhere(kind, value)
 
     def _spellings(self, kind: EntityType, value: str) -> Iterator[KnownValue]:
-        yield known_value(kind, value, is_any_case(kind, value))
+        yield known_value(kind, value, _is_any_case(kind, value))
 
     def _is_whole(self, text: str, start: int, end: int) -> bool:
         return is_whole(text, start, end)
@@ -257,7 +257,7 @@ class ListedValues(KnownValueSearch):
         return True
 
     def _spellings(self, kind: EntityType, value: str) -> Iterator[KnownValue]:
-        any_case = is_any_case(kind, value) or " " in value or value == value.lower()
+        any_case = _is_any_case(kind, value) or " " in value or value == value.lower()
         spelling = known_value(spelled_as(kind), value, any_case, _SHORTEST)
         yield spelling
         if not any_case:

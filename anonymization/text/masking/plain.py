@@ -255,7 +255,7 @@ def plain_edits(
         if fixed:
             piece = replace(piece, fixed=_within(fixed, start, start + len(part)))
         edits = joined(edits, shifted(visit.look(piece), start))
-    edits = joined(edits, percent_edits(text, visit))
+    edits = joined(edits, _percent_edits(text, visit))
     edits = joined(edits, _parameter_edits(text, visit), first=True)
     edits = joined(edits, _escape_edits(text, visit), first=True)
     return joined(edits, _base64_edits(text, visit), first=True)
@@ -382,7 +382,7 @@ def json_escape(ascii_only: bool) -> Escape:
     return lambda new: json.dumps(new, ensure_ascii=ascii_only)[1:-1]
 
 
-def percent_edits(text: str, visit: Visit) -> list[Edit]:
+def _percent_edits(text: str, visit: Visit) -> list[Edit]:
     """Edits of words with percent escapes, detected in their decoded form."""
     if "%" not in text or visit.depth >= MAX_DEPTH:
         return []
