@@ -199,9 +199,7 @@ def social_security(value: str) -> bool:
     return digits[:3] not in {"000", "666"} and digits[3:5] != "00" and digits[5:] != "0000"
 
 
-_CHECKED: dict[str, Callable[[str], bool]] = {
-    name: partial(_passes, name) for name in _OF_PRESIDIO
-}
+_CHECKED: dict[str, Callable[[str], bool]] = {name: partial(_passes, name) for name in _OF_PRESIDIO}
 CHECKS: Mapping[str, Callable[[str], bool]] = _CHECKED | {
     check.__name__: check
     for check in (

@@ -337,7 +337,7 @@ class TextDetector:
         settled = resolve(
             text, (whole for each in wanted for whole in whole_names(text, each, self.dictionary))
         )
-        more = spread(text, settled, MachineLines(text))
+        more = spread(text, settled, MachineLines(text), self.dictionary)
         if more:
             settled = resolve(
                 text, [*settled, *(finding for finding in more if self._wanted(finding))]

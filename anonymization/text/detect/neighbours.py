@@ -1,8 +1,10 @@
-"""Findings that follow from others nearby: signatures, ages, post codes.
+"""Findings that follow from others nearby: signatures, repeated names, lists, ages, post codes.
 
 In a signature or business card (short lines with an address, a phone or an e-mail) the first line
-is a person's name and the other plain lines name the organisation. A number right after a person,
-as in `Ines, 34,`, is an age, and one right after a place a post code.
+is a person's name and the other plain lines name the organisation. Once `Maciej Borkowski` is
+found, a later `Borkowski` is the same person; if one of `Monjeau, Graves and Reed` is a person,
+all are; a number right after a person, as in `Ines, 34,`, is an age, and one right after a place
+a post code.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.wording import COMMON
+from anonymization.text.detect.wording import COMMON, in_dictionary, words
+from data.text.screened import Screened
+from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
+from data.text.trie import trie_pattern
 
 _SIGNATURE = "signature"
 _SIGNATURE_SCORE = 0.55
@@ -66,9 +71,16 @@ def _in_block(text: str, start: int, end: int, findings: Sequence[Finding]) -> I
         yield Finding(first, first + len(value), kind, _SIGNATURE, _SIGNATURE_SCORE)
 
 
-_AGED = "age_of_person"
+_AGAIN, _LISTED, _AGED = "said_again", "listed_name", "age_of_person"
 _POSTAL = "post_code"
 _NEIGHBOUR_SCORE = 0.6
+_SHORTEST = 4
+_GIVEN = words("names.toml", "given")
+_NAMED = rf"[{CAPITALS}](?:{LETTER}|['-](?={LETTER}{{2}})){{2,24}}"
+_NAME = re.compile(rf"(?<![@/.-]){BEFORE}{_NAMED}{AFTER}")
+_LIST = Screened(
+    rf"(?<![@/.-]){BEFORE}{_NAMED}(?:, {_NAMED}){{0,6}},? (?:and|or|&) {_NAMED}{AFTER}(?! {_NAMED})"
+)
 _CODE = re.compile(
     r",? (?:(?P<state>[A-Z]{2}),? )?(?P<code>\d{4,6}(?:-\d{3,4})?|\d{3} \d{2}|\d{2}-\d{3})"
     r"(?=[;!?)\n]|[.,](?!\d)|$)"
@@ -82,14 +94,16 @@ _AGE = re.compile(
 )
 
 
-def spread(text: str, findings: Sequence[Finding], lines: MachineLines) -> list[Finding]:
-    """More ages and post codes; `findings` is sorted and without overlap."""
+def spread(
+    text: str, findings: Sequence[Finding], lines: MachineLines, dictionary: frozenset[str]
+) -> list[Finding]:
+    """More people, ages and post codes; `findings` is sorted and without overlap."""
     people = [finding for finding in findings if finding.type is EntityType.PERSON]
     places = [finding for finding in findings if finding.type is EntityType.LOCATION]
     if not people and not places:
         return []
     taken = {offset for finding in findings for offset in range(finding.start, finding.end)}
-    more: list[Finding] = []
+    more = [*_again(text, people, dictionary), *_listed(text, people)]
     for person in people:
         aged = _AGE.match(text, person.end)
         if aged:
@@ -113,6 +127,39 @@ def _codes(text: str, location: Finding) -> Iterator[Finding]:
             yield Finding(*code.span("state"), EntityType.LOCATION, _POSTAL, _NEIGHBOUR_SCORE)
 
 
+def _again(text: str, people: Sequence[Finding], dictionary: frozenset[str]) -> Iterator[Finding]:
+    names = {
+        word.group()
+        for person in people
+        if " " in text[person.start : person.end]
+        for word in _NAME.finditer(text, person.start, person.end)
+        if word.group() in _GIVEN or _is_family_name(word, person, dictionary)
+    }
+    full = {text[person.start : person.end] for person in people}
+    full = {name for name in full if " " in name and "\n" not in name}
+    if full:  # as a whole, never by half
+        for again in re.finditer(rf"(?<!\w)(?:{trie_pattern(sorted(full))})(?!\w)", text):
+            yield Finding(*again.span(), EntityType.PERSON, _AGAIN, _NEIGHBOUR_SCORE)
+    if not names:
+        return
+    for word in _NAME.finditer(text):
+        if word.group().removesuffix("'s") in names:
+            yield Finding(*word.span(), EntityType.PERSON, _AGAIN, _NEIGHBOUR_SCORE)
+
+
+def _is_family_name(word: re.Match[str], person: Finding, dictionary: frozenset[str]) -> bool:
+    """Is it the last word of a person's name, and does the text use it as nothing else?"""
+    text = word.string
+    name = word.group()
+    return (
+        word.end() == person.end
+        and len(name) >= _SHORTEST
+        and name not in COMMON
+        and (name[1:].islower() or "-" in name)
+        and (not in_dictionary(name, dictionary) or is_only_name(text, name))
+    )
+
+
 _OFTEN = 4  # times that a name is written as one for each time that the word stands in a sentence
 
 
@@ -123,3 +170,13 @@ def is_only_name(text: str, name: str) -> bool:
         return False
     small = len(re.findall(rf"(?<=[a-z,] ){plain.lower()}(?![A-Za-z])", text))
     return not small or _OFTEN * small <= len(re.findall(rf"(?<!\w){plain}(?!\w)", text))
+
+
+def _listed(text: str, people: Sequence[Finding]) -> Iterator[Finding]:
+    spans = {(person.start, person.end) for person in people}
+    for listed in _LIST.finditer(text):
+        members = list(_NAME.finditer(text, listed.start(), listed.end()))
+        if any(member.span() in spans for member in members):
+            for member in members:
+                if member.group() not in COMMON:
+                    yield Finding(*member.span(), EntityType.PERSON, _LISTED, _NEIGHBOUR_SCORE)

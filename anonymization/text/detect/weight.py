@@ -53,7 +53,7 @@ _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
 _WEIGHED = frozenset(
     {"spacy", "unknown_word", "lone_word", "name_said", "name_said_one", "organisation", "firm",
-     "signature", "given_name", "url_in_prose", "handle", "said",
+     "listed_name", "said_again", "signature", "given_name", "url_in_prose", "handle", "said",
      "position", "declared", "keyed_name", "secret.named"}
 )  # fmt: skip
 _LABELLED = frozenset({"position", "declared", "said", "keyed_name"})

@@ -122,6 +122,7 @@ _MEAN_CHUNK = 3.0  # characters; random base 62 has 1.7, base 36 has 2.6, words 
 _LOOK = 80  # characters, enough to decide
 _MEAN_LETTERS = 2.4  # letters only: nothing but an erratic letter case tells chance from words
 _MEAN_SCATTERED, _MIN_SCATTERED = 2.1, 14
+_MEAN_WILD = 3.4  # of a short password of letters alone, in both cases
 
 
 def entropy(value: str) -> float:
@@ -177,6 +178,14 @@ def is_scattered(value: str) -> bool:
         return False
     letters = sum(chunk[0].isalpha() for chunk in chunks)
     return letters > 1 and sum(map(len, chunks)) / len(chunks) <= _MEAN_SCATTERED
+
+
+def is_wild(value: str) -> bool:
+    """Is it letters only, with a letter case unlike any sequence of words: `VgWPwjRw`?"""
+    if not value.isascii() or not value.isalpha() or value.islower() or value.isupper():
+        return False
+    chunks = _CHUNK.findall(value)
+    return len(chunks) > 2 and len(value) / len(chunks) <= _MEAN_WILD
 
 
 def has_inner_numbers(value: str) -> bool:

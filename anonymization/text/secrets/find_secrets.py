@@ -37,6 +37,7 @@ from anonymization.text.secrets.evidence import (
     is_random,
     is_scattered,
     is_uuid,
+    is_wild,
     line_after,
     line_before,
     names_a_hash,
@@ -160,7 +161,7 @@ def _is_password(value: str, in_han: bool) -> bool:
     """Is it like a password? After a Chinese name (密码) a Western word is enough."""
     if len(value) < _SHORT_PASSWORD:
         return False
-    if value.isdigit() or is_mixed(value):
+    if value.isdigit() or is_mixed(value) or is_wild(value):
         return True
     if in_han and value.isascii() and value.isalpha():
         return True

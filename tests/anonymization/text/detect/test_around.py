@@ -71,8 +71,20 @@ def _spread(text: str, *people: str) -> list[tuple[str, str]]:
         Finding(text.index(name), text.index(name) + len(name), EntityType.PERSON, "spacy", 0.75)
         for name in people
     ]
-    more = spread(text, actual, MachineLines(text))
+    more = spread(text, actual, MachineLines(text), _KNOWN)
     return [(text[f.start : f.end], f.type.value) for f in more]
+
+
+def test_a_family_name_is_found_again_and_an_everyday_word_is_not() -> None:
+    text = "Maciej Borkowski came. Later Borkowski left, and Plan B failed."
+    assert _spread(text, "Maciej Borkowski") == [("Borkowski", "PERSON")]
+    assert _spread("Anna Table sat. The Table fell.", "Anna Table") == []
+
+
+def test_all_of_a_list_are_people_if_one_is() -> None:
+    listed = "Three of us: Monjeau, Graves and Reed."
+    assert _spread(listed, "Monjeau") == [("Graves", "PERSON"), ("Reed", "PERSON")]
+    assert _spread("Monday, Graves and Reed", "Graves") == [("Reed", "PERSON")]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +175,7 @@ def test_time_is_linear_in_hostile_text(piece: str) -> None:
             list(find_addresses(text, lines))
             list(find_listed_names(text, lines))
             list(find_unknown(text, lines, _KNOWN))
-            spread(text, [lone], lines)
+            spread(text, [lone], lines, _KNOWN)
             spent.append(time.process_time() - begin)
         return min(spent) + 1e-3
 
