@@ -10,7 +10,7 @@ from pathlib import Path
 
 from anonymization.masking_recipe import text_lines
 from anonymization.text.contracts import EntityType
-from anonymization.text.masking.listed import Listed
+from anonymization.text.masking.known_search import Listed
 from anonymization.text.surrogates.scope_surrogates import COMMON
 from data.canonical import canonical_json, keyed_digest
 from data.errors import InputError

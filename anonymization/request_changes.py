@@ -21,7 +21,7 @@ from anonymization.text.contracts import Edit
 from anonymization.text.detect.wording import words as words_of_table
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 from data.contracts import TaskInstance
 from data.text.scripts import WORD_OUTSIDE_CJK
 

@@ -25,7 +25,7 @@ from anonymization.masking_recipe import MaskingRecipe
 from anonymization.request_changes import request_changes, said_names
 from anonymization.session_texts import FindFileNames, masked_text, text_edits
 from anonymization.session_words import SessionWords
-from anonymization.text.masking.listed import Listed
+from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.words_review import Review

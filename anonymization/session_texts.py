@@ -11,7 +11,7 @@ from anonymization.documents.visitor import name_edits
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, shifted
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 
 # Gives the spans of file names in a text: (start, end) of each, sorted, without overlap.
 FindFileNames = Callable[[str], Sequence[tuple[int, int]]]

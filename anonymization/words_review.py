@@ -16,7 +16,7 @@ from pathlib import Path
 
 from anonymization.private_values import checked_kind, checked_value, read_private_values
 from anonymization.text.contracts import EntityType
-from anonymization.text.masking.listed import Listed
+from anonymization.text.masking.known_search import Listed
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, keyed_digest
 from data.contracts import Scalar

@@ -17,7 +17,7 @@ from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 
 _PERSON, _ORGANIZATION, _ACCOUNT = EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ACCOUNT
 _APPLICATIONS = frozenset(

@@ -31,7 +31,7 @@ from anonymization.documents.visitor import Visitor
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.encodings import encoding_of, is_unsure, writable
 from anonymization.text.masking.pieces import Collector, FindingFilter, Look, Piece
-from anonymization.text.restore import decoded, encoded
+from anonymization.text.vault import decoded, encoded
 from data.child import confine, read_frame, write_frame
 
 _ZIP = b"PK\x03\x04"

@@ -24,7 +24,7 @@ from anonymization.text.encodings import encoding_of, writable
 from anonymization.text.masking.forms import is_readable
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.restore import decoded, encoded
+from anonymization.text.vault import decoded, encoded
 
 _Cell = str | int | float | bytes
 SQLITE = b"SQLite format 3\0"

@@ -21,7 +21,7 @@ from anonymization.text.contracts import Document, Edit, EntityType, Mode
 from anonymization.text.encodings import encoding_of, writable
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
-from anonymization.text.restore import applied, decoded, encoded
+from anonymization.text.vault import applied, decoded, encoded
 from data.canonical import digest
 from data.child import Child, ChildFailed, ChildLimits
 

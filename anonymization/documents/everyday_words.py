@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from anonymization.text.detect.chosen_words import is_chosen
-from anonymization.text.detect.explained_words import is_known, is_program_word
-from anonymization.text.detect.wording import COMMON, words
+from anonymization.text.detect.wording import COMMON, is_chosen, is_known, is_program_word, words
 from data.text.lexicon import load_table
 
 _TABLE = {

@@ -24,7 +24,7 @@ from anonymization.text.detect.wording import private_site
 from anonymization.text.encodings import encoding_of, is_likely
 from anonymization.text.masking.pieces import Piece, labelled
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.restore import decoded, encoded
+from anonymization.text.vault import decoded, encoded
 
 _ADDRESSES = frozenset(
     {"from", "to", "cc", "bcc", "sender", "reply-to", "resent-from", "resent-to"}

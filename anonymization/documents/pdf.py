@@ -29,7 +29,7 @@ from anonymization.pdf_pages import PdfPage, read_pages, strings_of
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 
 # PDFs with private values: the pieces of text that hold them are drawn anew with the surrogates.
 #

@@ -15,14 +15,12 @@ from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.matcher import Matcher
 from anonymization.leaks.scan import scan_bytes
 from anonymization.text.contracts import DetectionConfig, Document, EntityType
-from anonymization.text.masking.known_search import is_distinctive
-from anonymization.text.masking.listed import is_sought
+from anonymization.text.masking.known_search import is_distinctive, is_sought
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.restore import decoded
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.spelling.normal_form import Origins, skeleton
-from anonymization.text.vault import Vault, days_that_moved, holds_day
+from anonymization.text.vault import Vault, days_that_moved, decoded, holds_day
 from anonymization.words_review import Review, WordLeft
 
 # The last search of a run: does a value of its vault still stand in one of its masked files?

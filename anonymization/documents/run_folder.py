@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 
 from anonymization.documents.scopes import FILES, ORIGINALS
-from anonymization.text.restore import restore
-from anonymization.text.vault import Vault
+from anonymization.text.vault import Vault, restore
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
 from data.errors import InputError
 

@@ -11,7 +11,7 @@ from anonymization.documents.document import mask_bytes
 from anonymization.documents.scopes import Job, MaskingConfig, Paths, Scope, detector, jobs_of
 from anonymization.levels import MaskingLevel
 from anonymization.text.contracts import Mode
-from anonymization.text.masking.listed import Listed
+from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
 from data.neutralise import one_line
 from data.sharding import map_shards

@@ -27,10 +27,10 @@ from anonymization.language_gate import (
 from anonymization.levels import MaskingLevel, Undecided, at_level
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.detect.declared import declared_kind
-from anonymization.text.masking.listed import Listed
+from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.restore import keep_original
+from anonymization.text.vault import keep_original
 from anonymization.words_review import WORDS, Review, WordLeft, write_words
 from data.atomic import write_bytes
 from data.canonical import digest, keyed_digest, pretty_json

@@ -14,7 +14,7 @@ from anonymization.documents.labels import names_people
 from anonymization.documents.sighting import Sighting, whole_sighting
 from anonymization.documents.word_codes import YEAR
 from anonymization.text.contracts import DetectionConfig, Edit, EntityType
-from anonymization.text.detect.explained_codes import is_amount, is_known_lead, is_plain
+from anonymization.text.detect.explained import is_amount, is_known_lead, is_plain
 from anonymization.text.detect.wording import words
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import Why

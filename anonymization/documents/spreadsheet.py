@@ -21,7 +21,7 @@ from anonymization.text.masking.forms import is_label
 from anonymization.text.masking.pieces import FindingFilter, carried, labelled
 from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.masking.structured_text import SHORTEST_CARD, stays_number
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 from data.text.scripts import KANA
 
 # Cells of a sheet: their headings and labels, and dates stored as numbers.

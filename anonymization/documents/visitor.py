@@ -11,7 +11,7 @@ from anonymization.documents.labels import show_double_name
 from anonymization.documents.text_forms import text_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
-from anonymization.text.masking.listed import LISTED
+from anonymization.text.masking.known_search import LISTED
 from anonymization.text.masking.pieces import (
     FindingFilter,
     Look,
@@ -22,7 +22,7 @@ from anonymization.text.masking.pieces import (
     shifted,
 )
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 
 _SEPARATORS = "_-+. "
 AS_SPACES = {ord(char): " " for char in "_-+"}

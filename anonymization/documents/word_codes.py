@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from anonymization.documents.everyday_words import is_office_word
-from anonymization.text.detect.explained_codes import is_known_lead, is_plain
+from anonymization.text.detect.explained import is_known_lead, is_plain
 
 CELL = re.compile(r"\$?[A-Z]{1,3}\$?\d{1,7}")
 ATOM = re.compile(r"[A-Za-z0-9]+")

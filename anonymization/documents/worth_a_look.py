@@ -27,9 +27,8 @@ from anonymization.documents.word_codes import (
     is_code_like,
     says_nothing,
 )
-from anonymization.text.detect.chosen_words import is_chosen
-from anonymization.text.detect.explained_codes import is_amount, is_measured, is_plain
-from anonymization.text.detect.explained_words import is_known
+from anonymization.text.detect.explained import is_amount, is_measured, is_plain
+from anonymization.text.detect.wording import is_chosen, is_known
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import Why
 from data.text.lexicon import pattern_of

@@ -22,8 +22,8 @@ from anonymization.text.masking.known_search import (
     identifies_alone,
     is_distinctive,
     is_masked_everywhere,
+    is_sought,
 )
-from anonymization.text.masking.listed import is_sought
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Days, Vault, days_that_moved
 from data.canonical import canonical_json, keyed_digest

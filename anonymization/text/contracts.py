@@ -7,7 +7,7 @@ keeps them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, Self, runtime_checkable
@@ -48,19 +48,14 @@ class EntityType(StrEnum):
     UNEXPLAINED = "UNEXPLAINED"  # a word, number or code that nothing explains (level `strict`)
 
 
+def kinds(names: str) -> frozenset[EntityType]:
+    """The kinds of these names, which blanks separate."""
+    return frozenset(map(EntityType, names.split()))
+
+
 # Kinds whose form alone distinguishes them from other words.
-PROVEN_BY_FORM = frozenset(
-    {
-        EntityType.EMAIL,
-        EntityType.PHONE,
-        EntityType.IP_ADDRESS,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.COMPANY_CODE,
-        EntityType.PASSPORT,
-        EntityType.SECRET,
-    }
+PROVEN_BY_FORM = kinds(
+    "EMAIL PHONE IP_ADDRESS BANK_CARD BANK_ACCOUNT NATIONAL_ID COMPANY_CODE PASSPORT SECRET"
 )
 
 
@@ -79,6 +74,28 @@ class Finding:
     type: EntityType
     recognizer: str
     score: float
+
+
+def uncovered(start: int, end: int, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The parts of `start:end` that none of the spans covers; these are sorted."""
+    for first, last in spans:
+        if first >= end:
+            break
+        if last > start:
+            if first > start:
+                yield start, first
+            start = last
+    if start < end:
+        yield start, end
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span from its first to its last letter or digit; empty without any."""
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum():
+        end -= 1
+    return start, end
 
 
 class Detector(Protocol):

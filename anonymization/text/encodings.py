@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from data.text.lexicon import load_table
 from data.text.scripts import KANA
 
 _BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -25,37 +26,15 @@ _LONE = re.compile(
 )
 _KANA, _KANA_SHARE = (b"\x81", b"\x82", b"\x83", b"\x84"), 0.3
 _UNICODE = ("utf-", "gb18030")
-# The most common characters of each language, in prose, forms and tables.
-_SIMPLIFIED = (
-    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里"
-    "用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心本前开但因只从想"
-    "日月号名姓电话址司公区市省县路街村镇门岁男女性别部位职务员工师生长手机联系客户备注类型金额元万千百十"
-    "二三四五六七八九零期时间间数量单价合计总编码证件报表项目内容说明状态订货款付收支票房租住院病医药学校班级"
-    "王李张刘陈杨黄赵周吴徐孙朱马胡郭林何高罗郑梁谢宋唐许邓韩冯曹彭曾萧田董袁潘蒋蔡余杜叶程魏苏吕丁任沈"
-    "北京上海广州深圳南东西江苏浙安信息技术管理服务有限业务系统请问已经未完成新加入"
-)
-_TRADITIONAL = (
-    "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年過發後作裡"
-    "用道行所然家種事成方多經麼去法學如都同現當沒動面起看定天分還進好小部其些主樣理心本前開但因只從想"
-    "日月號名姓電話址司公區市省縣路街村鎮門歲男女性別部位職務員工師生長手機聯絡客戶備註類型金額元萬千百十"
-    "二三四五六七八九零期時間數量單價合計總編碼證件報表項目內容說明狀態訂貨款付收支票房租住院病醫藥學校班級"
-    "王李張劉陳楊黃趙周吳徐孫朱馬胡郭林何高羅鄭梁謝宋唐許鄧韓馮曹彭曾蕭田董袁潘蔣蔡余杜葉程魏蘇呂丁任沈"
-    "臺北義信段樓請業先把再寄"
-)
-_JAPANESE = (
-    "日本年月人名氏住所電話番号会社様当部課長係者田山川中大小上下一二三四五六七八九十百千万円時分東京都道府県市区町村"
-    "郵便銀行支店口座社員顧客契約書連絡担先生学校病院花子太郎佐藤鈴木高橋伊渡辺村林加吉井清斎松"
-)
-_KOREAN = "이다는을의가에고하지로기니한은를서도라사자해인시어나요일리그수정있보대여주전김박최민성영"
-_CYRILLIC = "оеаинтсрвлкмдпу"
+_COMMON = load_table(__package__, "letters.toml")  # letters by language
 _LETTERS: tuple[tuple[str, frozenset[str], str, float], ...] = (
-    ("gb18030", frozenset(_SIMPLIFIED), "", 0.3),
-    ("big5hkscs", frozenset(_TRADITIONAL), "", 0.3),
-    ("cp932", frozenset(_JAPANESE), "ぁ-ゖァ-ヺ", 0.45),
-    ("euc_jp", frozenset(_JAPANESE), "ぁ-ゖァ-ヺ", 0.45),
-    ("euc_kr", frozenset(_KOREAN), "", 0.3),
-    ("cp1251", frozenset(_CYRILLIC), "", 0.7),
-    ("koi8_r", frozenset(_CYRILLIC), "", 0.7),
+    ("gb18030", frozenset(_COMMON["simplified"]), "", 0.3),
+    ("big5hkscs", frozenset(_COMMON["traditional"]), "", 0.3),
+    ("cp932", frozenset(_COMMON["japanese"]), "ぁ-ゖァ-ヺ", 0.45),
+    ("euc_jp", frozenset(_COMMON["japanese"]), "ぁ-ゖァ-ヺ", 0.45),
+    ("euc_kr", frozenset(_COMMON["korean"]), "", 0.3),
+    ("cp1251", frozenset(_COMMON["cyrillic"]), "", 0.7),
+    ("koi8_r", frozenset(_COMMON["cyrillic"]), "", 0.7),
 )
 _FAMILIES = {"gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "shift_jis": "cp932",
              "euc_kr": "euc_kr", "cp949": "euc_kr"}  # fmt: skip
@@ -156,7 +135,7 @@ def _score(data: bytes, codec: str, common: frozenset[str], phonetic: str, fewes
     sounds = re.compile(f"[{phonetic}]") if phonetic else None
     hits = sum(char in common or bool(sounds and sounds.match(char)) for char in foreign)
     kana = sum(bool(_OF_KANA.match(char)) for char in foreign)
-    if _CYRILLIC[0] in common and sum(map(_is_small, text)) < _SMALL * len(foreign):
+    if _COMMON["cyrillic"][0] in common and sum(map(_is_small, text)) < _SMALL * len(foreign):
         return 0  # a wrong encoding mixes small letters and capitals
     if hits < _FEWEST or hits < fewest * len(foreign) or (not phonetic and kana > _FEW_KANA * hits):
         return 0

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import cache, partial
+from typing import Any
 
 ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 ID_CHECK = "10X98765432"
@@ -64,12 +66,6 @@ def credit_code(value: str) -> bool:
     return (31 - total % 31) % 31 == CODE_ALPHABET.index(value[17])
 
 
-def social_security(value: str) -> bool:
-    """A US social security number that could be in use: none of its parts is zero."""
-    digits = "".join(map(str, _digits(value)))
-    return digits[:3] not in {"000", "666"} and digits[3:5] != "00" and digits[5:] != "0000"
-
-
 def my_number(value: str) -> bool:
     """Japanese individual number: 11 digits and a check digit, mod 11."""
     digits = _digits(value)
@@ -106,15 +102,6 @@ def korean_resident_form(value: str) -> bool:
     return _is_date(century + int(text[:2]), int(text[2:4]), int(text[4:6]))
 
 
-def korean_business(value: str) -> bool:
-    """Korean business registration number: nine digits and a check digit, mod 10."""
-    digits = _digits(value)
-    if len(digits) != 10:
-        return False
-    total = _weighted(digits, (1, 3, 7, 1, 3, 7, 1, 3, 5)) + digits[8] * 5 // 10
-    return digits[9] == -total % 10
-
-
 def nir(value: str) -> bool:
     """French social security number: 13 characters and a key, mod 97; Corsica has letters."""
     plain = _plain(value)
@@ -147,67 +134,6 @@ def french_vat(value: str) -> bool:
     if len(plain) != 11 or not plain.isdecimal():
         return False
     return int(plain[:2]) == (12 + 3 * (int(plain[2:]) % 97)) % 97
-
-
-def _mod_11_10(digits: Sequence[int]) -> bool:
-    """ISO 7064, mod 11,10."""
-    product = 10
-    for digit in digits[:-1]:
-        total = (digit + product) % 10 or 10
-        product = 2 * total % 11
-    return digits[-1] == (11 - product) % 10
-
-
-def steuer_id(value: str) -> bool:
-    """German tax number of a person: 11 digits, one of them twice or thrice among the first ten."""
-    digits = _digits(value)
-    if len(digits) != 11 or digits[0] == 0:
-        return False
-    counts = sorted((digits[:10].count(digit) for digit in set(digits[:10])), reverse=True)
-    return counts[0] in {2, 3} and counts[1] == 1 and _mod_11_10(digits)
-
-
-def german_vat(value: str) -> bool:
-    """German VAT number: DE and nine digits."""
-    digits = _digits(value)
-    return len(digits) == 9 and digits[0] > 0 and _mod_11_10(digits)
-
-
-def german_insurance(value: str) -> bool:
-    """German pension insurance number: area, birth date, a letter, a serial and a check digit."""
-    plain = _plain(value)
-    if not re.fullmatch(r"\d{8}[A-Z]\d{3}", plain):
-        return False
-    if not _is_date(1900 + int(plain[6:8]), int(plain[4:6]), max(1, int(plain[2:4]) % 50)):
-        return False
-    letter = ord(plain[8]) - ord("A") + 1
-    expanded = _digits(f"{plain[:8]}{letter:02d}{plain[9:11]}")
-    weights = (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1)
-    products = [number * weight for number, weight in zip(expanded, weights, strict=True)]
-    return int(plain[11]) == sum(sum(divmod(product, 10)) for product in products) % 10
-
-
-_VERHOEFF = tuple(
-    tuple(
-        (row + column) % 5 + 5 * (column >= 5) if row < 5 else (row - column) % 5 + 5 * (column < 5)
-        for column in range(10)
-    )
-    for row in range(10)
-)  # the table of the dihedral group of the pentagon
-_MOVES = (1, 5, 7, 6, 2, 8, 3, 0, 9, 4)
-
-
-def aadhaar(value: str) -> bool:
-    """Indian Aadhaar number: 12 digits that begin with 2 to 9, Verhoeff."""
-    digits = _digits(value)
-    if len(digits) != 12 or digits[0] < 2:
-        return False
-    check = 0
-    for index, digit in enumerate(reversed(digits)):
-        for _ in range(index % 8):
-            digit = _MOVES[digit]
-        check = _VERHOEFF[check][digit]
-    return check == 0
 
 
 def gstin(value: str) -> bool:
@@ -243,28 +169,42 @@ def inn(value: str) -> bool:
     return digits[10] == first and digits[11] == _weighted(digits[:11], weights) % 11 % 10
 
 
-CHECKS: Mapping[str, Callable[[str], bool]] = {
+# Numbers that Presidio's recognizers check, by their names there.
+_OF_PRESIDIO = {
+    "korean_business": "KrBrnRecognizer",
+    "steuer_id": "DeTaxIdRecognizer",
+    "german_vat": "DeVatIdRecognizer",
+    "german_insurance": "DeSocialSecurityRecognizer",
+    "aadhaar": "InAadhaarRecognizer",
+}
+
+
+@cache
+def _recognizer(name: str) -> Any:
+    from presidio_analyzer import predefined_recognizers  # takes a second, and few texts need it
+
+    return getattr(predefined_recognizers, name)()
+
+
+def _passes(name: str, value: str) -> bool:
+    plain = _plain(value)
+    if name == "german_vat" and plain[2:3] == "0":
+        return False
+    return _recognizer(_OF_PRESIDIO[name]).validate_result(plain) is True
+
+
+def social_security(value: str) -> bool:
+    """A US social security number that could be in use: none of its parts is zero."""
+    digits = "".join(map(str, _digits(value)))
+    return digits[:3] not in {"000", "666"} and digits[3:5] != "00" and digits[5:] != "0000"
+
+
+_CHECKED: dict[str, Callable[[str], bool]] = {name: partial(_passes, name) for name in _OF_PRESIDIO}
+CHECKS: Mapping[str, Callable[[str], bool]] = _CHECKED | {
     check.__name__: check
     for check in (
-        resident_id,
-        credit_code,
-        social_security,
-        my_number,
-        corporate_number,
-        korean_resident,
-        korean_resident_form,
-        korean_business,
-        nir,
-        siret,
-        siren,
-        french_vat,
-        steuer_id,
-        german_vat,
-        german_insurance,
-        aadhaar,
-        gstin,
-        snils,
-        inn,
+        *(resident_id, credit_code, social_security, my_number, corporate_number),
+        *(korean_resident, korean_resident_form, nir, siret, siren, french_vat, gstin, snils, inn),
     )
 }
 # Forms of numbers whose surrogates are drawn until the check holds: (form, check).
@@ -276,15 +216,15 @@ DRAWN_FORMS: Sequence[tuple[re.Pattern[str], Callable[[str], bool]]] = tuple(
         (r"\d{13}", korean_resident),
         (r"\d{14}", siret),
         (r"FR\d{11}", french_vat),
-        (r"DE\d{9}", german_vat),
-        (r"\d{8}[A-Z]\d{3}", german_insurance),
+        (r"DE\d{9}", _CHECKED["german_vat"]),
+        (r"\d{8}[A-Z]\d{3}", _CHECKED["german_insurance"]),
         (r"\d{2}[A-Z]{5}\d{4}[A-Z][A-Z\d]Z[A-Z\d]", gstin),
         (r"\d{12}", my_number),
-        (r"\d{12}", aadhaar),
+        (r"\d{12}", _CHECKED["aadhaar"]),
         (r"\d{12}", inn),
-        (r"\d{11}", steuer_id),
+        (r"\d{11}", _CHECKED["steuer_id"]),
         (r"\d{11}", snils),
-        (r"\d{10}", korean_business),
+        (r"\d{10}", _CHECKED["korean_business"]),
         (r"\d{10}", inn),
         (r"\d{9}", siren),
     )

@@ -22,8 +22,7 @@ from anonymization.session_texts import masked_text, text_edits
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.restore import restore
-from anonymization.text.vault import Vault
+from anonymization.text.vault import Vault, restore
 from construction.mentions.spans import file_name_spans
 from data.canonical import digest
 from data.content_store import ContentStore, unpack

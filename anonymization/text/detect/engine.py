@@ -1,23 +1,37 @@
-"""The detector: rules first, then the name models on prose; each string is analysed once."""
+"""The detector: rules first, then the name models on prose; each string is analysed once.
+
+Decomposed letters are read composed (`e` with U+0301 is one letter of a word; Unicode Standard
+Annex 15, form C), and what is found is mapped back to whole letters of the original. Overlaps are
+resolved by a total order, so that the findings do not depend on batches.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
 
-from anonymization.text.contracts import DetectionConfig, EntityType, Finding
+from anonymization.text.contracts import (
+    DetectionConfig,
+    EntityType,
+    Finding,
+    kinds,
+    trimmed,
+    uncovered,
+)
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.capitals import with_capitals
-from anonymization.text.detect.composed import composed
-from anonymization.text.detect.declared import find_declared
-from anonymization.text.detect.declared_rows import find_rows
-from anonymization.text.detect.file_names import with_spaced_file_names
-from anonymization.text.detect.fixed_words import without_fixed_words, without_keys
-from anonymization.text.detect.japanese_forms import find_japanese_forms
-from anonymization.text.detect.listed_names import find_listed_names, whole_names
+from anonymization.text.detect.declared import find_declared, find_rows
+from anonymization.text.detect.explained import without_fixed_words, without_keys
+from anonymization.text.detect.listed_names import find_listed_names, find_unknown, whole_names
 from anonymization.text.detect.neighbours import find_blocks, spread
+from anonymization.text.detect.positions import find_reserved
 from anonymization.text.detect.prose import (
     MachineLines,
     Unit,
@@ -25,16 +39,182 @@ from anonymization.text.detect.prose import (
     english_units,
     japanese_units,
 )
-from anonymization.text.detect.reserved_places import find_reserved
-from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
-from anonymization.text.detect.strict import doubting, find_strict
-from anonymization.text.detect.unexplained import beside_codes
-from anonymization.text.detect.unknown_words import find_unknown
+from anonymization.text.detect.strict import beside_codes, doubting, find_strict
 from anonymization.text.detect.weight import Weight, weights
+from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
+
+_MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
+# What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
+_HIDDEN = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+# A letter with marks behind it, a Hangul syllable in its parts, and hidden characters in a word.
+_LETTER = re.compile(
+    rf"[^\s{_MARK}{_HIDDEN}][{_MARK}]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
+    rf"|(?<=[^\s])[{_HIDDEN}]+(?=\S)"
+)
+
+
+_UNSEEN = "".join(map(chr, [0xAD, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F),
+                            *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF]))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A composed text, with the offset in the original at which each of its characters begins and
+    ends; without offsets it is the original."""
+
+    text: str
+    starts: Sequence[int] = ()
+    ends: Sequence[int] = ()
+
+    def original(self, finding: Finding) -> Finding:
+        """The finding at its offsets in the original, over whole letters."""
+        if not self.starts:
+            return finding
+        return replace(finding, start=self.starts[finding.start], end=self.ends[finding.end - 1])
+
+
+def composed(text: str) -> Composed:
+    """The text with its decomposed letters composed, where there are any."""
+    if text.isascii() or _LETTER.search(text) is None:
+        return Composed(text)
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    done = 0
+    for match in [*_LETTER.finditer(text), None]:
+        begin = match.start() if match else len(text)
+        parts.append(text[done:begin])
+        starts += range(done, begin)
+        ends += range(done + 1, begin + 1)
+        if match:
+            letter = unicodedata.normalize("NFC", match.group())
+            is_hidden = letter.strip(_UNSEEN) == ""
+            if not is_hidden:
+                parts.append(letter[0])  # marks that no letter has go
+                starts.append(begin)
+                ends.append(match.end())
+            done = match.end()
+    return Composed("".join(parts), starts, ends)
+
+
+# Endings of files that people name; those of source code are left out.
+_FILE = re.compile(
+    r"(?<![\w-])[^\W_][\w-]{3,120}\.(?:pdf|docx?|xlsx?|pptx?|csv|tsv|txt|md|rtf|odt|ods|zip|rar|7z"
+    r"|png|jpe?g|heic|gif|tiff?|eml|msg|ics|vcf|mp3|mp4|wav|m4a)(?!\w)"
+)
+_TWO_CAPITALS = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+[_-][^\W\d_a-z][^\W\d_A-Z]+")
+_AS_BLANKS = str.maketrans("_-.", "   ")
+
+
+def _with_spaced_file_names(text: str) -> str:
+    """The text, of the same length, with blanks for the separators in such file names."""
+    if "_" not in text and "-" not in text:
+        return text
+    return _FILE.sub(_spaced, text)
+
+
+def _spaced(name: re.Match[str]) -> str:
+    return (
+        name.group().translate(_AS_BLANKS) if _TWO_CAPITALS.search(name.group()) else name.group()
+    )
+
+
+# Kinds whose shape proves them take precedence, whatever the length; then longer findings.
+_RANK = {
+    EntityType.EMAIL: 1,
+    EntityType.NATIONAL_ID: 1,
+    EntityType.COMPANY_CODE: 1,
+    EntityType.SECRET: 2,
+    EntityType.BANK_CARD: 2,
+    EntityType.BANK_ACCOUNT: 2,
+    EntityType.CASE_NUMBER: 2,
+    EntityType.PERSON_NUMBER: 2,
+    EntityType.ACCOUNT: 2,
+    EntityType.PASSPORT: 2,
+    EntityType.PLATE: 2,
+    EntityType.PHONE: 3,
+    EntityType.IP_ADDRESS: 3,
+    EntityType.USER_PATH: 3,
+    EntityType.URL: 4,
+    EntityType.ADDRESS: 5,
+    EntityType.DATE: 6,
+}
+_LAST = 7
+_NUMBERS = kinds("PERSON_NUMBER CASE_NUMBER NATIONAL_ID BANK_CARD BANK_ACCOUNT PHONE")
+_LAST_OF_ALL = 8  # what a finding of any other kind explains is not unexplained
+_SHORTEST_REST = 2  # characters
+
+
+def resolve(text: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Findings without overlap, sorted by offset.
+
+    The stronger kind, then the longer span, takes precedence. The parts of a weaker finding beside
+    it stay, if they have two characters or more, so that nothing leaks at the seam.
+    """
+    taken: list[Finding] = []
+    for finding in sorted(set(findings), key=_order):
+        first = max(0, bisect_left(taken, finding.start, key=lambda other: other.start) - 1)
+        others = ((other.start, other.end) for other in islice(taken, first, None))
+        for start, end in list(uncovered(finding.start, finding.end, others)):
+            if (start, end) != (finding.start, finding.end):
+                start, end = trimmed(text, start, end)
+                if finding.type in _NUMBERS and not any(map(str.isdigit, text[start:end])):
+                    continue  # the label of the number beside it
+                if end - start < _SHORTEST_REST:
+                    continue
+            rest = replace(finding, start=start, end=end)
+            taken.insert(bisect_left(taken, rest), rest)
+    return taken
+
+
+def _order(finding: Finding) -> tuple[int, int, float, int, str, str]:
+    return (
+        _LAST_OF_ALL if finding.type is EntityType.UNEXPLAINED else _RANK.get(finding.type, _LAST),
+        finding.start - finding.end,
+        -finding.score,
+        finding.start,
+        finding.type.value,
+        finding.recognizer,
+    )
+
+
+_PUBLIC = (
+    words("places.toml", "countries")
+    | words("places.toml", "towns")
+    | words("places.toml", "chinese")
+    | words("japanese.toml", "public")
+)
+_SUFFIX = re.compile(r"(?:省|市|都|府|県|州|(?:回族|维吾尔|壮族)?自治区|特别行政区)$")
+_BORN = re.compile(
+    r"(?:(?<![a-z])born(?![a-z])|birth|(?<![a-z])d\.?o\.?b(?![a-z])|出生|生日|生于)[^.!?。！？，；\d\n]{0,40}$"
+)
+_BORN_AFTER = re.compile(r"[ ,)）]{0,2}(?:出生|生(?![产效成])|is (?:my|his|her|their) birthday)")
+_REACH = 60  # characters
+
+
+def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
+    """A test of text and finding: is the finding masked under this configuration?"""
+
+    def wanted(text: str, finding: Finding) -> bool:
+        if config.births_only and finding.type is EntityType.DATE:
+            return _of_birth(text, finding)
+        if config.public_places and finding.type is EntityType.NATIONALITY:
+            return False  # it would contradict the countries, which stay
+        if config.public_places and finding.type is EntityType.LOCATION:
+            value = text[finding.start : finding.end]
+            return value not in _PUBLIC and _SUFFIX.sub("", value) not in _PUBLIC
+        return True
+
+    return wanted
+
+
+def _of_birth(text: str, finding: Finding) -> bool:
+    before = text[max(0, finding.start - _REACH) : finding.start].lower()
+    return _BORN.search(before) is not None or _BORN_AFTER.match(text, finding.end) is not None
 
 
 class TextDetector:
@@ -84,14 +264,20 @@ class TextDetector:
         settled = [resolve(plain, findings) for plain, findings in zip(folded, ruled, strict=True)]
         taken_by_text = list(zip(folded, settled, strict=True))
         in_english = [
-            list(english_units(with_spaced_file_names(plain), taken))
+            list(english_units(_with_spaced_file_names(plain), taken))
             for plain, taken in taken_by_text
         ]
         in_chinese = [list(chinese_units(plain, taken)) for plain, taken in taken_by_text]
         in_japanese = [list(japanese_units(plain)) for plain in folded]
-        names = self._english_names(unit for units in in_english for unit in units)
-        han = self._chinese_names(unit for units in in_chinese for unit in units)
-        kana = self._japanese_names(unit for units in in_japanese for unit in units)
+        config = self._config
+        in_batches = partial(english.find_names, batch=config.batch)
+        names = self._names(self._english, chain(*in_english), config.english_model, in_batches)
+        han = self._names(
+            self._chinese, chain(*in_chinese), config.chinese_model, chinese.find_names
+        )
+        kana = self._names(
+            self._japanese, chain(*in_japanese), config.japanese_model, japanese.find_names
+        )
         placed = [
             [*_placed(latin, names), *_placed(clauses, han), *_placed(sentences, kana)]
             for latin, clauses, sentences in zip(in_english, in_chinese, in_japanese, strict=True)
@@ -107,9 +293,8 @@ class TextDetector:
         findings += find_declared(folded)
         findings += find_rows(folded)
         findings += find_said(folded, lines, self.dictionary)
-        findings += find_japanese_forms(folded)
         findings += find_reserved(folded, self.dictionary)
-        spaced = with_spaced_file_names(folded)
+        spaced = _with_spaced_file_names(folded)
         spaced_lines = lines if spaced == folded else MachineLines(spaced)
         findings += find_listed_names(spaced, spaced_lines)
         findings += find_unknown(spaced, spaced_lines, self.dictionary)
@@ -131,36 +316,20 @@ class TextDetector:
         model = self._config.english_model
         return english.usual_words(model) if model else frozenset()
 
-    def _english_names(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
-        model = self._config.english_model
+    def _names(
+        self,
+        memo: Memo,
+        units: Iterable[Unit],
+        model: str,
+        read: Callable[[list[str], str], Iterable[Sequence[Finding]]],
+    ) -> dict[str, tuple[Finding, ...]]:
+        """The names of each unit by its words; those read before are remembered."""
         if not model:
             return {}
-        known, fresh = _recall(self._english, units)
-        for words, findings in zip(
-            fresh, english.find_names(fresh, model, self._config.batch), strict=True
-        ):
-            known[words] = tuple(findings)
-            self._english.put(words, known[words])
-        return known
-
-    def _chinese_names(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
-        model = self._config.chinese_model
-        if not model:
-            return {}
-        known, fresh = _recall(self._chinese, units)
-        for words, findings in zip(fresh, chinese.find_names(fresh, model), strict=True):
-            known[words] = tuple(findings)
-            self._chinese.put(words, known[words])
-        return known
-
-    def _japanese_names(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
-        model = self._config.japanese_model
-        if not model:
-            return {}
-        known, fresh = _recall(self._japanese, units)
-        for words, findings in zip(fresh, japanese.find_names(fresh, model), strict=True):
-            known[words] = tuple(findings)
-            self._japanese.put(words, known[words])
+        known, fresh = _recall(memo, units)
+        for unit, findings in zip(fresh, read(fresh, model), strict=True):
+            known[unit] = tuple(findings)
+            memo.put(unit, known[unit])
         return known
 
     def _settle(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -214,18 +383,18 @@ def _recall(memo: Memo, units: Iterable[Unit]) -> tuple[dict[str, tuple[Finding,
     """The remembered findings of units, and the other units, longest first for even batches."""
     known: dict[str, tuple[Finding, ...]] = {}
     fresh = []
-    for words in dict.fromkeys(words for _, words in units):
-        findings = memo.get(words)
+    for unit in dict.fromkeys(unit for _, unit in units):
+        findings = memo.get(unit)
         if findings is None:
-            fresh.append(words)
+            fresh.append(unit)
         else:
-            known[words] = findings
-    return known, sorted(fresh, key=lambda words: (-len(words), words))
+            known[unit] = findings
+    return known, sorted(fresh, key=lambda unit: (-len(unit), unit))
 
 
 def _placed(units: Iterable[Unit], findings: dict[str, tuple[Finding, ...]]) -> Iterable[Finding]:
-    for offset, words in units:
-        for finding in findings.get(words, ()):
+    for offset, unit in units:
+        for finding in findings.get(unit, ()):
             yield Finding(
                 offset + finding.start,
                 offset + finding.end,

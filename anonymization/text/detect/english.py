@@ -9,7 +9,6 @@ from functools import cache
 
 from presidio_analyzer.nlp_engine import NlpEngineProvider, SpacyNlpEngine
 from spacy.language import Language
-from spacy.lookups import Lookups
 from spacy.pipeline import EntityRecognizer
 from spacy.tokens import Doc
 
@@ -95,13 +94,7 @@ def load(model: str) -> Language:
 @cache
 def dictionary(model: str) -> frozenset[str]:
     """Words that the model's lemmatizer lists, in lower case; empty if it has none."""
-    nlp = load(model)
-    if "lemmatizer" not in nlp.component_names:
-        return frozenset()
-    lookups = getattr(nlp.get_pipe("lemmatizer"), "lookups", None)
-    if lookups is None or not lookups.has_table("lemma_index"):
-        return frozenset()
-    return _listed(lookups, ("noun", "verb", "adj", "adv"))
+    return _listed_as(model, ("noun", "verb", "adj", "adv"))
 
 
 @cache
@@ -122,28 +115,23 @@ def usual_words(model: str) -> frozenset[str]:
 @cache
 def nouns(model: str) -> frozenset[str]:
     """Nouns of the dictionary, in lower case."""
-    if not dictionary(model):
-        return frozenset()
-    lookups = getattr(load(model).get_pipe("lemmatizer"), "lookups", Lookups())
-    return _listed(lookups, ("noun",))
+    return _listed_as(model, ("noun",))
 
 
 @cache
 def doing_words(model: str) -> frozenset[str]:
     """Verbs, adjectives and adverbs of the dictionary: words that begin commands and headings."""
-    if not dictionary(model):
+    return _listed_as(model, ("verb", "adj", "adv"))
+
+
+def _listed_as(model: str, parts: Sequence[str]) -> frozenset[str]:
+    nlp = load(model)
+    has_words = "lemmatizer" in nlp.component_names
+    lookups = getattr(nlp.get_pipe("lemmatizer"), "lookups", None) if has_words else None
+    if lookups is None or not lookups.has_table("lemma_index"):
         return frozenset()
-    lookups = getattr(load(model).get_pipe("lemmatizer"), "lookups", Lookups())
-    return _listed(lookups, ("verb", "adj", "adv"))
-
-
-def _listed(lookups: Lookups, parts: Sequence[str]) -> frozenset[str]:
-    listed: set[str] = set()
-    for name in ("lemma_index", "lemma_exc"):
-        table = lookups.get_table(name) if lookups.has_table(name) else {}
-        for part in parts:
-            listed.update(table.get(part, ()))
-    return frozenset(listed)
+    tables = [lookups.get_table(n) for n in ("lemma_index", "lemma_exc") if lookups.has_table(n)]
+    return frozenset(word for table in tables for part in parts for word in table.get(part, ()))
 
 
 def find_names(units: Sequence[str], model: str, batch: int) -> list[list[Finding]]:

@@ -21,7 +21,6 @@ from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _SIGNATURE = "signature"
 _SIGNATURE_SCORE = 0.55
-_LINES = re.compile(r"(?:[^\n]{0,80}\n){1,14}[^\n]{0,80}")
 _LINE = re.compile(r"[^\n]+")
 _BULLET = re.compile(r"\s*(?:[?>*#|-]{1,3} ?)?")
 _BARE = re.compile(r"[^\W\d_](?:[\w'&.,-]| (?=[^\W_]))*[\w.]")

@@ -1,7 +1,7 @@
-"""The prose in a text: lines of words, and units for the name models.
+"""The prose in a text: lines of words, islands of words in code, and units for the name models.
 
-Lines that a person wrote are told apart from code, commands, data and listings. Prose is cut into
-units per language.
+Lines that a person wrote are told apart from code, commands, data and listings; comments, strings,
+cells and link texts in such lines are read like prose. Prose is cut into units per language.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.islands import islands
 from anonymization.text.detect.wording import COMMON, chinese_name, words
 from data.text.lexicon import pattern_of
 from data.text.scripts import (
@@ -26,6 +25,34 @@ from data.text.scripts import (
     has_han,
     has_kana,
 )
+
+_ISLAND = re.compile(
+    r"(?:(?<![\w:/\\])(?://|\#|--|/\*|<!--)[ \t]{1,4})(?P<comment>[^\n]{3,400}?)(?=\*/|-->|$)"
+    r"|\"(?P<double>[^\"\\\n]{3,300})\""
+    r"|(?<![\w\\])'(?P<single>(?:[^'\\\n]|''){3,300})'(?!\w)"
+    r"|\[(?P<link>[^\]\[\n]{3,80})\]\("
+    r"|(?:(?<=\w)|(?<== ))\{(?P<group>[^{}\\\n]{3,200})(?=[}\\])"
+    r"|(?P<file>(?<!\S)[^\W\d_a-z][^\W_]*(?: [^\W_]+){1,12})"
+    r"(?= (?:pdf|docx?|xlsx?|pptx?|csv|txt|zip|png|jpe?g)\b)"
+    r"|(?<=[|\t])[ ]{0,20}(?P<cell>[^|\t\n]{3,120}?)[ ]{0,20}(?=[|\t]|$)"
+)
+# Two capitalised words, or four words: what is neither is a key, a path or a constant.
+_ISLAND_WORDS = re.compile(
+    r"[^\W\d_a-z][a-zß-öø-ɏ'-]+\.? (?:[^\W\d_a-z]\.? )?(?:(?:van|von|de|da|del|der|di|le|la) ){0,2}"
+    r"[^\W\d_a-z][\w'-]+|(?:[\w',.@+()-]+ ){3}\w|[\d+(][\d ().+-]{7,24}$|@"
+)
+_ISLAND_WORD = re.compile(r"[^\W\d_]{3,}")
+_LONE = re.compile(r"[^\W\d_a-z][a-zß-öø-ɏ'-]{2,24}$")
+
+
+def islands(line: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each such part of a line, from left to right."""
+    for match in _ISLAND.finditer(line):
+        name = str(match.lastgroup)
+        has_words = name == "comment" and _ISLAND_WORD.search(match[name])
+        if has_words or _ISLAND_WORDS.search(match[name]) or _LONE.match(match[name]):
+            yield match.span(name)
+
 
 # How a line of code, of a shell session or of a structured listing begins.
 _OPENING = pattern_of(
@@ -177,7 +204,7 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
     """
     if not has_han(text):
         return
-    japanese = JapaneseLines(text)
+    japanese = _JapaneseLines(text)
     start = 0
     for finding in [*taken, None]:
         end = len(text) if finding is None else finding.start
@@ -190,7 +217,7 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
         start = max(start, end if finding is None else finding.end)
 
 
-class JapaneseLines:
+class _JapaneseLines:
     """Which lines of a text are Japanese: those with kana or with words that only Japanese
     writes (〒, 株式会社), and all lines if the text as a whole is."""
 
@@ -219,7 +246,7 @@ def japanese_units(text: str) -> Iterator[Unit]:
     which may be a name in a cell or a heading."""
     if not has_han(text) and not has_kana(text):
         return
-    japanese = JapaneseLines(text)
+    japanese = _JapaneseLines(text)
     for sentence in _JAPANESE.finditer(text):
         if japanese.at(sentence.start()):
             yield sentence.start(), sentence.group()

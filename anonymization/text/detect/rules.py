@@ -1,7 +1,8 @@
 """The pattern rules: read from data/*.toml, run over folded text.
 
 A matched value must pass the test that its rule names: a checksum or another one. Values are given
-to the tests without separators.
+to the tests without separators. Words around a value speak for or against a rule; they are listed
+in data/contexts.toml.
 """
 
 from __future__ import annotations
@@ -24,13 +25,44 @@ from anonymization.text import identity_numbers
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.rule_contexts import Context, context_named
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
 from data.text.needs import Need, met_by
 from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, HAN, LETTER
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """Words searched for around a value, in lower case."""
+
+    words: tuple[str, ...]
+    before: int
+    after: int
+    of_value: bool
+
+    def holds(self, lowered: str, start: int, end: int) -> bool:
+        """Is one of the words near the value, or the value itself one of them?"""
+        if self.of_value:
+            return lowered[start:end] in self.words
+        near = lowered[max(0, start - self.before) : start]
+        behind = lowered[end : end + self.after]
+        return any(word in near or word in behind for word in self.words)
+
+
+def _context_named(contexts: Mapping[str, Any], name: str | None) -> _Context | None:
+    """The context of a rule; None for a rule without one."""
+    if name is None:
+        return None
+    entry = contexts[name]
+    return _Context(
+        words=tuple(entry["words"]),
+        before=entry.get("before", 0),
+        after=entry.get("after", 0),
+        of_value=entry.get("value", False),
+    )
+
 
 _CARD = CreditCardRecognizer()
 _IBAN = IbanRecognizer()
@@ -207,9 +239,9 @@ class Rule:
     score: float
     pattern: Screened
     check: str
-    context: Context | None
+    context: _Context | None
     required: bool
-    against: Context | None
+    against: _Context | None
     trim: tuple[str, ...]
     prose: bool
 
@@ -302,9 +334,9 @@ def _rule(entry: Mapping[str, Any], contexts: Mapping[str, Any]) -> Rule:
         score=float(entry["score"]),
         pattern=Screened(pattern, 0, *_declared(entry.get("needs", ()))),
         check=entry.get("check", ""),
-        context=context_named(contexts, entry.get("context")),
+        context=_context_named(contexts, entry.get("context")),
         required=entry.get("required", False),
-        against=context_named(contexts, entry.get("against")),
+        against=_context_named(contexts, entry.get("against")),
         trim=tuple(contexts[entry["trim"]]["trim"]) if "trim" in entry else (),
         prose=entry.get("prose", False),
     )

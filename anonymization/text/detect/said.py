@@ -1,7 +1,8 @@
 """Values behind the words of a sentence that say what they are: `her login is mtolg`, 分机60217.
 
 The words decide, not a check digit or a usual grouping. They are in `data/said.toml`, sorted by
-what a value behind them looks like: a number, a login, a machine or a password.
+what a value behind them looks like: a number, a login, a machine or a password. Each reader returns
+where the value that begins at an offset ends; the offset itself if none does.
 """
 
 from __future__ import annotations
@@ -14,17 +15,340 @@ from functools import cache
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.declared import declared_kind, normalised
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.said_values import Link, is_code, number
-from anonymization.text.detect.said_words import ROUTE, login, machine, password
+from anonymization.text.detect.wording import (
+    in_dictionary,
+    is_program_word,
+    own_handle,
+    private_site,
+    words,
+)
+from anonymization.text.secrets.evidence import is_placeholder
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table, trie_pattern
-from data.text.scripts import HAN
+from data.text.scripts import HAN, HAN_KANA
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """What stands between the words and a value: `bare`, `verb` or the mark itself ("" for none).
+
+    `dictionary` holds English words, in small letters.
+    """
+
+    strength: str
+    words: str
+    dictionary: frozenset[str]
+    is_eastern: bool = False
+
+    @property
+    def is_strong(self) -> bool:
+        """Is there a mark or a verb?"""
+        return self.strength not in ("bare", "comma", "")
+
+
+_CHUNK = re.compile(r"[#+]?[A-Za-z0-9]{1,32}")
+_BETWEEN = re.compile(r"\)[ -]?|[ ](?:[-/(])?[ ]?|[-/.·・_]")
+_MEASURE = re.compile(
+    r"\d+(?:st|nd|rd|th|am|pm|kg|g|mm|cm|km|m|h|min|s|ms|px|gb|mb|kb|tb|k|bn|years?|days?)", re.I
+)
+_DATE = re.compile(
+    r"(?:19|20)\d\d[-/.年]\d{1,2}(?:[-/.月]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
+)
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?|(?:19|20)\d\d")
+_COUNTED = re.compile(
+    r" ?%|[A-Za-z_=<>\[{]|\.\d|,\d{3}|[万亿億千百個个名人件行年月日歳岁元円位文桁]"
+    r"| (?:people|persons|users|rows|items|records|lines|times|characters|digits|employees|members"
+    r"|customers|accounts|units|hours|days|weeks|months|years|points|or more|to \d)\b"
+)
+_NO_TAIL = words("words.toml", "no_tails")
+_FEWEST = {
+    EntityType.PHONE: 5,
+    EntityType.BANK_ACCOUNT: 6,
+    EntityType.NATIONAL_ID: 5,
+    EntityType.PASSPORT: 5,
+    EntityType.PLATE: 2,
+}
+_FEW, _FIVE, _SIX, _MANY = 3, 5, 6, 99
+_MOST_OF_PHONE, _MOST_DIGITS = 16, 26  # digits
+_WITH_LETTERS = frozenset({EntityType.NATIONAL_ID, EntityType.PASSPORT})
+_PEOPLE = words("words.toml", "numbered_people")
+_ACCOUNTS, _LONG_ACCOUNT = frozenset({"account", "acc", "acct"}), 8
+_PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY)[ -]?\d*(?:[ -]?\d{2,4})?")
+_FLOAT = re.compile(r"\d{7,16}\.0")
+_ROUND = re.compile(r"\d{1,3}0{4,}")  # an amount: 200000
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_SINGLE = 1
+
+
+def number(text: str, start: int, kind: EntityType, link: _Link) -> int:
+    """A number in any grouping, with capitals in it: `LX 55 812 07`, `44-871-2`, `7719*`."""
+    end, digits = _chunks(text, start, kind)
+    value = text[start:end]
+    if end < len(text) and text[end] in "#*" and kind is EntityType.SECRET:
+        end += 1
+    if _FLOAT.fullmatch(value):  # a number that a table kept as a float
+        return end - 2
+    most = _MOST_OF_PHONE if kind is EntityType.PHONE else _MOST_DIGITS
+    if link.strength == "bare" and link.words in _ACCOUNTS and digits < _LONG_ACCOUNT:
+        return start
+    if (
+        not _fewest(kind, value, link) <= digits <= most
+        or _DATE.fullmatch(value)
+        or _COUNTED.match(text, end)
+    ):
+        return start
+    if kind is EntityType.BANK_ACCOUNT and _ROUND.fullmatch(value) and not _calls_it_number(link):
+        return start
+    if _PERIOD.fullmatch(value) or (link.strength == "bare" and _YEAR.fullmatch(value)):
+        return start
+    if not link.is_eastern and len(link.words) == _SINGLE and value[:1] not in "+0(":
+        return start
+    is_amount = _AMOUNT.fullmatch(value) is not None
+    if is_amount and ("." in value or (digits < _FIVE and kind is EntityType.PERSON_NUMBER)):
+        # A short plain number is one only where the words call it a number.
+        return end if "." not in value and _calls_it_number(link) else start
+    return end
+
+
+def _fewest(kind: EntityType, value: str, link: _Link) -> int:
+    """How many digits a number needs; fewer, if capitals or marks in it make it a code."""
+    is_code = any(map(str.isupper, value)) or any(char in "-/" for char in value)
+    fewest = _FEWEST.get(kind, _FEW)
+    if kind in _WITH_LETTERS:
+        return _FEW if is_code and len(value) >= _SIX else fewest
+    if link.strength != "bare" or kind in _FEWEST:
+        return fewest
+    if link.words in _PEOPLE:
+        return _FEW if any(map(str.isupper, value)) and len(value) >= _FIVE else _MANY
+    return _FEW if is_code else _FEW + 1
+
+
+def is_code(value: str) -> bool:
+    """Are there capitals among three digits or more, or six digits in groups, but no period?"""
+    digits = sum(map(str.isdigit, value))
+    has_capital = any(map(str.isupper, value)) and digits >= _FEW
+    in_groups = digits >= _SIX and any(char in " -/." for char in value)
+    return (has_capital or in_groups) and not _PERIOD.match(value) and not _YEAR.match(value)
+
+
+def _calls_it_number(link: _Link) -> bool:
+    return (
+        link.is_eastern
+        or re.search(r"(?:no|number|id|code|ext|extension|pin)$", link.words) is not None
+    )
+
+
+def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
+    """The end of the chunks with digits or capitals from `start`, and how many digits they have."""
+    at, end, digits = start, start, 0
+    while (chunk := _CHUNK.match(text, at)) is not None:
+        word = chunk.group()
+        count = sum(map(str.isdigit, word))
+        if kind is EntityType.PHONE and count < len(word.lstrip("+")):
+            break
+        is_tail_word = digits > 0 and word in _NO_TAIL
+        if count == 0 and not (word.isupper() and len(word) <= 6 and not is_tail_word):
+            break
+        if _MEASURE.fullmatch(word) or (count and text[chunk.end() : chunk.end() + 1] == ":"):
+            break
+        digits += count
+        is_tail = digits > 0 and len(word) <= 3 and kind is not EntityType.PHONE
+        if count or is_tail:
+            end = chunk.end()
+        between = _BETWEEN.match(text, chunk.end())
+        if between is None:
+            break
+        at = between.end()
+    return end, digits
+
+
+_LOGIN = re.compile(r"@?[A-Za-z][A-Za-z0-9_#:.+-]{2,40}")
+_NICK = re.compile(rf"[{HAN_KANA}]{{2,10}}(?=$|[\s,，。、;；)）」\"'])")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*|[A-Za-z]{1,3}\d{1,2}", re.I)
+_FILE = re.compile(
+    r".*\.(?:com|org|net|io|py|js|ts|json|ya?ml|md|txt|csv|html?|sh|sql|java|go|rs|toml)", re.I
+)
+_SIGNS = re.compile(r"[\d._#@-]")
+_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
+_CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
+_CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
+_NOTED = re.compile(r"[\"'`]? / [\"'`]?(?=\S)")  # before the password of a login
+_ROUTE_WORDS = "users"  # the words of a link that is a part of a path
+_SERVICES = words("words.toml", "services")
+_INFLECTED = re.compile(r"(?:e[dn]|ing|ly|[ai]ble|al|[ao]ry|ive|[ae]nt|ous|ful|less|y)$")
+_OF_LOGINS = re.compile(r"(?:user ?name|login(?: name| id)?|user id|handle|uid|usr)$")
+_NAMED_NICK = re.compile(r"昵称|网名|花名|微信名|ハンドル|ニックネーム")
+
+
+def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
+    """A login or handle: with a digit or a sign in it, or a word that no dictionary lists."""
+    if link.is_eastern and _NAMED_NICK.search(link.words):
+        nick = _NICK.match(text, start)
+        if nick is not None:
+            return nick.end()
+    match = _LOGIN.match(text, start)
+    if match is None or link.strength in ("#", "("):
+        return start
+    value = match.group().rstrip(".:-+#_")
+    end = start + len(value)
+    plain = value.lstrip("@")
+    if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
+        return start
+    parts = [part.casefold() for part in _PARTS.findall(plain)]
+    if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
+        return start
+    is_noted = _NOTED.match(text, end) is not None
+    is_signed = _SIGNS.search(value) is not None and (is_noted or not _is_phrase(plain, link))
+    is_service = link.words in _SERVICES
+    ends_clause = is_noted or _CLAUSE_END.match(text, end) is not None
+    can_be_word = link.is_strong or (not is_service and ends_clause)
+    if not link.dictionary:  # then no word is known: "the signal is held" names no account
+        can_be_word = _names_login(link) and not _INFLECTED.search(plain)
+    can_be_word = can_be_word or (link.is_eastern and link.words.endswith(("名", "号")))
+    is_unknown = can_be_word and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
+    is_small = plain.islower() or plain.isupper()
+    return end if is_signed or (is_unknown and is_small) else start
+
+
+def _names_login(link: _Link) -> bool:
+    """Do the words mean nothing but a login, and does a mark or a verb stand behind them?"""
+    return link.is_strong and _OF_LOGINS.search(link.words) is not None
+
+
+def _is_code_after(text: str, end: int, link: _Link) -> bool:
+    in_path = link.words == _ROUTE_WORDS and text[end : end + 1] == "/"
+    return _CODE_AFTER.match(text, end) is not None and not in_path
+
+
+def _is_phrase(plain: str, link: _Link) -> bool:
+    """Is it made of everyday words only, joined by hyphens or dots: `read-only`, `self.name`?"""
+    if any(map(str.isdigit, plain)):
+        return False
+    if not link.dictionary:
+        return not _names_login(link)
+    return all(in_dictionary(part, link.dictionary) for part in _PARTS.findall(plain))
+
+
+_MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+){0,6}")
+_OBJECTS = words("words.toml", "program_objects")
+
+
+def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
+    """A machine: its name has a digit, or a dot or hyphen and a word that is not listed."""
+    match = _MACHINE.match(text, start)
+    if text.startswith("'s ", start - 3):  # what a server has, not its name
+        return start
+    if match is None or _CODE_AFTER.match(text, match.end()):
+        return start
+    value = match.group()
+    parts = [part.casefold() for part in _PARTS.findall(value)]
+    if (
+        len(value) < 5
+        or parts[0] in _OBJECTS
+        or value.casefold() in _COMMON
+        or _FILE.fullmatch(value)
+    ):
+        return match.end() if "." in value and _is_own_host(value, parts) else start
+    if _VERSION.fullmatch(value) or _is_phrase(value, link) or all(map(is_program_word, parts)):
+        return start
+    has_sign = any(char in "-_." for char in value)
+    has_digit = any(map(str.isdigit, value))
+    if not (has_digit or has_sign) or ("." in value and not private_site(value)):
+        return start
+    return match.end()
+
+
+def _is_own_host(value: str, parts: list[str]) -> bool:
+    return parts[0] not in _OBJECTS and private_site(value) and value.count(".") > 1
+
+
+_WORD = re.compile(r"[^\s,;，。、；\"'`<>()（）\[\]{}|」』】]{4,64}")
+_PHRASE = re.compile(
+    r"[A-Za-z0-9]{2,16}(?: [A-Za-z0-9]{1,16}){1,4}(?=[ \t]*(?:[.,;\"'`)，。、；]|\n|$))"
+)
+_SHORTEST_BARE = 6  # characters of a password right behind its word
+_SYMBOLS = re.compile(r"[!@#$%^&*+~?]")
+_JOINED = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+")
+_ENDS = re.compile(r"[ \t]*(?:[.,;，。、；)）\"'`」』】|]|\n|\\n|$|です|でし|だ|に|で)")
+_REFERS = re.compile(
+    r"[$%{<\[/\\]|https?:|process\.|os\.|env\.|args\.|self\.|config\.|settings\.|row\.|get"
+)
+_NO_PHRASE = words("words.toml", "not_in_passwords")
+_RULES = frozenset({"characters", "digits", "must", "should"})  # a rule for passwords, not one
+_EAST_TAIL = re.compile(rf"[A-Za-z{HAN_KANA}]{{2,12}}\d{{1,6}}(?=$|[\s，。、；」』\"')）])")
+
+
+def password(text: str, start: int, kind: EntityType, link: _Link) -> int:
+    """A password or phrase: with a digit or a sign in it, or joined words that end a clause."""
+    if not link.is_strong and not link.is_eastern:
+        return _bare_password(text, start, link)
+    may_be_word = link.is_strong or text[start : start + 1].isascii() or link.words == "合言葉"
+    tail = _EAST_TAIL.match(text, start) if link.is_eastern and may_be_word else None
+    if tail is not None:
+        return tail.end()
+    phrase = _PHRASE.match(text, start)
+    if phrase is not None and _is_phrase_password(phrase.group(), link):
+        return phrase.end()
+    match = _WORD.match(text, start)
+    if match is None or link.strength in ("#", "(") or _REFERS.match(match.group()):
+        return start
+    value = match.group()
+    ascii_part = re.match(r"[!-~]+", value)
+    value = (ascii_part.group() if ascii_part else "").rstrip(".:?_")
+    end = start + len(value)
+    if len(value) < 4 or is_placeholder(value) or _FILE.fullmatch(value) or "/" in value:
+        return start
+    if text[end : end + 1] in ("(", "["):
+        return start
+    letters = any(map(str.isalpha, value))
+    if letters and (_SYMBOLS.search(value[1:]) or any(map(str.isdigit, value))):
+        return end
+    is_flag = link.strength == "=" and text[start - 1] == "=" and text[end : end + 1].isspace()
+    return (
+        end
+        if _JOINED.fullmatch(value) and letters and (is_flag or _ENDS.match(text, end))
+        else start
+    )
+
+
+def _bare_password(text: str, start: int, link: _Link) -> int:
+    """A password right behind its word: with a symbol, or joined words that end a clause."""
+    match = _WORD.match(text, start)
+    value = match.group().rstrip(".:?!_*") if match and not _REFERS.match(match.group()) else ""
+    end = start + len(value)
+    if len(value) < _SHORTEST_BARE or not value.isascii() or is_placeholder(value) or "/" in value:
+        return start
+    has_letters, has_digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    if has_letters and _SYMBOLS.search(value[1:]):
+        return end
+    ends = _ENDS.match(text, end) is not None
+    is_joined = _JOINED.fullmatch(value) is not None and not _is_listed_pair(value, link)
+    is_sure = has_digits or " " in link.words or link.words.startswith(("wi", "wl"))
+    return end if has_letters and ends and is_joined and is_sure else start
+
+
+def _is_listed_pair(value: str, link: _Link) -> bool:
+    """Is it one word with a prefix: `re-entry`, `sign-in`?"""
+    return min(map(len, value.split("-"))) < 3
+
+
+def _is_phrase_password(phrase: str, link: _Link) -> bool:
+    parts = phrase.split()
+    return (
+        parts[0].casefold() not in _NO_PHRASE
+        and _RULES.isdisjoint(map(str.casefold, parts))
+        and link.strength != "("
+        and any(map(str.isdigit, parts[-1]))
+        and any(map(str.isalpha, phrase))
+    )
+
 
 NAME = "said"
 _SCORE = 0.8
 _TABLE = "said.toml"
 _READERS = {"password": password, "number": number, "login": login, "host": machine}
-Reader = Callable[[str, int, EntityType, Link], int]
+Reader = Callable[[str, int, EntityType, _Link], int]
 
 _WESTERN_LINK = (
     r"(?![a-z])[\"'`\])*_]{0,3}"
@@ -78,12 +402,12 @@ def _announcements() -> tuple[dict[str, list[_Announced]], dict[str, list[_Annou
         for kind, lists in table[reader].items():
             for key in ("near", "linked"):
                 announced = _Announced(reader, EntityType(kind), key == "near")
-                for words in filter(None, lists[key].split("|")):
-                    for written in (words, *(words.replace(" ", mark) for mark in _VARIANTS)):
+                for said in filter(None, lists[key].split("|")):
+                    for written in (said, *(said.replace(" ", mark) for mark in _VARIANTS)):
                         if announced not in western.setdefault(written, []):
                             western[written].append(announced)
-            for words in filter(None, lists["cjk"].split("|")):
-                eastern.setdefault(words, []).append(_Announced(reader, EntityType(kind), True))
+            for said in filter(None, lists["cjk"].split("|")):
+                eastern.setdefault(said, []).append(_Announced(reader, EntityType(kind), True))
     return western, eastern
 
 
@@ -110,15 +434,15 @@ def find_said(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> I
         before = lowered[max(0, match.start("words") - 1) : match.start("words")]
         if before == "$" or (before == "=" and match["words"] == "pass"):
             continue  # a variable, or how a check went: `dkim=pass`
-        link = Link(_strength(match), match["words"], dictionary)
+        link = _Link(_strength(match), match["words"], dictionary)
         yield from _read(folded, match.end(), western[match["words"]], link)
     if not folded.isascii():
         for match in in_eastern.finditer(lowered):
-            link = Link(match["mark"], match["words"], dictionary, is_eastern=True)
+            link = _Link(match["mark"], match["words"], dictionary, is_eastern=True)
             yield from _read(folded, match.end(), eastern[match["words"]], link)
     yield from _other_numbers(folded, lowered, lines, dictionary)
     for route in _ROUTE.finditer(folded):
-        end = login(folded, route.end(), EntityType.ACCOUNT, Link("", ROUTE, dictionary))
+        end = login(folded, route.end(), EntityType.ACCOUNT, _Link("", _ROUTE_WORDS, dictionary))
         if end > route.end():
             yield Finding(route.end(), end, EntityType.ACCOUNT, NAME, _SCORE)
 
@@ -151,13 +475,13 @@ def _other_numbers(
             named = match["of"] + match["words"] if is_eastern else match["of"]
             if _OF_THINGS.search(named) or lines.machine_at(match.start()):
                 continue
-            link = Link("verb", match["words"], dictionary, is_eastern)
+            link = _Link("verb", match["words"], dictionary, is_eastern)
             end = number(folded, match.end(), EntityType.PERSON_NUMBER, link)
             if is_code(folded[match.end() : end]):
                 yield Finding(match.end(), end, EntityType.PERSON_NUMBER, NAME, _SCORE)
 
 
-def _read(text: str, start: int, announced: list[_Announced], link: Link) -> Iterator[Finding]:
+def _read(text: str, start: int, announced: list[_Announced], link: _Link) -> Iterator[Finding]:
     for choice in announced:
         if link.strength in ("bare", "comma") and not choice.near:
             continue

@@ -13,13 +13,14 @@ from enum import StrEnum
 from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.detect.capital_places import is_plain_capital
+from anonymization.text.detect.capitals import is_plain_capital
 from anonymization.text.detect.declared import is_flag, normalised, unit_before
-from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
     SERVICE_LOGINS,
     chinese_name,
+    is_known,
+    is_program_word,
     listed,
     private_site,
     words,
@@ -28,8 +29,6 @@ from data.text.lexicon import pattern_of
 from data.text.screened import Screened
 from data.text.scripts import HAN_KANA, LETTER, has_han, has_kana
 
-NAME = "field"
-_SCORE = 0.55
 _TABLE = "fields.toml"
 _LONGEST_LABEL, _LONGEST_VALUE, _MOST_WORDS = 48, 120, 7
 _EMPTY = words("words.toml", "empty_cells")

@@ -11,15 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.declared import declared_kind
-from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.neighbours import is_only_name
 from anonymization.text.detect.strict_fields import field_of
 from anonymization.text.detect.wording import (
     COMMON,
     chinese_name,
     in_dictionary,
+    is_known,
+    is_program_word,
     private_site,
     words,
 )
@@ -71,15 +72,7 @@ _LEGAL = re.compile(
 _HEADS = words("words.toml", "organisation_heads") | words("words.toml", "institutions")
 _NAMED = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
 # Kinds that figures of a table may look like.
-_NUMBERED = frozenset(
-    {
-        EntityType.PHONE,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.PASSPORT,
-    }
-)
+_NUMBERED = kinds("PHONE BANK_CARD BANK_ACCOUNT NATIONAL_ID PASSPORT")
 _DECIMAL = re.compile(r"[+-]?\d{1,18}[.,]\d{1,6}")
 _PLAIN = re.compile(r"[+-]?[\d .,]+")
 _NUMBER = re.compile(r"(?<![\w.])[($€£+-]{0,2}\d[\d.,]*%?\)?(?!\w)")
@@ -111,29 +104,7 @@ _SENDER = re.compile(r"(?i)(?<![a-z])(?:sender|from|reply-to)\W{1,3}\Z")
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_.][a-z]+)+")  # of a program, and no password
 _CLASS = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w*(?:@[0-9a-f]+)?")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_PARTICLES = frozenset(
-    {
-        "van",
-        "von",
-        "der",
-        "den",
-        "de",
-        "del",
-        "della",
-        "di",
-        "da",
-        "dos",
-        "bin",
-        "ibn",
-        "al",
-        "el",
-        "la",
-        "le",
-        "ten",
-        "ter",
-        "zu",
-    }
-)
+_PARTICLES = words("words.toml", "name_particles")
 _PARTICLE = re.compile(r"(?<![a-z])(?:van|von|van der|van den|von der|de la|della|bin|ibn) \Z")
 _LONG = re.compile(r"[A-Za-z0-9_-]{20,200}")  # a part of an address that may be a token
 _NO_URL = re.compile(r"://(?:[\w-]+\.){0,4}example(?:\.(?:com|org|net))?(?:[/:]|\Z)")

@@ -1,10 +1,12 @@
-"""Word lists, and tests of words: could this be a person's name, a job, a private site?"""
+"""Word lists, and tests of words: could this be a person's name, a job, a private site? And which
+words explain themselves: everyday words, words of programs, and parts made of them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from data.text.lexicon import load_table
 
@@ -226,25 +228,13 @@ def own_credentials(value: str) -> bool:
 
 
 CHECKS: Mapping[str, Callable[[str], bool]] = {
-    "own_company": own_company,
-    "own_folder": own_folder,
-    "drawn_token": drawn_token,
-    "own_credentials": own_credentials,
-    "chinese_name": chinese_name,
-    "not_common": not_common,
-    "not_shouted": not_shouted,
-    "job": job,
-    "private_site": private_site,
-    "own_handle": own_handle,
-    "like_password": like_password,
-    "old_friend": old_friend,
-    "turned_name": turned_name,
-    "honoured": honoured,
-    "own_host": own_host,
-    "given_and_family": given_and_family,
-    "not_localhost": not_localhost,
-    "shop_name": shop_name,
-    "titled_chinese": titled_chinese,
+    check.__name__: check
+    for check in (
+        *(own_company, own_folder, drawn_token, own_credentials, chinese_name, not_common),
+        *(not_shouted, job, private_site, own_handle, like_password, old_friend),
+        *(turned_name, honoured, own_host, given_and_family, not_localhost, shop_name),
+        titled_chinese,
+    )
 }
 
 
@@ -261,3 +251,133 @@ def in_dictionary(word: str, listed: frozenset[str]) -> bool:
         word.endswith(ending) and word[: -len(ending)] + whole in listed
         for ending, whole in _ENDINGS
     )
+
+
+_KNOWN = "known_words.toml"
+_EVERYDAY = words(_KNOWN, "everyday") | words(_KNOWN, "legal")
+_PROGRAMS = words(_KNOWN, "programs") | words(_KNOWN, "more_programs")
+_NAMES_TOO = words(_KNOWN, "names_too") - words("words.toml", "small_words_too")
+
+
+def _split(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(part.lower() for name in names for part in re.split(r"[\s.-]", name))
+
+
+_PUBLIC_PLACES = _split(
+    words("places.toml", "countries")
+    | words("places.toml", "towns")
+    | words("places.toml", "people")
+)
+_LISTED = _PUBLIC_PLACES | _split(
+    COMMON
+    | words("words.toml", "function_words")
+    | words("words.toml", "organisation_heads")
+    | words("words.toml", "institutions")
+    | words("words.toml", "job_heads")
+    | words("words.toml", "no_handles")
+    | words("words.toml", "service_logins")
+    | words("words.toml", "public_hosts")
+)
+_GIVEN_PARTS = _split(words("names.toml", "given") | words("names.toml", "pinyin"))
+_PREFIXES = ("un", "re", "non", "pre", "sub", "over", "under", "mis", "multi", "inter", "micro",
+             "anti", "auto", "super", "semi", "meta", "cyber", "bio", "geo", "de", "dis",
+             "co", "counter", "cross", "post", "hyper", "macro", "mini", "out", "up")  # fmt: skip
+_STEM_ENDINGS = (("est", ""), ("est", "e"), ("iest", "y"), ("ier", "y"), ("ily", "y"), ("able", ""),
+            ("able", "e"), ("ability", ""), ("ability", "e"), ("ization", ""), ("isation", ""),
+            ("ization", "e"), ("ize", ""), ("ized", ""), ("izing", ""), ("ise", ""), ("less", ""),
+            ("ful", ""), ("ish", ""), ("ness", ""), ("ors", "e"), ("er", "e"), ("ers", "e"),
+            ("ers", ""), ("ings", ""), ("ings", "e"), ("ibility", "ible"),
+            ("ability", "able"), ("ally", "al"), ("ality", "al"), ("ivity", "ive"))  # fmt: skip
+_LABELS = (
+    frozenset(
+        part
+        for table in load_table(__package__, "data", "declared.toml").values()
+        for labels in table.values()
+        for part in re.split(r"[|\s]+", labels)
+    )
+    | words("languages.toml", "de")
+    | words("languages.toml", "fr")
+    | words(_KNOWN, "labels")
+)
+_SHORT, _INITIALISM, _STEM = 2, 4, 4  # letters of no name, of an initialism, of a word with parts
+
+
+@lru_cache(maxsize=200_000)
+def is_known(word: str, dictionary: frozenset[str]) -> bool:
+    """Is a word of letters an everyday word, a word of programs or an initialism?
+
+    So is a name that is an everyday word too (`rose`): the detector finds names among words.
+    """
+    if len(word) <= _SHORT or (word.isupper() and len(word) <= _INITIALISM and word.isascii()):
+        return True
+    small = word.lower()
+    if small in _NAMES_TOO:
+        return False
+    if _is_listed(small, dictionary):
+        return True
+    stems = (small[: -len(end)] + whole for end, whole in _STEM_ENDINGS if small.endswith(end))
+    if any(len(stem) >= _STEM and _is_listed(stem, dictionary) for stem in stems):
+        return True
+    rests = (small[len(lead) :] for lead in _PREFIXES if small.startswith(lead))
+    return any(len(rest) >= _STEM and _is_listed(rest, dictionary) for rest in rests)
+
+
+def is_program_word(word: str) -> bool:
+    """Is it a word of programs and formats, and no name of anybody?"""
+    return word.lower() in _PROGRAMS or word.lower() in _PUBLIC_PLACES
+
+
+def is_ordinary_login(login: str, dictionary: frozenset[str]) -> bool:
+    """Is a login only a word in small letters (`backup`), and not what people are called?
+
+    Without a dictionary only the lists here decide: a login that is no word stays private.
+    """
+    is_word = login.isascii() and login.isalpha() and login.islower()
+    return is_word and login not in _GIVEN_PARTS and is_known(login, dictionary)
+
+
+def _is_listed(small: str, dictionary: frozenset[str]) -> bool:
+    doubled = small[:-3] if small.endswith("ing") else small[:-2] if small.endswith("ed") else ""
+    return (
+        small in _LISTED
+        or small in _EVERYDAY
+        or small in _PROGRAMS
+        or small in _LABELS
+        or in_dictionary(small, dictionary)
+        or (len(doubled) > _STEM and doubled[-1:] == doubled[-2:-1] and doubled[:-1] in dictionary)
+    )
+
+
+# Words of the dictionary that people choose as names: that `heron` is in the dictionary does not
+# explain it, unless a word near it says that the bird is meant.
+_BEFORE_CHOSEN, _BEHIND_CHOSEN = 160, 80  # characters in which a head explains a word
+_INITIALS = 3  # letters
+_SMALL_LETTERS = re.compile(r"[a-z]{2,}")
+_ARTICLE = re.compile(r"(?:\b(?:[Aa]n?|[Ee]very|[Ee]ach|per|of)|\d) $")
+
+
+@cache
+def _chosen() -> Mapping[str, frozenset[str]]:
+    """Each word with the words that explain it."""
+    chosen: dict[str, frozenset[str]] = {}
+    for group in load_table(__package__, "data", "chosen.toml").values():
+        for word in group["words"].split():
+            chosen[word] = chosen.get(word, frozenset()) | frozenset(group["heads"].split())
+    return chosen
+
+
+def is_chosen(word: str) -> bool:
+    """Is it a word that people choose as a name, and seldom mean as such at work?
+
+    In capitals a short one is rather an initialism.
+    """
+    return word.lower() in _chosen() and not (word.isupper() and len(word) <= _INITIALS)
+
+
+def is_meant(text: str, start: int, end: int) -> bool:
+    """Is a chosen word meant as the thing: behind an article, or near a word for its kind?"""
+    word = text[start:end]
+    if word.islower() and _ARTICLE.search(text, max(0, start - 6), start):
+        return True
+    near = f"{text[max(0, start - _BEFORE_CHOSEN) : start]} {text[end : end + _BEHIND_CHOSEN]}"
+    return not _chosen()[word.lower()].isdisjoint(_SMALL_LETTERS.findall(near.lower()))

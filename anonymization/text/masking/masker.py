@@ -17,31 +17,34 @@ from anonymization.text.contracts import (
     Finding,
     Lexical,
     Mode,
+    uncovered,
 )
-from anonymization.text.detect.explained_words import (
+from anonymization.text.detect.wording import (
+    GIVEN_NAMES,
+    in_dictionary,
     is_known,
     is_ordinary_login,
     is_program_word,
+    private_site,
 )
-from anonymization.text.detect.wording import GIVEN_NAMES, in_dictionary, private_site
 from anonymization.text.masking.code_text import Spans, fenced_spans
-from anonymization.text.masking.known_search import KnownValueSearch, Occurrence, is_distinctive
-from anonymization.text.masking.listed import (
+from anonymization.text.masking.known_search import (
     LISTED,
+    KnownValueSearch,
     Listed,
     ListedValues,
+    Occurrence,
     around,
     containing,
+    is_distinctive,
     outside,
     spelled_as,
 )
 from anonymization.text.masking.pieces import FindingFilter, Piece
-from anonymization.text.restore import applied
-from anonymization.text.spelling.known_values import respelled
-from anonymization.text.spelling.short_forms import short_forms
+from anonymization.text.spelling.known_values import respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
-from anonymization.text.vault import Vault
+from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
 from data.text.lexicon import trie_pattern
 
@@ -382,16 +385,11 @@ def _hosts_of_mail(
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
     """The findings without what a program reads by its place; secrets stay whole."""
     for finding in findings:
-        if finding.type in _ANYWHERE:
-            yield finding
-            continue
-        start = finding.start
-        for first, last in _overlapping(fixed, finding.start, finding.end):
-            if first - start >= _SHORTEST_REST:
-                yield replace(finding, start=start, end=first)
-            start = max(start, last)
-        if start == finding.start or finding.end - start >= _SHORTEST_REST:
-            yield replace(finding, start=start)
+        whole = finding.start, finding.end
+        around = () if finding.type in _ANYWHERE else _overlapping(fixed, *whole)
+        for start, end in uncovered(*whole, around):
+            if (start, end) == whole or end - start >= _SHORTEST_REST:
+                yield replace(finding, start=start, end=end)
 
 
 def _in_code(occurring: Iterable[Occurrence], fixed: Spans, lead: int) -> list[Occurrence]:

@@ -1,18 +1,20 @@
-"""Plain text: lines in pieces of bounded size; base64, percent and JSON escapes are decoded."""
+"""Plain text, and what is written in it in other forms: base64, escapes, URL parameters."""
 
 from __future__ import annotations
 
 import binascii
+import html
 import json
 import re
 from base64 import b64decode, b64encode
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote, quote_plus, unquote_to_bytes
 
-from anonymization.text.contracts import Edit
-from anonymization.text.masking.escapes import escape_edits
+from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.detect.said import is_label_of_value
+from anonymization.text.detect.wording import words
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
     Escape,
@@ -23,7 +25,207 @@ from anonymization.text.masking.pieces import (
     labelled,
     shifted,
 )
-from anonymization.text.masking.url_parameters import parameter_edits
+
+_HEX = re.compile(
+    r"(?<![0-9A-Za-z_-])(?:(?:[0-9a-f]{2}){8,2000}|(?:[0-9A-F]{2}){8,2000})(?![0-9A-Za-z_-])"
+)
+_ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[0-3][0-7]{2}"
+_RUN = re.compile(rf"(?:{_ESCAPE})+")
+_ESCAPED_WORD = re.compile(
+    rf"[^\s\"'<>\\]{{0,200}}(?:{_ESCAPE})(?:{_ESCAPE}|[^\\\s\"'<>]){{0,400}}"
+)
+
+_SPACED = re.compile(
+    r"(?<![\w'])[A-Za-z](?: [A-Za-z]){3,30}"
+    r"(?: {2,4}[A-Za-z](?: [A-Za-z]){1,30}){0,4}(?![\w'])"
+)
+_LETTER = re.compile(r"[A-Za-z](?: (?! ))?|  +")
+# A line with character references of HTML, outside of a page.
+_REFERENCE = re.compile(r"&#(?:x[0-9A-Fa-f]{1,6}|\d{1,7});")
+_REFERRING = re.compile(r"[^\n\"<>&]{0,400}&#(?:x[0-9A-Fa-f]{1,6}|\d{1,7});[^\n\"<>]{0,2000}")
+Decoded = list[tuple[str, int, int]]  # characters with their starts and ends in the text
+
+
+def _escape_edits(text: str, visit: Visit) -> list[Edit]:
+    """Edits of hexadecimal words that are text (digests are none) and of words with escapes."""
+    if visit.depth >= MAX_DEPTH:
+        return []
+    edits = [edit for match in _HEX.finditer(text) for edit in _hex_edits(match, visit)]
+    if "\\" in text:
+        for word in _ESCAPED_WORD.finditer(text):
+            edits += _word_edits(word, visit)
+    if "&#" in text:
+        for line in _REFERRING.finditer(text):
+            edits += _reference_edits(line, visit)
+    for match in _SPACED.finditer(text):
+        edits += _spaced_edits(match, visit)
+    return sorted(edits)
+
+
+def _reference_edits(line: re.Match[str], visit: Visit) -> list[Edit]:
+    decoded: Decoded = []
+    done, raw = 0, line.group()
+    for reference in _REFERENCE.finditer(raw):
+        decoded += [(raw[at], at, at + 1) for at in range(done, reference.start())]
+        plain = html.unescape(reference.group())
+        if len(plain) != 1:
+            return []
+        decoded.append((plain, *reference.span()))
+        done = reference.end()
+    decoded += [(raw[at], at, at + 1) for at in range(done, len(raw))]
+    return shifted(_carried_back(decoded, visit, _as_references), line.start())
+
+
+def _as_references(new: str) -> str:
+    return "".join(char if char.isascii() else f"&#{ord(char)};" for char in new)
+
+
+def _spaced_edits(match: re.Match[str], visit: Visit) -> list[Edit]:
+    """Edits of words in single letters; several blanks end a word."""
+    letters = [(part.group()[0], part.start(), part.end()) for part in _LETTER.finditer(match[0])]
+    return shifted(_carried_back(letters, visit, " ".join), match.start())
+
+
+def _hex_edits(match: re.Match[str], visit: Visit) -> list[Edit]:
+    try:
+        plain = bytes.fromhex(match.group()).decode("utf-8")
+    except ValueError:
+        return []
+    if not plain.isprintable():
+        return []
+    escape = _as_upper_hex if match.group().isupper() else _as_hex
+    return shifted(_carried_back(list(_bytewise(plain, 0, 2)), visit, escape), match.start())
+
+
+def _as_hex(new: str) -> str:
+    return new.encode().hex()
+
+
+def _as_upper_hex(new: str) -> str:
+    return new.encode().hex().upper()
+
+
+def _word_edits(word: re.Match[str], visit: Visit) -> list[Edit]:
+    decoded: Decoded = []
+    done, raw = 0, word.group()
+    for run in _RUN.finditer(raw):
+        decoded += [(char, at, at + 1) for at, char in enumerate(raw[done : run.start()], done)]
+        plain = list(_unescaped(run.group(), run.start()))
+        if not plain:
+            return []
+        decoded += plain
+        done = run.end()
+    decoded += [(char, at, at + 1) for at, char in enumerate(raw[done:], done)]
+    escape = _as_bytes(raw) if "\\u" not in raw else _as_units
+    return shifted(_carried_back(decoded, visit, escape), word.start())
+
+
+def _unescaped(run: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """The characters of a run of escapes; none if they are not text."""
+    if "\\u" in run:
+        units = [int(unit[:4], 16) for unit in run.split("\\u")[1:]]
+        for number, unit in enumerate(units):
+            yield chr(unit), start + 6 * number, start + 6 * number + 6
+        return
+    coded = run.split("\\")[1:]
+    values = [int(c[1:], 16) if c[0] == "x" else int(c, 8) for c in coded]
+    try:
+        plain = bytes(values).decode("utf-8")
+    except ValueError:
+        return
+    yield from _bytewise(plain, start, 4)
+
+
+def _bytewise(plain: str, start: int, size: int) -> Iterator[tuple[str, int, int]]:
+    for char in plain:
+        end = start + size * len(char.encode("utf-8", "surrogatepass"))
+        yield char, start, end
+        start = end
+
+
+def _carried_back(decoded: Decoded, visit: Visit, escape: Callable[[str], str]) -> list[Edit]:
+    plain = "".join(char for char, _, _ in decoded)
+    edits = visit.look(Piece(plain))
+    return carried(edits, [at for _, at, _ in decoded], [end for _, _, end in decoded], escape)
+
+
+def _as_units(new: str) -> str:
+    return "".join(char if char.isascii() else f"\\u{ord(char):04x}" for char in new)
+
+
+def _as_bytes(raw: str) -> Callable[[str], str]:
+    form = "\\x{:02x}" if "\\x" in raw else "\\{:03o}"
+    return lambda new: "".join(
+        char if char.isascii() else "".join(form.format(byte) for byte in char.encode())
+        for char in new
+    )
+
+
+_PARAMETER = re.compile(
+    r"(?<=[?&;])(?P<key>[A-Za-z_][\w.\[\]-]{0,40})=(?P<value>[^&;#\s\"'<>]{2,400})"
+)
+_PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2})+|.")
+_CODED = re.compile(r"(?=[^\d]*\d)[\w.~+/=-]{8,300}")
+_SECRET_NAMES = words("words.toml", "secret_parameters")
+_TELLING = words("words.toml", "telling_parameters")
+
+
+def _parameter_edits(text: str, visit: Visit) -> list[Edit]:
+    """Edits of the values of parameters whose name or blanks say that a person wrote them."""
+    if "=" not in text or visit.depth >= MAX_DEPTH:
+        return []
+    edits: list[Edit] = []
+    for match in _PARAMETER.finditer(text):
+        decoded = _decoded_value(match["value"])
+        if decoded is None:
+            continue
+        plain, starts, ends = decoded
+        piece = _parameter_piece(match["key"], plain, match["value"])
+        if piece is not None:
+            escape = quote_plus if "+" in match["value"] else _quoted_value
+            edits += shifted(carried(visit.look(piece), starts, ends, escape), match.start("value"))
+    return edits
+
+
+def _parameter_piece(key: str, plain: str, raw: str) -> Piece | None:
+    name = key.lower().rpartition("[")[2].strip("]") or key.lower()
+    if name in _SECRET_NAMES and _CODED.fullmatch(plain):
+        return Piece(plain, kind=EntityType.SECRET)
+    if name == "family":
+        return None  # of type faces
+    if name in _TELLING or is_label_of_value(key):
+        return labelled(key, plain)
+    return Piece(plain) if " " in plain or not plain.isascii() else None
+
+
+def _quoted_value(new: str) -> str:
+    return quote(new, safe="")
+
+
+def _decoded_value(value: str) -> tuple[str, list[int], list[int]] | None:
+    """The value with the offsets of each character; None if its escapes are not UTF-8."""
+    plain: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for match in _PERCENT_RUN.finditer(value):
+        run = match.group()
+        if len(run) < 3:
+            plain.append(" " if run == "+" else run)
+            starts.append(match.start())
+            ends.append(match.end())
+            continue
+        try:
+            text = bytes.fromhex(run.replace("%", "")).decode("utf-8")
+        except ValueError:
+            return None
+        start = match.start()
+        for char in text:
+            plain.append(char)
+            starts.append(start)
+            start += 3 * len(char.encode())
+            ends.append(start)
+    return "".join(plain), starts, ends
+
 
 _PIECE = 50_000  # characters, from which a text is cut at the next line
 _BASE64 = re.compile(
@@ -53,9 +255,9 @@ def plain_edits(
         if fixed:
             piece = replace(piece, fixed=_within(fixed, start, start + len(part)))
         edits = joined(edits, shifted(visit.look(piece), start))
-    edits = joined(edits, percent_edits(text, visit))
-    edits = joined(edits, parameter_edits(text, visit), first=True)
-    edits = joined(edits, escape_edits(text, visit), first=True)
+    edits = joined(edits, _percent_edits(text, visit))
+    edits = joined(edits, _parameter_edits(text, visit), first=True)
+    edits = joined(edits, _escape_edits(text, visit), first=True)
     return joined(edits, _base64_edits(text, visit), first=True)
 
 
@@ -180,7 +382,7 @@ def json_escape(ascii_only: bool) -> Escape:
     return lambda new: json.dumps(new, ensure_ascii=ascii_only)[1:-1]
 
 
-def percent_edits(text: str, visit: Visit) -> list[Edit]:
+def _percent_edits(text: str, visit: Visit) -> list[Edit]:
     """Edits of words with percent escapes, detected in their decoded form."""
     if "%" not in text or visit.depth >= MAX_DEPTH:
         return []

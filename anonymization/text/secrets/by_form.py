@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Iterator
-from zlib import crc32
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.secrets.evidence import (
@@ -28,9 +27,7 @@ from anonymization.text.secrets.evidence import (
     is_random,
 )
 
-_PROVEN, _BY_FORM = 1.0, 0.95
-_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_CHECK_DIGITS = 6
+_BY_FORM = 0.95
 _GOES_ON = re.compile(r"/\Z|[a-z0-9]_\Z")  # a weak prefix in a path or a longer name
 _CUT = ("*", "#", "…")  # how a token continues when its rest was blotted out
 
@@ -57,7 +54,7 @@ def find_prefixed(text: str, folded: str) -> Iterator[Finding]:
         for prefix, family in BY_PREFIX[hit.group()]:
             end = _match(text, folded, hit.start(), prefix, family)
             if end:
-                yield _finding(text, hit.start(), end, len(prefix), family)
+                yield _finding(hit.start(), end, family)
                 done = end
                 break
 
@@ -67,7 +64,7 @@ def find_infixed(text: str, folded: str) -> Iterator[Finding]:
     for hit in _INFIXED[has_escapes(text)].finditer(text):
         family = _BY_GROUP[hit.lastgroup or ""]
         if _accepts(family, hit.group(), folded, hit.start()):
-            yield _finding(text, hit.start(), hit.end(), 0, family)
+            yield _finding(*hit.span(), family)
 
 
 def _match(text: str, folded: str, start: int, prefix: str, family: Family) -> int:
@@ -92,19 +89,8 @@ def _accepts(family: Family, body: str, folded: str, start: int) -> bool:
     return not family.random or is_random(body)
 
 
-def _finding(text: str, start: int, end: int, prefix: int, family: Family) -> Finding:
-    proven = family.checksum == "crc32-base62" and _checks(text[start + prefix : end])
-    score = _PROVEN if proven else _BY_FORM
-    return Finding(start, end, EntityType.SECRET, f"secret.{family.name}", score)
-
-
-def _checks(body: str) -> bool:
-    """Are the last six characters the CRC-32 of the others in base 62?"""
-    value, digits = crc32(body[:-_CHECK_DIGITS].encode()), ""
-    for _ in range(_CHECK_DIGITS):
-        value, digit = divmod(value, 62)
-        digits = _BASE62[digit] + digits
-    return body[-_CHECK_DIGITS:] == digits
+def _finding(start: int, end: int, family: Family) -> Finding:
+    return Finding(start, end, EntityType.SECRET, f"secret.{family.name}", _BY_FORM)
 
 
 _SURE = 0.98

@@ -30,7 +30,6 @@ class Family:
     random: bool
     named: bool
     ignore_case: bool
-    checksum: str
     near: re.Pattern[str] | None
 
     @property
@@ -51,7 +50,6 @@ def _family(row: dict[str, Any]) -> Family:
         random=bool(row.get("random", False)),
         named=bool(row.get("named", False)),
         ignore_case=ignore_case,
-        checksum=row.get("checksum", ""),
         near=_near(row),
     )
 
@@ -210,7 +208,7 @@ _NAME = 24  # characters of a name before the word that gives it away
 
 PASSWORDS: tuple[str, ...] = (*_WORDS["passwords"], *_WORDS["passwords_zh"])
 NAMES = pattern_of(trie_pattern((*PASSWORDS, *_WORDS["names"], *_WORDS["names_zh"])))
-PROVIDERS = pattern_of(r"(?<![a-z])" + trie_pattern(_WORDS["providers"]))
+_PROVIDERS = pattern_of(r"(?<![a-z])" + trie_pattern(_WORDS["providers"]))
 _PUBLIC = pattern_of(trie_pattern(_WORDS["public_names"]))
 _HASHES = pattern_of(trie_pattern(_WORDS["hash_cues"]) + r"|(?<![a-z])ids?(?![a-z])|_id\b")
 _HANDED = pattern_of(
@@ -238,19 +236,12 @@ def line_after(folded: str, end: int) -> str:
 def has_name_before(folded: str, start: int) -> bool:
     """Does the line name a secret or a provider before `start`, and no hash after that name?"""
     before = line_before(folded, start)
-    last = max(_last(NAMES, before), _last(PROVIDERS, before))
+    last = max(_last(NAMES, before), _last(_PROVIDERS, before))
     return (
         last >= 0
         and _last(_HASHES, before) < last
         and not is_public_name(before[max(0, last - _NAME) :])
     )
-
-
-def has_name_after(folded: str, end: int) -> bool:
-    """Like `has_name_before`, for `ghp_… is my token`."""
-    after = line_after(folded, end)
-    name = NAMES.search(after)
-    return name is not None and _HASHES.search(after[: name.start()]) is None
 
 
 def names_a_hash(folded: str, start: int, end: int) -> bool:

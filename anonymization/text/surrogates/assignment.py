@@ -1,16 +1,192 @@
-"""One surrogate per token, drawn with the key; never one that occurs in the texts of the scope."""
+"""One surrogate per token, drawn with the key; never one that occurs in the texts of the scope.
+
+A surrogate keeps the shape of its value (letter case, digits, separators); its words are those of
+lexicon.toml.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
 
 from numpy.random import Generator
 
 from data.randomness import keyed_generator
-from data.text.folding import fold_case
-from data.text.scripts import HAN
+from data.text.folding import fold_case, fold_width
+from data.text.lexicon import load_table
+from data.text.scripts import HAN, is_han
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Fields as in lexicon.toml; lists of words, characters, or sets of words that stay."""
+
+    given: tuple[str, ...]
+    given_first: tuple[str, ...]
+    given_second: tuple[str, ...]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    zh_families: tuple[str, ...]
+    zh_double: tuple[str, ...]
+    zh_given: tuple[str, ...]
+    zh_first: tuple[str, ...]
+    zh_second: tuple[str, ...]
+    person_words: frozenset[str]
+    person_titles_zh: tuple[str, ...]
+    person_lead_zh: tuple[str, ...]
+    company_words: frozenset[str]
+    company_ends_zh: tuple[str, ...]
+    company_lines_zh: tuple[str, ...]
+    place_words: frozenset[str]
+    place_ends_zh: tuple[str, ...]
+    place_lead_zh: tuple[str, ...]
+    regions_zh: tuple[str, ...]
+    mailboxes: frozenset[str]
+    url_words: frozenset[str]
+    machine_words: frozenset[str]
+    nationalities: tuple[str, ...]
+    nationalities_zh: tuple[str, ...]
+    ja_families: tuple[str, ...]
+    ja_first: tuple[str, ...]
+    ja_second: tuple[str, ...]
+    ja_given_first: tuple[str, ...]
+    ja_given_second: tuple[str, ...]
+    ja_titles: tuple[str, ...]
+    ja_company_words: tuple[str, ...]
+    ja_place_ends: tuple[str, ...]
+    number_words: tuple[tuple[str, ...], ...]
+
+
+_CHARACTERS = ("zh_families", "zh_given")
+_SETS = ("person_words", "company_words", "place_words", "mailboxes", "url_words", "machine_words")
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The lexicon of this package."""
+    raw = load_table(__package__, "lexicon.toml")
+    fields: dict[str, object] = {}
+    for name, value in raw.items():
+        if name == "number_words":
+            fields[name] = tuple(tuple(line.split()) for line in value)
+        elif name in _CHARACTERS:
+            fields[name] = tuple(dict.fromkeys("".join(value.split())))
+        elif name in _SETS:
+            fields[name] = frozenset(value.split())
+        else:
+            fields[name] = tuple(dict.fromkeys(value.split()))
+    return Lexicon(**fields)  # type: ignore[arg-type]
+
+
+Words = tuple[str, ...]
+LETTERS = re.compile(r"[^\W\d_]+")
+_DIGITS = "0123456789"
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_HEX_LETTERS = "abcdef"
+_HIRAGANA = "あいうえおかきくけこさしすせそたちつてとなにのはまみむもやゆよらりるれろ"
+_KATAKANA = "アイウエオカキクケコサシスセソタチツテトナニノハマミムモヤユヨラリルレロ"
+_HALF_KATAKANA = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛ"
+_DECIMAL = re.compile(r"\d{2,}\.\d+")
+_HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
+
+
+def cased_like(word: str, pattern: str) -> str:
+    """`word` in the letter case of `pattern`."""
+    if pattern.isupper() and len(pattern) > 1:
+        return word.upper()
+    if pattern.islower():
+        return word.lower()
+    return word
+
+
+def pick(rng: Generator, choices: str | tuple[str, ...]) -> str:
+    """One of the choices."""
+    return choices[int(rng.integers(len(choices)))]
+
+
+STEM, LONGER_FROM = "company", 40
+
+
+def compound(rng: Generator, first: Words, second: Words, *, is_longer: bool) -> str:
+    """A first and a second part, with one more between them if it is to be longer."""
+    middle = pick(rng, second) if is_longer else ""
+    return pick(rng, first) + middle + pick(rng, second)
+
+
+def stem(rng: Generator, attempt: int) -> str:
+    """An invented English name, longer after many attempts."""
+    words = lexicon()
+    return compound(rng, words.first, words.second, is_longer=attempt > LONGER_FROM)
+
+
+def digits(rng: Generator, count: int) -> str:
+    """Random digits."""
+    return "".join(pick(rng, _DIGITS) for _ in range(count))
+
+
+def counting_number(rng: Generator, count: int) -> str:
+    """Random digits, of which the first is not 0."""
+    return pick(rng, _DIGITS[1:]) + digits(rng, count - 1)
+
+
+def same_shape(value: str, rng: Generator) -> str:
+    """Each letter, digit and Han character replaced by a random one of its kind; all else stays.
+
+    Hexadecimal values stay hexadecimal.
+    """
+    if _DECIMAL.fullmatch(value):  # a number stays one
+        return pick(rng, _DIGITS[1:]) + "".join(_like(char, rng, _LOWER) for char in value[1:])
+    letters = _HEX_LETTERS if _HEX.fullmatch(value) else _LOWER
+    return "".join(_like(char, rng, letters) for char in value)
+
+
+def _like(char: str, rng: Generator, letters: str) -> str:
+    if char.isascii():
+        if char.isdigit():
+            return pick(rng, _DIGITS)
+        if char.isalpha():
+            letter = pick(rng, letters)
+            return letter.upper() if char.isupper() else letter
+        return char
+    if is_han(char):
+        return pick(rng, lexicon().zh_given)
+    if "\u3041" <= char <= "\u3096":
+        return pick(rng, _HIRAGANA)
+    if "\u30a1" <= char <= "\u30fa":
+        return pick(rng, _KATAKANA)
+    if "\uff66" <= char <= "\uff9d":
+        return pick(rng, _HALF_KATAKANA)
+    if char.isdecimal():
+        zero = ord(char) - unicodedata.decimal(char)
+        return chr(zero + int(rng.integers(10)))
+    if char.isalpha():
+        letter = pick(rng, _LOWER)
+        return letter.upper() if char.isupper() else letter
+    return pick(rng, _DIGITS) if char.isalnum() else char
+
+
+def filled(value: str, payload: str) -> str:
+    """The letters and digits of `value` replaced from the right by those of `payload`.
+
+    Separators stay; so do leading characters beyond the payload's length (a country code, say).
+    Letter case follows the value, full-width forms stay full-width.
+    """
+    characters, remaining = [], len(payload)
+    for char in reversed(value):
+        narrow = fold_width(char)
+        if remaining and narrow.isascii() and narrow.isalnum():
+            remaining -= 1
+            new = payload[remaining]
+            new = new.lower() if narrow.islower() else new
+            characters.append(chr(ord(new) + 0xFEE0) if "\uff01" <= char <= "\uff5e" else new)
+        else:
+            characters.append(char)
+    return "".join(reversed(characters))
+
 
 _WORD = re.compile(rf"[^\W_{HAN}]+")
 _RUN = re.compile(rf"[{HAN}]+")

@@ -8,8 +8,7 @@ from datetime import date, timedelta
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.shapes import same_shape
+from anonymization.text.surrogates.assignment import lexicon, same_shape
 from data.text.dates import (
     CHINESE_VALUE,
     MONTH_NAME,

@@ -21,10 +21,17 @@ from anonymization.text.identity_numbers import (
     ID_CHECK,
     ID_WEIGHTS,
 )
-from anonymization.text.surrogates.assignment import SurrogateTable
-from anonymization.text.surrogates.shapes import counting_number, digits, filled, pick, same_shape
+from anonymization.text.surrogates.assignment import (
+    SurrogateTable,
+    counting_number,
+    digits,
+    filled,
+    pick,
+    same_shape,
+)
 from data.text.folding import alnum_form
 
+_DrawNumber = Callable[[str, Generator], str]  # a number by one of its form
 _NO_REGION = "99"  # GB/T 2260 ends at 91
 _EXTENSION = re.compile(
     r"(?P<mark>[ ,;]{0,3}(?:x|ext\.?|extn\.?|extension|#|内线|分机|内線)[ .:：]{0,2})"
@@ -131,12 +138,8 @@ def _american(number: str, rng: Generator) -> str:
     return area + exchange + line + digits(rng, len(number) - _JAPANESE)
 
 
-def bank_card(table: SurrogateTable, value: str, salt: str) -> str:
-    """A number that passes Luhn, in the range that its network uses for tests."""
-    return _drawn(table, "card", value, salt, _card)
-
-
 def _card(number: str, rng: Generator) -> str:
+    """A number that passes Luhn, in the range that its network uses for tests."""
     if not number.isdigit():  # a card of a club, say
         return same_shape(number, rng)
     known = _TEST_CARDS.get(number[:2]) or _TEST_CARDS.get(number[:1])
@@ -153,12 +156,8 @@ def _luhn_digit(body: str) -> str:
     return str(-total % 10)
 
 
-def national_id(table: SurrogateTable, value: str, salt: str) -> str:
-    """A resident id with a region that does not exist, or a US number of an unassigned area."""
-    return _drawn(table, "id", value, salt, _identity)
-
-
 def _identity(number: str, rng: Generator) -> str:
+    """A resident id with a region that does not exist, or a US number of an unassigned area."""
     if re.fullmatch(r"\d{17}[\dX]", number):
         body = _NO_REGION + digits(rng, 4) + _birth(rng).strftime("%Y%m%d") + digits(rng, 3)
         total = sum(int(d) * weight for d, weight in zip(body, ID_WEIGHTS, strict=True))
@@ -191,12 +190,8 @@ def _birth(rng: Generator) -> date:
     return date(1955, 1, 1) + timedelta(days=int(rng.integers(0, 18_000)))
 
 
-def company_code(table: SurrogateTable, value: str, salt: str) -> str:
-    """A social credit code with a valid check character and a region that does not exist."""
-    return _drawn(table, "company_code", value, salt, _credit_code)
-
-
 def _credit_code(number: str, rng: Generator) -> str:
+    """A social credit code with a valid check character and a region that does not exist."""
     if len(number) != 18:
         return _checked(number, rng)
     body = number[:2] + _NO_REGION + digits(rng, 4) + digits(rng, 9)
@@ -204,12 +199,8 @@ def _credit_code(number: str, rng: Generator) -> str:
     return body + CODE_ALPHABET[(31 - total % 31) % 31]
 
 
-def bank_account(table: SurrogateTable, value: str, salt: str) -> str:
-    """An IBAN with valid check digits, or digits for digits."""
-    return _drawn(table, "account", value, salt, _account)
-
-
 def _account(number: str, rng: Generator) -> str:
+    """An IBAN with valid check digits, or digits for digits."""
     if not _IBAN.fullmatch(number):
         return same_shape(number, rng)
     body = same_shape(number[4:], rng)
@@ -221,10 +212,7 @@ def coded(table: SurrogateTable, value: str, salt: str) -> str:
     """A passport or plate number: digits are replaced, letters in words stay."""
     letters = sum(char.isalpha() for char in value)
     if any(map(str.isdigit, value)) and not (letters and letters <= _FEW_LETTERS):
-        return "".join(
-            _drawn(table, "coded", part, salt, _counted) if part.isdigit() else part
-            for part in re.split(r"(\d+)", value)
-        )
+        return _in_parts(table, "coded", value, salt, _counted)
     return _drawn(table, "coded", value, salt, same_shape)
 
 
@@ -232,8 +220,20 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     """A case, employee or customer number: its digits are replaced, and its prefix stays."""
     if not any(map(str.isdigit, value)):
         return coded(table, value, salt)
+    return _in_parts(table, "coded", value, salt, _counted)
+
+
+def amount(table: SurrogateTable, value: str, salt: str) -> str:
+    """Somebody's pay or balance: digits are replaced, and a number that may stand in a spreadsheet
+    or in JSON, because no 0 comes first, still may.
+    """
+    return _in_parts(table, "amount", value, salt, _paid)
+
+
+def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _DrawNumber) -> str:
+    """Each run of digits by itself; what is between them stays."""
     return "".join(
-        _drawn(table, "coded", part, salt, _counted) if part.isdigit() else part
+        _drawn(table, space, part, salt, draw) if part.isdigit() else part
         for part in re.split(r"(\d+)", value)
     )
 
@@ -244,27 +244,24 @@ def _counted(number: str, rng: Generator) -> str:
     return digits(rng, len(number))
 
 
-def amount(table: SurrogateTable, value: str, salt: str) -> str:
-    """Somebody's pay or balance: digits are replaced, and a number that may stand in a spreadsheet
-    or in JSON, because no 0 comes first, still may.
-    """
-    parts = re.split(r"(\d+)", value)
-    return "".join(
-        _drawn(table, "amount", part, salt, _paid) if part.isdigit() else part for part in parts
-    )
-
-
 def _paid(number: str, rng: Generator) -> str:
     return digits(rng, len(number)) if number[0] == "0" else counting_number(rng, len(number))
 
 
-def _drawn(
-    table: SurrogateTable, space: str, value: str, salt: str, draw: Callable[[str, Generator], str]
-) -> str:
+def _drawn(table: SurrogateTable, space: str, value: str, salt: str, draw: _DrawNumber) -> str:
     number = alnum_form(value)
     space = f"{space}{len(number)}"
     new = table.token(space, number, lambda rng, _: draw(number, rng), salt, fresh=False)
     return filled(value, new)
+
+
+def _with_rules(space: str, draw: _DrawNumber) -> Callable[[SurrogateTable, str, str], str]:
+    return lambda table, value, salt: _drawn(table, space, value, salt, draw)
+
+
+bank_card, national_id = _with_rules("card", _card), _with_rules("id", _identity)
+company_code = _with_rules("company_code", _credit_code)
+bank_account = _with_rules("account", _account)
 
 
 _ARMOUR = re.compile(r"-----[A-Z ]{1,60}-----|\\[nrt]")

@@ -1,7 +1,8 @@
 """Names of people, organisations, places and addresses, replaced so that their parts agree.
 
 A person has one surrogate per given and per family name. Organisations and places get invented
-stems; legal forms and separators stay.
+stems; legal forms and separators stay. Whether a name in Han characters is Japanese is told by its
+length and by common family names; names with kana are. Kana stay kana, of the same kind.
 """
 
 from __future__ import annotations
@@ -11,20 +12,203 @@ from functools import cache
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates import japanese
-from anonymization.text.surrogates.assignment import Draw, SurrogateTable
-from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.shapes import (
+from anonymization.text.surrogates.assignment import (
     LETTERS,
     LONGER_FROM,
     STEM,
+    Draw,
+    SurrogateTable,
     cased_like,
+    compound,
     digits,
+    lexicon,
     pick,
     same_shape,
     stem,
 )
 from data.text.scripts import HAN, has_han, has_kana, is_han
+
+_JA_FAMILY, _JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
+    "ja.family",
+    "ja.given",
+    "ja.kana",
+    "ja.company",
+    "ja.place",
+)
+_RUNS = re.compile(rf"(?!(?<=\d)世)[{HAN}]+|[ァ-ヺー]+|[ぁ-ゖ]+")
+_JA_WORDS = re.compile(rf"{_RUNS.pattern}|[A-Za-z]{{2,}}")
+_HIRAGANA = re.compile(r"[ぁ-ゖ]+")
+_SYLLABLES = tuple("アイウエカキクケコサシスセタテトナニネノハヒフホマミムメモヤユヨラリルレロワ")
+_TO_HIRAGANA = ord("ァ") - ord("ぁ")
+_GIVEN_ENDS, _LONGEST_GIVEN = frozenset("子郎"), 3  # of given names that only Japan writes
+_FULL = 4  # Han characters of a family and a given name
+
+
+def _is_japanese_name(value: str) -> bool:
+    """Is it a name in kana, or one in Han characters that is Japanese rather than Chinese?"""
+    if has_kana(value.replace("・", "")):
+        return True
+    words = lexicon()
+    plain = _without_title(value)[0].replace(" ", "").replace("\u3000", "")
+    plain = next((plain[: -len(t)] for t in words.person_titles_zh if plain.endswith(t)), plain)
+    if not is_han(plain) or plain[:2] in words.zh_double or not _is_written_in_japan(plain):
+        return False
+    if len(plain) > 1 and plain[-1] in _GIVEN_ENDS:
+        return True
+    return len(plain) >= _FULL or any(
+        len(family) > 1 and plain.startswith(family) for family in words.ja_families
+    )
+
+
+def _knows_japanese_family(table: SurrogateTable, value: str) -> bool:
+    """Is it the family name of somebody whose name is known?"""
+    return table.knows(_JA_FAMILY, _without_title(value)[0])
+
+
+def _is_written_in_japan(text: str) -> bool:
+    """Is every character in the Japanese standard? Simplified Chinese ones (张) are not."""
+    try:
+        text.encode("shift_jis")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
+    """A Japanese name of the same form; titles, order and separators stay."""
+    core, title = _without_title(value)
+    spaced = re.search(rf"(?<=[{HAN}ぁ-ゖ])[ \u3000]+(?=[{HAN}ぁ-ゖ])", core)
+    if spaced is not None:
+        family, given = core[: spaced.start()], core[spaced.end() :]
+        return (
+            _ja_family(table, family, salt) + spaced.group() + _ja_given(table, given, "") + title
+        )
+    if not is_han(core[:1]):
+        return _RUNS.sub(lambda run: _kana(table, run.group(), salt), core) + title
+    if core[-1] in _GIVEN_ENDS and len(core) <= _LONGEST_GIVEN:
+        return _ja_given(table, core, salt) + title
+    family = _family_of(core)
+    given = core[len(family) :]
+    return _ja_family(table, family, salt) + (_ja_given(table, given, "") if given else "") + title
+
+
+def is_firm(value: str) -> bool:
+    """Does the name end in a kind of business, which no person's does?"""
+    ends = tuple(word for word in lexicon().ja_company_words if len(word) > 1)
+    return value.endswith(ends) and value not in ends
+
+
+def _japanese_organization(table: SurrogateTable, value: str, salt: str) -> str:
+    """Legal forms and kinds of business stay; the rest is an invented stem."""
+    return _kept_between(table, value, salt, _ja_kinds(), _JA_STEM)
+
+
+def _japanese_location(table: SurrogateTable, value: str, salt: str) -> str:
+    """Kinds of places stay; the names before them are invented."""
+    return _kept_between(table, value, salt, _ja_place_ends(), _JA_PLACE)
+
+
+def _kept_between(
+    table: SurrogateTable, value: str, salt: str, kinds: re.Pattern[str], space: str
+) -> str:
+    parts, done = [], 0
+    for match in [*kinds.finditer(value), None]:
+        end = match.start() if match else len(value)
+        parts.append(_stems(table, value[done:end], salt, space))
+        if match is not None:
+            parts.append(match.group())
+            done = match.end()
+    new = "".join(parts)
+    return _stems(table, value, salt, space) if new == value else new
+
+
+def _stems(table: SurrogateTable, text: str, salt: str, space: str) -> str:
+    def change(run: re.Match[str]) -> str:
+        word = run.group()
+        if word.isascii():
+            return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
+        if not is_han(word):
+            return _kana(table, word, salt)
+        return table.token(space, word, _ja_stem(len(word)), salt)
+
+    return (_RUNS if space == _JA_PLACE else _JA_WORDS).sub(change, text)
+
+
+def _without_title(value: str) -> tuple[str, str]:
+    titles = sorted(lexicon().ja_titles, key=len, reverse=True)
+    title = next((t for t in titles if value.endswith(t) and value != t), "")
+    return value[: len(value) - len(title)], title
+
+
+def _family_of(name: str) -> str:
+    """The family name that a name begins with: a common one, otherwise two characters."""
+    known = [family for family in lexicon().ja_families if name.startswith(family)]
+    if known:
+        return max(known, key=len)
+    run = re.match(f"[{HAN}]+", name)
+    size = len(run.group()) if run else len(name)
+    return name[: min(2, size)]
+
+
+def _ja_family(table: SurrogateTable, name: str, salt: str) -> str:
+    if not is_han(name):
+        return _kana(table, name, salt)
+    return table.token(_JA_FAMILY, name, _drawn_family, salt)
+
+
+def _ja_given(table: SurrogateTable, name: str, salt: str) -> str:
+    if not is_han(name):
+        return _RUNS.sub(lambda run: _kana(table, run.group(), salt), name)
+    return table.token(_JA_GIVEN, name, _drawn_given, salt, fresh=False)
+
+
+def _drawn_family(rng: Generator, attempt: int) -> str:
+    words = lexicon()
+    return compound(rng, words.ja_first, words.ja_second, is_longer=attempt > LONGER_FROM)
+
+
+def _drawn_given(rng: Generator, attempt: int) -> str:
+    first, second = lexicon().ja_given_first, lexicon().ja_given_second
+    return compound(rng, first, second, is_longer=attempt > LONGER_FROM)
+
+
+def _ja_stem(size: int) -> Draw:
+    def draw(rng: Generator, attempt: int) -> str:
+        pairs = max(1, min(size, 4) // 2) + attempt // LONGER_FROM
+        return "".join(_drawn_family(rng, 0) for _ in range(pairs))
+
+    return draw
+
+
+def _kana(table: SurrogateTable, word: str, salt: str) -> str:
+    """Other syllables, as many as before (at least two); hiragana stay hiragana."""
+    is_hiragana = _HIRAGANA.fullmatch(word) is not None
+
+    def draw(rng: Generator, attempt: int) -> str:
+        size = max(2, len(word)) + attempt // LONGER_FROM
+        new = "".join(pick(rng, _SYLLABLES) for _ in range(size))
+        return "".join(chr(ord(c) - _TO_HIRAGANA) for c in new) if is_hiragana else new
+
+    return table.token(_JA_KANA, word, draw, salt)
+
+
+@cache
+def _ja_kinds() -> re.Pattern[str]:
+    return _pattern(lexicon().ja_company_words)
+
+
+@cache
+def _ja_place_ends() -> re.Pattern[str]:
+    return re.compile(rf"(?<=.)(?:{_alternatives(lexicon().ja_place_ends)})(?=[{HAN}\d]|$)")
+
+
+def _pattern(listed: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(_alternatives(listed))
+
+
+def _alternatives(listed: tuple[str, ...]) -> str:
+    return "|".join(re.escape(word) for word in sorted(listed, key=lambda word: (-len(word), word)))
+
 
 GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
@@ -37,10 +221,10 @@ _LONG_NAME, _LONGEST_PERSON = 4, 6
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
-    if _is_japanese(table, value) or japanese.is_japanese_name(value):
-        return japanese.person(table, value, salt)
-    if japanese.knows_family(table, value):
-        return japanese.person(table, value, salt)
+    if _is_japanese(table, value) or _is_japanese_name(value):
+        return _japanese_person(table, value, salt)
+    if _knows_japanese_family(table, value):
+        return _japanese_person(table, value, salt)
     if has_han(value):
         return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
@@ -71,7 +255,7 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
         return cased_like(initial(table, folded), word)
     family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
     if is_last or family:
-        return cased_like(table.token(FAMILY, folded, _family, salt), word)
+        return cased_like(table.token(FAMILY, folded, stem, salt), word)
     return cased_like(table.token(GIVEN, folded, given_name, salt), word)
 
 
@@ -88,14 +272,8 @@ def given_name(rng: Generator, attempt: int) -> str:
     words = lexicon()
     if attempt < _COMPOSED_FROM:
         return pick(rng, words.given)
-    middle = "" if attempt < 3 * _COMPOSED_FROM else pick(rng, words.given_second)
-    return pick(rng, words.given_first) + middle + pick(rng, words.given_second)
-
-
-def _family(rng: Generator, attempt: int) -> str:
-    words = lexicon()
-    middle = pick(rng, words.second) if attempt > 3 * _COMPOSED_FROM else ""
-    return pick(rng, words.first) + middle + pick(rng, words.second)
+    is_longer = attempt >= 3 * _COMPOSED_FROM
+    return compound(rng, words.given_first, words.given_second, is_longer=is_longer)
 
 
 def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
@@ -142,14 +320,14 @@ _JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目
 def location(table: SurrogateTable, value: str, salt: str) -> str:
     """A place: each word has its own surrogate; kinds of places (city, lake, 省, 市) stay."""
     if _is_japanese_place(table, value):
-        return japanese.location(table, value, salt)
+        return _japanese_location(table, value, salt)
     return _changed(table, value, salt)
 
 
 def address(table: SurrogateTable, value: str, salt: str) -> str:
     """Like a location; numbers of houses and flats, postcodes and abbreviations are new too."""
     if _is_japanese_place(table, value):
-        places = japanese.location(table, value, salt)
+        places = _japanese_location(table, value, salt)
         return re.sub(r"\d+", lambda number: _number(table, number.group(), salt), places)
     value = _POSTCODE.sub(lambda match: _code(table, match.group(), salt), value)
     return _changed(table, value, salt)
@@ -245,7 +423,7 @@ _LEGAL_FORMS = frozenset(
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
     if has_kana(value) or _JAPANESE_FORM.search(value) or _is_japanese(table, value):
-        return japanese.organization(table, value, salt)
+        return _japanese_organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
     keep = lexicon().company_words

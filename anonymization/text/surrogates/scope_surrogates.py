@@ -6,10 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from anonymization.text.contracts import EntityType
-from anonymization.text.surrogates.assignment import STAGE, ScopeVocabulary, SurrogateTable
+from anonymization.text.contracts import EntityType, kinds
+from anonymization.text.surrogates.assignment import (
+    STAGE,
+    ScopeVocabulary,
+    SurrogateTable,
+    cased_like,
+    lexicon,
+    pick,
+    same_shape,
+)
 from anonymization.text.surrogates.dates import Shift
-from anonymization.text.surrogates.handles import unexplained
 from anonymization.text.surrogates.identifiers import (
     amount,
     bank_account,
@@ -21,23 +28,17 @@ from anonymization.text.surrogates.identifiers import (
     phone,
     secret,
 )
-from anonymization.text.surrogates.japanese import is_firm
-from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import (
     address,
     has_legal_form,
     is_chinese_organization,
+    is_firm,
     location,
     organization,
     part_of_person,
     person,
 )
-from anonymization.text.surrogates.net import account, email, ip_address, url
-from anonymization.text.surrogates.shapes import (
-    cased_like,
-    pick,
-    same_shape,
-)
+from anonymization.text.surrogates.net import account, email, ip_address, unexplained, url
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
 from data.text.scripts import WORD_OUTSIDE_CJK, has_han
@@ -67,25 +68,9 @@ _MAKERS: Mapping[EntityType, Make] = {
     EntityType.QUANTITY: amount,
     EntityType.UNEXPLAINED: unexplained,
 }
-_NUMBERED = frozenset(
-    {
-        EntityType.PHONE,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.COMPANY_CODE,
-    }
-)
+_NUMBERED = kinds("PHONE BANK_CARD BANK_ACCOUNT NATIONAL_ID COMPANY_CODE")
 # Small values recur by nature: that one occurs in a text reveals nothing.
-COMMON = frozenset(
-    {
-        EntityType.DATE,
-        EntityType.AGE,
-        EntityType.NATIONALITY,
-        EntityType.TITLE,
-        EntityType.QUANTITY,
-    }
-)
+COMMON = kinds("DATE AGE NATIONALITY TITLE QUANTITY")
 _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
 _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 # A login, or a word that nothing explains, may be a part of somebody's name.

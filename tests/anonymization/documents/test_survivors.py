@@ -13,7 +13,7 @@ from anonymization.levels import MaskingLevel
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
-from anonymization.text.spelling.short_forms import short_forms
+from anonymization.text.spelling.known_values import short_forms
 from anonymization.text.vault import Vault
 
 _KEY = bytes(32)

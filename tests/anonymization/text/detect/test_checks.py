@@ -118,15 +118,15 @@ def test_a_birth_before_1880_is_none() -> None:
         (identity_numbers.my_number, "6429 0157 8330"),
         (identity_numbers.corporate_number, "8010401073198"),
         (identity_numbers.korean_resident, "870314-2339461"),
-        (identity_numbers.korean_business, "129-81-47299"),
+        (identity_numbers.CHECKS["korean_business"], "129-81-47299"),
         (identity_numbers.nir, "2 87 03 75 114 204 27"),
         (identity_numbers.siret, "416 762 903 00027"),
         (identity_numbers.siren, "410 762 983"),
         (identity_numbers.french_vat, "FR00417629034"),
-        (identity_numbers.steuer_id, "47 061 862 959"),
-        (identity_numbers.german_vat, "DE287417958"),
-        (identity_numbers.german_insurance, "53140387E603"),
-        (identity_numbers.aadhaar, "7218 4068 5931"),
+        (identity_numbers.CHECKS["steuer_id"], "47 061 862 959"),
+        (identity_numbers.CHECKS["german_vat"], "DE287417958"),
+        (identity_numbers.CHECKS["german_insurance"], "53140387E603"),
+        (identity_numbers.CHECKS["aadhaar"], "7218 4068 5931"),
         (identity_numbers.snils, "147-268-306 78"),
         (identity_numbers.inn, "506162490755"),
     ],
@@ -141,7 +141,7 @@ def test_numbers_printed_by_their_issuers_are_valid() -> None:
     """Examples in the documentation of the registers."""
     assert identity_numbers.nir("255081416802538")
     assert identity_numbers.siret("73282932000074")
-    assert identity_numbers.steuer_id("86095742719")
+    assert identity_numbers.CHECKS["steuer_id"]("86095742719")
     assert identity_numbers.gstin("27AAPFU0939F1ZV")
     assert identity_numbers.snils("112-233-445 95")
-    assert identity_numbers.german_insurance("65170839J003")
+    assert identity_numbers.CHECKS["german_insurance"]("65170839J003")

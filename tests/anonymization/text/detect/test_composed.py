@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.composed import composed
+from anonymization.text.detect.engine import composed
 
 
 def test_a_finding_covers_the_marks_of_its_letters() -> None:

@@ -7,9 +7,8 @@ import pytest
 from anonymization.language_gate import short_language
 from anonymization.text.contracts import EntityType as T
 from anonymization.text.contracts import Finding
-from anonymization.text.detect.declared import declared_kind, find_declared
-from anonymization.text.detect.declared_rows import find_rows
-from anonymization.text.detect.fixed_words import without_fixed_words
+from anonymization.text.detect.declared import declared_kind, find_declared, find_rows
+from anonymization.text.detect.explained import without_fixed_words
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from anonymization.text.contracts import DetectionConfig
 from anonymization.text.detect.engine import TextDetector
-from anonymization.text.detect.islands import islands
+from anonymization.text.detect.prose import islands
 
 
 @pytest.fixture(scope="module")

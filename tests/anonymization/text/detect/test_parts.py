@@ -10,10 +10,9 @@ from spacy.tokens import Span
 from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect import english
 from anonymization.text.detect.address import find_addresses
-from anonymization.text.detect.engine import Memo
+from anonymization.text.detect.engine import Memo, resolve
 from anonymization.text.detect.listed_names import find_listed_names
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.resolve import resolve
 from anonymization.text.detect.rules import (
     bank_card,
     iban,

@@ -4,12 +4,10 @@ import time
 
 import pytest
 
-from anonymization.text.detect.capital_places import find_capitals
+from anonymization.text.detect.capitals import find_capitals
+from anonymization.text.detect.positions import find_positions, find_reserved
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.reserved_places import find_reserved
-from anonymization.text.detect.statements import find_statements
-from anonymization.text.detect.strict_positions import find_positions
-from anonymization.text.detect.unexplained import find_unexplained
+from anonymization.text.detect.strict import find_unexplained
 from anonymization.text.spelling.normal_form import Origins
 
 _KNOWN = frozenset({"small", "word"})
@@ -33,7 +31,6 @@ def test_a_long_line_of_prose(piece: str) -> None:
         text, spent = piece * (size // len(piece)), []
         for _ in range(3):
             begin = time.process_time()
-            find_statements(text, [])
             list(find_capitals(text, MachineLines(text)))
             spent.append(time.process_time() - begin)
         return min(spent)

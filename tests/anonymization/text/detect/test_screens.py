@@ -6,21 +6,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymization.text.detect import reserved_places, strict_codes, strict_numbers
-from anonymization.text.detect import strict_positions as positions
+from anonymization.text.detect import positions, strict
 from anonymization.text.detect.rules import load_rules
 from data.text.screened import Screened
 
 _PATTERNS = (
     *positions._ACCOUNTS,
-    *reserved_places._NAMED,
-    *reserved_places._LOGINS,
-    *reserved_places._SAID_PASSWORD,
-    *strict_codes._BIRTH,
-    *strict_codes._MARKED,
-    *strict_codes._MACHINE,
-    strict_numbers._OPENING,
-    strict_numbers._EASTERN_CODE,
+    *positions._NAME_PLACES,
+    *positions._LOGINS,
+    *positions._SAID_PASSWORD,
+    *strict._MARKED,
+    positions._RECORD,
+    positions._RECORD_PATH,
     # Without what their entries declare, which decides more than the pattern does.
     *(Screened(rule.pattern.pattern.pattern) for rule in load_rules()),
 )

@@ -1,4 +1,4 @@
-"""What the level `strict` masks by its field, its position in a sentence, or its statement."""
+"""What the level `strict` masks by its field or its position in a sentence."""
 
 from __future__ import annotations
 
@@ -64,28 +64,12 @@ def test_a_field_decides(detector: TextDetector, text: str, value: str) -> None:
         ("ssh -p 22 potter@walnut", "walnut"),
         ("10:01 teapot: hello there\n10:02 kettle: what is new?\n", "kettle"),
         ("See you then, it will be fun.\n\nKind regards,\nOlive\n", "Olive"),
-        ("小鹿さんに連絡してください", "小鹿"),
-        ("さざれ料理教室に申し込んだ", "さざれ"),
-        ("请转告晴天。", "晴天"),
-        ("项目代号“飞鱼”下周开始", "飞鱼"),
         ("at 47.11202, -1.55013 by the pier", "47.11202"),
         ("born on 4 March 1983 in a barn", "4 March 1983"),
+        ("M.K. agreed on it in the end.", "M.K."),
     ],
 )
 def test_a_position_decides(detector: TextDetector, text: str, value: str) -> None:
-    assert covered(detector, text, value)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("My aunt suffers from asthma and sleeps badly.", "asthma"),
-        ("Her wage of 2,140 euros came late.", "2,140 euros"),
-        ("他妈妈得了糖尿病。", "糖尿病"),
-        ("母は喘息で入院しました。", "喘息"),
-    ],
-)
-def test_a_statement_about_somebody(detector: TextDetector, text: str, value: str) -> None:
     assert covered(detector, text, value)
 
 
@@ -125,6 +109,7 @@ def test_a_number_that_is_no_age(of_ages: TextDetector, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "The U.S. and the U.K. agreed on it.",
         "Asthma rates fell in all regions between 2015 and 2020.",
         "Revenue of 2,140 euros was booked in May.",
         "Open the Executive Summary and the Balance Sheet, then copy the Total row.",

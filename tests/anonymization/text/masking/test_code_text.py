@@ -17,7 +17,7 @@ from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.code_text import fenced_spans, fixed_spans, lexer_of
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.restore import applied
+from anonymization.text.vault import applied
 
 
 @pytest.fixture(scope="module")

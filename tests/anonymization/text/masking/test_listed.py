@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anonymization.text.contracts import EntityType, Mode
-from anonymization.text.masking.listed import LISTED, Listed, ListedValues
+from anonymization.text.masking.known_search import LISTED, Listed, ListedValues
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from tests.anonymization.text.masking.fakes import PatternDetector

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from anonymization.documents.document import mask_text
 from anonymization.text.contracts import Mode, VaultRefused
-from anonymization.text.restore import restore
-from anonymization.text.vault import Vault
+from anonymization.text.vault import Vault, restore
 from tests.anonymization.text.masking.fakes import KEY, VALUES, masker, session
 
 NOWHERE = Path("/nonexistent")

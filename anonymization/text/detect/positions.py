@@ -1,5 +1,10 @@
-"""Names where a notation keeps room for one: authors of a bibliography, speakers of a transcript,
-trailers of a commit, logins in settings and listings, and literals that are a name as a whole."""
+"""Places that notations keep for people and machines, whatever the word there.
+
+At every level where names are looked for: authors of a bibliography, speakers of a transcript,
+trailers of a commit, logins in settings and listings, and literals that are a name as a whole. At
+`strict` also: speakers of a chat, both sides of `user@host`, logs of logins, zone files, lists of
+hosts and of passwords, who signs a letter, distinguished names.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,149 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.capitals import is_plain_capital
 from anonymization.text.detect.wording import (
     COMMON,
+    SERVICE_LOGINS,
     chinese_name,
     in_dictionary,
+    is_program_word,
     like_password,
     own_handle,
     words,
 )
 from data.text.screened import Screened, find_each, screened
 from data.text.scripts import CAPITALS, HAN, HAN_KANA, LETTER
+
+_Span = tuple[int, int, EntityType]
+_NOBODY = (
+    words("words.toml", "no_handles") | words("words.toml", "login_words") | SERVICE_LOGINS
+    | {"www", "mail", "ns", "ns1", "ns2", "smtp", "imap", "ftp", "localhost", "local", "host",
+       "debug", "info", "warn", "warning", "error", "fatal", "trace", "notice", "critical", "note",
+       "todo", "update", "example"}
+)  # fmt: skip
+_WORD = r"[A-Za-z][\w.-]{1,31}"
+# Each by itself, as most texts have room for none or one of them.
+_ACCOUNTS = screened(
+    rf"(?<![\w./@:-])(?P<user>{_WORD})@(?P<host>[A-Za-z][\w-]{{1,40}})(?=[\s:'\"`;,)]|\Z)(?!\.\w)"
+    r"(?!:\d+\.\d)",
+    rf"(?i:(?:for|invalid|unknown|by|as|su) user)[ =](?P<login>{_WORD})(?![\w@.(])",
+    r"(?i:file|smb|nfs|ssh|sftp|afp|rdp|vnc|redis|amqp|ldap|https?|ipp)://"
+    r"(?P<netloc>[a-z][\w-]{2,40})(?=[/:\s\"'<>)]|\Z)(?!:\d+\.)",
+    r"(?i:login|logon|user ?name|user id)[ :=]{1,2}"
+    r"(?P<marked>(?=[\w.-]{0,30}\d)[A-Za-z][\w.-]{3,31})(?![\w(@/])",
+    rf"(?m:^)[ \t]*[A-Z][A-Za-z]+-by: (?P<trailer>{_WORD})[ \t]*$",
+    rf"Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from",
+    rf"(?i:^|\n)(?:\[sudo\] password for|su:? ?-?) (?P<su>{_WORD})(?=:|\n)",
+    r"(?<![\w-])(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* "
+    r"(?P<target>[a-z][\w-]{2,40})(?=\s|\Z)",
+    r"(?<![\w-])(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{0,120}? (?:-h"
+    r"|--host[= ]) ?(?P<dbhost>[a-z][\w-]{2,40})(?=\s|\Z)",
+    r"(?<![\w-])(?:mysql|psql|mongo|mysqldump|pg_dump|sqlcmd|curl|smbclient|svn)\b[^\n|;]{0,120}?"
+    rf" (?:-u|-U|--user[= ]) ?(?P<dbuser>{_WORD})(?=[\s:]|\Z)",
+)
+_NAMED = Screened(
+    r"(?i:\bcn)=(?P<cn>[^,;:\"\n+/]{2,60})(?=[,;:\n/]|\Z)|<(?P<mailed>[^<>@\n]{2,40})"
+    r"(?= <[\w.+-]+@)"
+    r"|(?i:x-user|x-customer|x-client|x-owner|x-forwarded-user|x-requested-by): ?"
+    r"(?P<header>[^\s'\"\n]{3,40})"
+)
+# A message of a chat: a time or a stamp, who speaks, and a colon or a tab.
+_SPEAKER = Screened(
+    r"(?m)^[ \t]{0,4}(?:\[?(?:\d{4}[-/]\d\d?[-/]\d\d?[ T,]{1,2})?\d{1,2}:\d{2}(?::\d{2})?"
+    r"(?: ?[AP]M)?\]?|\[[^\]\n]{4,30}\]) ?(?:- )?"
+    rf"(?:<(?P<nick>[^<>\n]{{2,30}})>|(?P<name>[^\W\d_][\w'’.{HAN_KANA}-]{{1,24}}"
+    rf"(?: [\w'’.-]{{1,20}}){{0,2}})(?::|\t|：)(?=[ \t　]?\S)"
+    rf"|(?P<east>[{HAN_KANA}]{{2,8}})[ 　](?=[{HAN_KANA}]))"
+)
+_FEWEST_MESSAGES = 2
+_LEVELS = re.compile(
+    r"(?i)error|warn|info|debug|worker|server|task|job|step|build|test|total|status|http"
+)
+_CLOSING = Screened(
+    r"(?im)^[ \t>]*(?:(?:kind|best|warm|with (?:kind|best)|many)? ?regards|yours (?:sincerely"
+    r"|faithfully|truly)|sincerely(?: yours)?"
+    r"|best(?: wishes)?|cheers|thanks(?: again)?|thank you|all the best|love|take care|cordially"
+    r"|respectfully"
+    r"|mit freundlichen grüßen|viele grüße|liebe grüße|herzliche grüße|cordialement|bien à vous"
+    r"|amicalement|sincères salutations"
+    r"|此致|敬礼|顺颂商祺|祝好|敬具|以上|よろしくお願い(?:いた)?します)[,.!。、]?[ \t]*\r?\n"
+    r"(?:[ \t>]*\r?\n)?"
+    r"(?P<v>[^\n]{2,60})(?:\r?\n(?P<next>[^\n]{2,60}))?"
+)
+_LAST = re.compile(r"\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})")
+# Whose record, bed or sample a short code denotes.
+_RECORD = Screened(
+    r"(?i)(?<![a-z])(?:donor|patient|subject|participant|pupil|student|resident|tenant|client"
+    r"|customer|candidate|witness|suspect|inmate|case|claimant|child|guest|volunteer|respondent"
+    r"|病人|患者|受试者|被験者|検体|捐赠者)(?: no\.?| number| id| code)?[ :#]{0,2}"
+    r"(?P<v>(?-i:[A-Z]{1,4}-?\d{1,6}[A-Z]?|\d{1,4}[-/]?[A-Z]{1,3}|[A-Z]\d{1,3}-\d{1,4}))(?![\w-])"
+)
+# Records of somebody in the path of an address.
+_RECORD_PATH = Screened(
+    r"(?i)/(?:customers?|users?|patients?|clients?|members?|people|persons?|employees?|accounts?"
+    r"|contacts?|tenants?|students?|profiles?|guests?|donors?|cases?|staff|leads?)/"
+    r"(?P<v>\d{3,12}|[a-z]{3,}-[a-z-]{3,30})(?![\w.])"
+)
+
+
+def find_positions(text: str) -> Iterator[_Span]:
+    """The spans of such values, in no order."""
+    for match in find_each(_ACCOUNTS, text):
+        for group, value in match.groupdict().items():
+            if value and value.lower() not in _NOBODY and not is_program_word(value):
+                yield *match.span(group), EntityType.ACCOUNT
+    for pattern in (_RECORD, _RECORD_PATH):
+        for match in pattern.finditer(text):
+            yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _NAMED.finditer(text):
+        group = match.lastgroup or "cn"
+        yield *match.span(group), EntityType.UNEXPLAINED
+    yield from _speakers(text)
+    yield from _senders(text)
+
+
+def _speakers(text: str) -> Iterator[_Span]:
+    messages = [
+        (match.span(group), match[group])
+        for match in _SPEAKER.finditer(text)
+        for group in ("nick", "name", "east")
+        if match[group]
+    ]
+    is_tabbed = any(text[span[1] : span[1] + 1] == "\t" for span, _ in messages)
+    if len(messages) < _FEWEST_MESSAGES and not is_tabbed:
+        return
+    for span, name in messages:
+        if name.lower() in _NOBODY or _LEVELS.search(name) or is_program_word(name):
+            continue
+        is_login = name.isascii() and name.islower()
+        yield *span, EntityType.ACCOUNT if is_login else EntityType.UNEXPLAINED
+
+
+def _senders(text: str) -> Iterator[_Span]:
+    """Who signs a letter: the line below its closing, and the next one if it is a firm."""
+    for match in _CLOSING.finditer(text):
+        for group in ("v", "next"):
+            value = (match[group] or "").strip()
+            is_short = 0 < len(value.split()) <= 5 and ":" not in value and "@" not in value
+            if (
+                is_short
+                and value[-1] not in ".!?。"
+                and not all(map(is_plain_capital, value.split()))
+            ):
+                yield *match.span(group), EntityType.UNEXPLAINED
+    last = _last_line(text)
+    if last and text.count("\n") > 1 and not all(map(is_plain_capital, last["v"].split())):
+        yield *last.span("v"), EntityType.UNEXPLAINED
+
+
+def _last_line(text: str) -> re.Match[str] | None:
+    """The last line, if it can be a signature below a sentence."""
+    end = len(text.rstrip())
+    start = text.rfind("\n", 0, end) + 1
+    is_below = text[:start].rstrip().endswith((".", "!", "?", "…"))
+    return _LAST.fullmatch(text, start, end) if is_below else None
+
 
 NAME = "reserved_place"
 _SCORE = 0.7
@@ -37,7 +175,7 @@ _STAMP = (
     r"|\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?)"
 )
 # Notations in which a whole name stands: the name alone is what is private.
-_NAMED = screened(
+_NAME_PLACES = screened(
     rf"^{_STAMP}[ \t]*(?:- )?(?P<speaker>{_ANY})[:：](?= )",
     rf"<v(?:\.[\w.]{{1,20}})? (?P<voice>{_ANY})>",
     rf"(?P<mailed>{_ANY})\"? {{0,2}}<[\w.+-]+@[\w.-]+>",
@@ -80,8 +218,12 @@ _HOSTS = Screened(
     r"|(?<=git@)[a-z0-9.-]+\.[a-z]{2,12}(?=:)"
 )
 # A family name of two characters by itself, as colleagues say it.
-_DOUBLE = "欧阳|上官|诸葛|夏侯|皇甫|尉迟|慕容|令狐|司徒|宇文|申屠|濮阳|钟离|赫连|澹台|淳于|呼延"
-_FAMILY_ALONE = Screened(rf"(?<=[老小])(?:{_DOUBLE})|(?:{_DOUBLE})(?=总(?![公部裁共体]))")
+_DOUBLE_FAMILIES = (
+    "欧阳|上官|诸葛|夏侯|皇甫|尉迟|慕容|令狐|司徒|宇文|申屠|濮阳|钟离|赫连|澹台|淳于|呼延"
+)
+_FAMILY_ALONE = Screened(
+    rf"(?<=[老小])(?:{_DOUBLE_FAMILIES})|(?:{_DOUBLE_FAMILIES})(?=总(?![公部裁共体]))"
+)
 _PASSWORD = Screened(
     r"(?m)^[ \t]{0,12}(?:export )?(?:[\w.-]{0,30}[._-])?"
     r"(?i:pass|pw|passwd|password|passwort|pwd|passphrase) ?[=:] ?(?P<v>[!-~]{4,64})[ \t]*\r?$"
@@ -118,7 +260,7 @@ _HAN_ENDS = re.compile(f"[{HAN}]+(?:部|组|司|处|科|室|局|院|所|厅|中�
 
 def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     """People, logins, hosts and postal addresses in the places that notations reserve for them."""
-    for match in find_each(_NAMED, folded):
+    for match in find_each(_NAME_PLACES, folded):
         group = str(match.lastgroup)
         if can_be_name(match[group], dictionary, group in ("ris", "gecos", "author", "tagged")):
             yield Finding(*match.span(group), EntityType.PERSON, NAME, _SCORE)
