@@ -7,6 +7,15 @@ from pathlib import Path
 
 from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
+from data.demo.generate import (
+    CONFIG,
+    DECLARATION,
+    ENVIRONMENT,
+    STATEMENTS,
+    TABLES,
+    TRIPWIRES,
+    generate,
+)
 from data.errors import ConfigError, InputError, require_extra
 from data.snapshot.release import PrivacyStamp
 from flows.recipe import Recipe, Runtime, recipe_over
@@ -142,17 +151,6 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     Without sessions and statements the demo workspace is generated once, and its own configuration
     applies wherever the recipe says nothing.
     """
-
-    from data.demo.generate import (
-        CONFIG,
-        DECLARATION,
-        ENVIRONMENT,
-        STATEMENTS,
-        TABLES,
-        TRIPWIRES,
-        generate,
-    )
-
     runtime = with_snapshots(recipe, runtime)
     require_input(runtime)
     require_installed(runtime)

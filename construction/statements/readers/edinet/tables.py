@@ -75,7 +75,7 @@ def _point_frame(values: pl.DataFrame) -> pl.DataFrame:
     )
     empty = [
         pl.lit(None, dtype).alias(name)
-        for name, (dtype, _) in POINTS.columns.items()
+        for name, dtype in POINTS.schema.items()
         if name not in filled.columns
     ]
     return filled.with_columns(empty).select(list(POINTS.columns))
