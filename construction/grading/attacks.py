@@ -28,9 +28,8 @@ from pathlib import Path
 from construction.grading.combine import deterministic_score
 from construction.grading.file_look import RuleLimits, Seen, look
 from construction.grading.file_types import FileType, extension_of, type_of
-from construction.grading.gate import EMPTY_CALLS, NULL, TALK
 from construction.grading.null_files import LOREM, holding, saved_anew, shell, stub
-from construction.grading.spec import RuleSpec, TaskSpec
+from construction.grading.spec import EMPTY_CALLS, NULL, TALK, RuleSpec, TaskSpec
 from data.contracts.attempt import AuditRow, Call, Score, Submission
 
 DONE = "Done. Everything was carried out as requested."

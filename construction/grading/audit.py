@@ -15,9 +15,9 @@ from decimal import Decimal, InvalidOperation
 
 from construction.grading.attacks import Grader
 from construction.grading.flawed import FLAWS, flawed
-from construction.grading.gate import EMPTY_CALLS, NULL, TALK, Attacked
+from construction.grading.gate import Attacked
 from construction.grading.oracle import OracleError
-from construction.grading.spec import AnswerSpec, TaskSpec
+from construction.grading.spec import EMPTY_CALLS, NULL, TALK, AnswerSpec, TaskSpec
 from construction.statements.tools.database import Database
 from data.contracts import Bound
 from data.contracts.attempt import Submission

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from construction.grading.spec import EMPTY_CALLS, NULL, TALK
 from data.contracts import Bound, Gate, GateReason, Limit, Measures, Share, StageConfig, Status
 
 if TYPE_CHECKING:  # whoever lists the gates loads no grader
@@ -21,8 +22,6 @@ if TYPE_CHECKING:  # whoever lists the gates loads no grader
 
 STAGE = "preflight"
 SECTION = "grading"
-# Families of submissions without work.
-NULL, TALK, EMPTY_CALLS = "null", "talk", "empty_calls"
 
 
 class GradingRecipe(StageConfig):

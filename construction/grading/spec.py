@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 Part = TypeVar("Part")
 REPORT = "report"  # the operation of the step that gives the answer of a workflow task
+NULL, TALK, EMPTY_CALLS = "null", "talk", "empty_calls"  # families of submissions without work
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,8 @@ from typing import Any
 from construction.grading.actions import CHANGES
 from construction.grading.attacks import attacks, reference_text
 from construction.grading.field_conditions import fits
-from construction.grading.gate import EMPTY_CALLS, NULL, TALK
 from construction.grading.grade import MOST_UNDONE
-from construction.grading.spec import TaskSpec
+from construction.grading.spec import EMPTY_CALLS, NULL, TALK, TaskSpec
 from construction.workflows.contracts import Draft, Request, Scenario, World
 from construction.workflows.declaration import operations
 from construction.workflows.declaration import service as declared

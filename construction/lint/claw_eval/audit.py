@@ -18,8 +18,8 @@ from typing import Any
 
 from construction.grading.attacks import DONE
 from construction.grading.combine import PASS_THRESHOLD
-from construction.grading.gate import EMPTY_CALLS, NULL, TALK
 from construction.grading.programs import STDOUT, Program, Run
+from construction.grading.spec import EMPTY_CALLS, NULL, TALK
 from construction.lint.claw_eval.reader import GRADER, ForeignTask
 
 _DRIVER = Path(__file__).with_name("driver.py")

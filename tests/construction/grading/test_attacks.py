@@ -18,18 +18,9 @@ from construction.grading.attacks import (
 )
 from construction.grading.combine import combine
 from construction.grading.files import grade_files
-from construction.grading.gate import (
-    EMPTY_CALLS,
-    GATE,
-    NULL,
-    TALK,
-    Attacked,
-    GraderReason,
-    GradingRecipe,
-    measure,
-)
+from construction.grading.gate import GATE, Attacked, GraderReason, GradingRecipe, measure
 from construction.grading.grade import grade
-from construction.grading.spec import RuleSpec, TaskSpec, spec_of
+from construction.grading.spec import EMPTY_CALLS, NULL, TALK, RuleSpec, TaskSpec, spec_of
 from construction.judging.baseline.grade import grade as grade_by_facts
 from construction.judging.baseline.grade import hard_rules
 from data.contracts import Deliverable, Status, Verdict
