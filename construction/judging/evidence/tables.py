@@ -101,12 +101,7 @@ def sheet_of(
     head = kept[: _fitting(kept)]
     is_whole = len(head) == len(kept) and total is None
     tail = [_row(row, margin) for row in last] or kept[max(len(head), len(kept) - _TAIL_ROWS) :]
-    errors = [
-        f"{letters(margin + n + 1)}{first + at + 1} {cell}"
-        for at, row in enumerate(kept)
-        for n, cell in enumerate(row)
-        if cell.startswith("#") and _ERROR.fullmatch(cell)
-    ]
+    errors = _errors(kept, first, margin)
     return Sheet(
         name=name,
         columns=_columns(names, body, margin, width),
@@ -212,6 +207,15 @@ def _type(kinds_seen: Counter[str]) -> str:
     if set(kinds_seen) == {"integer", "number"}:
         return "number"
     return "text" if kinds_seen["text"] >= 0.9 * kinds_seen.total() else "mixed"
+
+
+def _errors(rows: Rows, first: int, margin: int) -> list[str]:
+    return [
+        f"{letters(margin + n + 1)}{first + at + 1} {cell}"
+        for at, row in enumerate(rows)
+        for n, cell in enumerate(row)
+        if cell.startswith("#") and _ERROR.fullmatch(cell)
+    ]
 
 
 def delimited(text: str, bounds: Bounds) -> Sheet:
