@@ -97,8 +97,8 @@ def private_session(folder: Path) -> None:
     """A clone whose words and files name a customer, and the session that changed it."""
     work, base, _ = clone(folder)
     git(work, "reset", "-q", "--hard", base)
-    commit(work, PRIVATE, "Rates", START + 30)
     (work / "notes").symlink_to("docs")
+    commit(work, PRIVATE, "Rates", START + 30)
     changed = {"tally/sums.py": BASE["tally/sums.py"] + MEAN}
     changed |= {"tests/test_sums.py": MEAN_TEST + OWNER_TEST}
     log(folder, commit(work, changed, "Mean", START + 600), request=f"Ms Oswinkel asks: {REQUEST}")
