@@ -27,7 +27,7 @@ _AGENT = "/tmp/agent"  # noqa: S108 (inside the box)
 _SCRIPTED = Bundle(
     "benchmint_agent",
     "Reads what it is given and writes what is asked for",
-    "construction.grading.trial",
+    "construction.grading.scripted_agent",
     libraries=GRADER.libraries,
 )
 _SECONDS = 180.0

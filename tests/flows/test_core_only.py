@@ -54,7 +54,6 @@ def test_a_release_of_questions_needs_the_core_only(
     ("arguments", "module", "extra"),
     [
         (["build", "{logs}", "--out", "{out}", "--quiet"], "PIL", "masking"),
-        (["demo", "{out}"], "openpyxl", "masking"),
         (["privacy", "mask", "{logs}", "--out", "{out}"], "presidio_analyzer", "masking"),
         (["agents", "review", "import", "{logs}", "--out", "{out}"], "openpyxl", "masking"),
     ],

@@ -43,7 +43,7 @@ def decide(folder: Path, decision: Callable[[str], str]) -> Path:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reviewed")
-    generate(folder / "demo", 6, 5)
+    generate(folder / "demo", 6, 7)
     return folder
 
 

@@ -31,6 +31,7 @@ SERVER = Bundle(
             *("rapidfuzz", "starlette", "uvicorn"),
         }
     ),
+    tables=("data/schemas.toml",),
 )
 SERVICES = Bundle(
     "benchmint_services",

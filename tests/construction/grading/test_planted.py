@@ -27,7 +27,7 @@ LEAST_WRONG, LEAST_KINDS, BAR = 3000, 10, 0.99
 @pytest.fixture(scope="module")
 def demo_questions(tmp_path_factory: pytest.TempPathFactory) -> Material:
     folder = tmp_path_factory.mktemp("demo-questions")
-    return read_material(demo_sources(folder / "statements"), N_DEMO, folder / "tables")
+    return read_material(demo_sources(), N_DEMO, folder / "tables")
 
 
 @pytest.fixture(scope="module")

@@ -309,7 +309,7 @@ def test_the_filter_names_the_reason_and_can_be_told_to_keep() -> None:
 
 
 def test_amounts_translated_for_convenience_are_not_asked() -> None:
-    filed = [(f"Item{n}", "5000000", {}) for n in range(3)]
+    filed: list[Filed] = [(f"Item{n}", "5000000", {}) for n in range(3)]
     statements = _filed(*filed, ("Assets", "41", {}), ("SharesIssued", "7", {}))
     units = {"Assets": "USD", "SharesIssued": "shares"}
     unit = pl.col("series_id").replace_strict(units, default="KRW")

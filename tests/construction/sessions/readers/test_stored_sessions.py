@@ -208,7 +208,7 @@ def _agents_rows() -> dict[str, list[dict[str, Any]]]:
 
 
 _CALLED = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-_RUN = [
+_RUN: list[dict[str, Any]] = [
     {"role": "system", "content": "You count."},
     {"role": "user", "content": ASK},
     {"role": "assistant", "tool_calls": [_CALLED]},
@@ -225,7 +225,7 @@ def _agno_rows() -> dict[str, list[dict[str, Any]]]:
 
 def _agno_runs() -> dict[str, list[dict[str, Any]]]:
     """The rows of version 2, in which each run repeats what was said before it."""
-    before = [{**message, "from_history": True} for message in _RUN[1:]]
+    before = [message | {"from_history": True} for message in _RUN[1:]]
     runs = [{"messages": _RUN}, {"messages": [*before, {"role": "assistant", "content": DONE}]}]
     row = {"session_id": "s", "session_type": "agent", "runs": json.dumps(runs)}
     return {"agno_sessions": [row]}
