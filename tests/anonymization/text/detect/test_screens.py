@@ -23,6 +23,7 @@ _PATTERNS = (
 )
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("screen", _PATTERNS, ids=range(len(_PATTERNS)))
 def test_no_match_is_screened_out(screen: Screened) -> None:
     """Of texts that Hypothesis makes of each pattern, every one that matches is let through."""
