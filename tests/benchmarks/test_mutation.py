@@ -82,6 +82,7 @@ def test_equal_changes_of_a_function_have_numbers() -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.slow(seconds=3)
 def test_every_mutant_of_a_sample_is_another_program(room: str) -> None:
     drawn = draw(80, 3, [room])
     assert len({mutant.name for _, mutant in drawn}) == 80
@@ -91,6 +92,7 @@ def test_every_mutant_of_a_sample_is_another_program(room: str) -> None:
         assert changed != ast.dump(ast.parse(source)), mutant.name
 
 
+@pytest.mark.slow(seconds=9)
 def test_a_draw_is_stable_and_even() -> None:
     drawn = draw(7, 1, ROOMS)
     assert drawn == draw(7, 1, reversed(list(ROOMS)))
@@ -101,6 +103,7 @@ def test_a_draw_is_stable_and_even() -> None:
     ]
 
 
+@pytest.mark.slow(seconds=13)
 def test_the_tests_nearest_to_the_changed_module_run_first_and_slow_ones_last() -> None:
     files = room_tests(["selection/scores.py"], ROOMS["selection"].tests, REPO)
     plan = steps("selection/scores.py", dict.fromkeys(files, 2.0), REPO)
@@ -174,6 +177,7 @@ def room_of_one(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow(seconds=8)
 def test_a_mutant_is_tried_in_a_copy_and_taken_back(tmp_path: Path) -> None:
     root = room_of_one(tmp_path)
     outcomes = {
@@ -185,6 +189,7 @@ def test_a_mutant_is_tried_in_a_copy_and_taken_back(tmp_path: Path) -> None:
     assert (tmp_path / "m.py").read_text() == TESTED
 
 
+@pytest.mark.slow(seconds=3)
 def test_the_time_of_each_test_file_is_measured_once_on_unchanged_code(tmp_path: Path) -> None:
     root = room_of_one(tmp_path)
     seconds = seconds_by_file(root, "one", ["test_m.py"])
@@ -194,6 +199,7 @@ def test_the_time_of_each_test_file_is_measured_once_on_unchanged_code(tmp_path:
         seconds_by_file(root, "one", ["test_m.py"])
 
 
+@pytest.mark.slow(seconds=30)
 def test_a_stopped_run_goes_on_after_the_last_recorded_outcome(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

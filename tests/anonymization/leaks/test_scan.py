@@ -254,7 +254,7 @@ def test_a_link_is_not_scannable(tmp_path: Path) -> None:
 
 
 def test_bombs_and_closed_archives_fail_the_release() -> None:
-    small = LeakConfig(free_inflated_bytes=1 << 20, max_inflation_ratio=10)
+    small = LeakConfig(free_inflated_bytes=1 << 17, max_inflation_ratio=10)
     bomb = _zip(a=b"\0" * (8 << 20))
     assert _reasons(bomb, small) == {NotScannable.INFLATES}
     assert _reasons(gzip.compress(b"\0" * (8 << 20)), small) == {NotScannable.INFLATES}
@@ -273,10 +273,10 @@ def test_bombs_and_closed_archives_fail_the_release() -> None:
 def test_a_table_is_read_up_to_the_limit_and_no_further() -> None:
     """Equal rows take a few thousand bytes in the file, and millions in memory."""
     packed = io.BytesIO()
-    pl.select(a=pl.repeat(int(CODE), 600_000)).write_parquet(packed, compression="zstd")
+    pl.select(a=pl.repeat(int(CODE), 60_000)).write_parquet(packed, compression="zstd")
     data = packed.getvalue()
     assert len(data) < 100_000
-    small = LeakConfig(free_inflated_bytes=1 << 20, max_inflation_ratio=10)
+    small = LeakConfig(free_inflated_bytes=1 << 17, max_inflation_ratio=10)
     assert _reasons(data, small) == {NotScannable.INFLATES}
     assert _reasons(data) == set()
     assert _reasons(b"PAR1" + bytes(40) + b"PAR1") == {NotScannable.BROKEN}
