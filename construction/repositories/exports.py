@@ -69,9 +69,8 @@ def harbor_files(release: ReleasedTasks) -> dict[str, dict[str, str]]:
     files = {}
     for task in repository_tasks(release):
         whole = release.grading(task.candidate.task_id)
-        built = _check(whole)["environment"]
         files[task.candidate.task_id] = {
-            **_image(built),
+            **_image(_check(whole)["environment"]),
             "solution/solve.sh": _SOLVE,
             f"solution/{PATCH}": _reference(whole),
         }
@@ -79,6 +78,9 @@ def harbor_files(release: ReleasedTasks) -> dict[str, dict[str, str]]:
 
 
 def _image(built: Mapping[str, Any]) -> dict[str, str]:
+    """The image with the environment that was built; none is where a rubric decides."""
+    if "name" not in built:
+        return {}
     if built["kind"] == "python":
         text = _PYTHON.format(untested=_UNTESTED, python=built["python"])
         packages = "".join(f"{package}\n" for package in built["packages"])
@@ -111,6 +113,7 @@ def swe_bench_lines(release: ReleasedTasks) -> Iterator[bytes]:
         params = _check(whole)
         plan = orjson.loads(params["files"]["plan.json"]["text"])
         private = _provenance(release, task)
+        is_proven = "name" in params["environment"]
         yield (
             canonical_json(
                 {
@@ -120,10 +123,11 @@ def swe_bench_lines(release: ReleasedTasks) -> Iterator[bytes]:
                     "problem_statement": task.candidate.prompt,
                     "patch": _reference(whole),
                     "test_patch": _hidden_patch(plan["hidden"], task.inputs[ARCHIVE]),
-                    "FAIL_TO_PASS": plan["fail_to_pass"],
+                    "FAIL_TO_PASS": plan["fail_to_pass"] if is_proven else [],
                     "PASS_TO_PASS": plan["pass_to_pass"],
-                    "environment": params["environment"],
-                    "commands": plan["commands"],
+                    "environment": params["environment"] if is_proven else {},
+                    "commands": plan["commands"] if is_proven else [],
+                    **({} if is_proven else {"needs_judge": True, "rubric": whole["rubric"]}),
                 }
             )
             + b"\n"

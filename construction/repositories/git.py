@@ -217,18 +217,26 @@ class Store:
 
     def tree_with(self, base: str, changes: Mapping[str, tuple[str, bytes] | None]) -> str:
         """The tree of `base` with other contents (mode, bytes) at some paths, None to remove."""
+        lines = []
+        for path, change in sorted(changes.items()):
+            name, mode = "0" * 40, "0"
+            if change is not None:
+                mode, content = change
+                arguments = ("hash-object", "-w", "--stdin", "--no-filters")
+                name = self.run(*arguments, stdin=content).decode().strip()
+            lines.append(f"{mode} {name}\t{path}\0".encode("utf-8", "surrogateescape"))
+        return self._indexed(base, ["update-index", "-z", "--index-info"], b"".join(lines))
+
+    def patched(self, base: str, patch: bytes) -> str:
+        """The tree of `base` with a patch. Raises GitFailed where it cannot be applied."""
+        return self._indexed(base, ["apply", "--cached", "--whitespace=nowarn"], patch)
+
+    def _indexed(self, base: str, command: Sequence[str], given: bytes) -> str:
+        """The tree that a command makes of the index of another."""
         with tempfile.TemporaryDirectory() as folder:
             index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
             self.run("read-tree", base, variables=index)
-            lines = []
-            for path, change in sorted(changes.items()):
-                name, mode = "0" * 40, "0"
-                if change is not None:
-                    mode, content = change
-                    arguments = ("hash-object", "-w", "--stdin", "--no-filters")
-                    name = self.run(*arguments, stdin=content).decode().strip()
-                lines.append(f"{mode} {name}\t{path}\0".encode("utf-8", "surrogateescape"))
-            self.run("update-index", "-z", "--index-info", stdin=b"".join(lines), variables=index)
+            self.run(*command, stdin=given, variables=index)
             return self.run("write-tree", "--missing-ok", variables=index).decode().strip()
 
     def changed(self, base: str, other: str) -> list[str]:
