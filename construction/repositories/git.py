@@ -271,7 +271,7 @@ def _finished(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
         process.stdout.close()
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)  # 5 MB each of 20,000 files
 def _entries(store: Store, tree: str) -> list[Entry]:
     """Listings are asked for again and again; a name always has the same tree."""
     results = []

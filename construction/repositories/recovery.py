@@ -25,8 +25,9 @@ from data.contracts import Origin, Session, Turn
 
 _COMMITTED = re.compile(r"(?m)^\s*\[[^\[\]\n]{1,120} ([0-9a-f]{7,40})\] (.{1,200})$")
 _NEWEST = re.compile(r"^(?:commit )?([0-9a-f]{7,40})\b")
-# Of a branch `a3/b2c4d5e6f7/0/`, of references of their own `f7/a3b2c4d5e6f7/0/`.
-_CHECKPOINT = re.compile(r"(?:^|/)([0-9A-Za-z]{2})/([0-9A-Za-z]{10,26})/\d{1,4}/full\.jsonl$")
+# Of a branch `a3/b2c4d5e6f7/0/`, of references of their own `f7/a3b2c4d5e6f7/0/`; copied
+# out of them often `a3b2c4d5e6f7/0/`.
+_CHECKPOINT = re.compile(r"(?:^|/)([0-9A-Za-z]{2})/?([0-9A-Za-z]{10,26})/\d{1,4}/full\.jsonl$")
 _DAY = 86_400.0  # seconds
 _AGREEMENT, _DISAGREEMENT = 0.04, 0.3  # what contents add to the confidence, or take from it
 _BOTH = 0.85  # contents agree with the newest commit before the session

@@ -57,7 +57,7 @@ def find_repositories(folders: Sequence[Path]) -> list[tuple[str, Path]]:
             for path in (location, *sorted(location.glob("*.bundle"))):
                 if path.suffix == ".bundle" or _is_clone(path):
                     generic = path.stem in ("repo", "repository")
-                    name = location.name if generic else path.name.removesuffix(path.suffix)
+                    name = path.parent.name if generic else path.name.removesuffix(path.suffix)
                     by_name.setdefault(re.sub(r"[^A-Za-z0-9._-]", "-", name) or "repository", path)
     return sorted(by_name.items())
 

@@ -51,6 +51,11 @@ def test_a_bundle_and_a_bare_clone_hold_what_a_clone_holds(tmp_path: Path) -> No
     git(tmp_path, "clone", "-q", "--bare", str(work), str(tmp_path / "repos" / "bare.git"))
     names = [name for name, _ in find_repositories([tmp_path / "repos"])]
     assert names == ["bare", "tally"]
+    work.rename(tmp_path / "repos" / "repo")
+    (tmp_path / "repos").rename(tmp_path / "abacus")
+    named = dict(find_repositories([tmp_path / "abacus"]))
+    assert named["abacus"] == tmp_path / "abacus" / "repo"  # a folder that is called so tells none
+    (tmp_path / "abacus").rename(tmp_path / "repos")
     for name, source in (
         ("b", tmp_path / "repos/tally.bundle"),
         ("c", tmp_path / "repos/bare.git"),

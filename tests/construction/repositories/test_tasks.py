@@ -200,6 +200,8 @@ def test_each_version_of_a_carried_page_ends_the_task_that_it_reached(tmp_path: 
     [
         ("a3/b2c4d5e6f7", "a3b2c4d5e6f7"),
         ("f7/a3b2c4d5e6f7", "a3b2c4d5e6f7"),
+        ("a3b2c4d5e6f7", "a3b2c4d5e6f7"),
+        ("01M2VBJBJQZ2BP1W2PBWDF3J31", "01M2VBJBJQZ2BP1W2PBWDF3J31"),
         ("31/01M2VBJBJQZ2BP1W2PBWDF3J31", "01M2VBJBJQZ2BP1W2PBWDF3J31"),
     ],
 )
