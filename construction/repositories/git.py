@@ -60,6 +60,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REFERENCE = re.compile(r"refs/(?:heads|tags|remotes|pull)/[\w@+-][\w./@+-]{0,200}(?<![./])")
 TREE, LINK, SUBMODULE = "040000", "120000", "160000"
 PAGES = (".md", ".txt")
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _COMMITS = ("--exclude=*entire/checkpoints*", "--all")  # but for branches of transcripts
 _PLAIN = ("--no-renames", "--no-ext-diff")  # differences of files, by nothing of theirs
 
@@ -112,9 +113,7 @@ class Store:
 
         No git command is run in a clone: its objects are copied, its references read as text.
         """
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.run("init", "--quiet", "--bare", "--template=", ".")
+        self.start()
         if source.is_file():
             kinds = ("heads", "tags", "pull")
             wanted = (*(f"+refs/{kind}/*:refs/{kind}/*" for kind in kinds), _NOT_WANTED)
@@ -127,6 +126,12 @@ class Store:
         except OSError as error:
             raise GitFailed(f"git objects: {error.strerror}") from error
         self.run("update-ref", "--stdin", stdin="".join(lines).encode())
+
+    def start(self) -> str:
+        """Make it anew, without anything; the name of the tree without files."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.run("init", "--quiet", "--bare", "--template=", ".")
+        return _EMPTY_TREE
 
     def run(
         self, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None

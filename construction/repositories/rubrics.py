@@ -8,7 +8,6 @@ looked up in both. Nothing that runs decides but whether a change was made at al
 from __future__ import annotations
 
 import posixpath
-import tarfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +27,7 @@ from construction.repositories.candidates import ARCHIVE, PATCH
 from construction.repositories.contracts import RepositoryReason, Speaker
 from construction.repositories.git import GitFailed, Store
 from construction.repositories.requests import Unwritten
-from construction.repositories.trees import is_safe
+from construction.repositories.trees import is_safe, members
 from data.contracts import Candidate
 from data.releases.tasks import ReleasedTask
 
@@ -54,7 +53,6 @@ UNPROVABLE = frozenset(
 )
 _MOST_FILES = 20
 _MOST_PATCH = 4 << 20  # bytes; longer ones are no patch for the check either
-_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def case_of(case: Unwritten, candidate: Candidate, request: str) -> Case:
@@ -120,8 +118,8 @@ def with_changed_files(task: ReleasedTask, outputs: Path, evidence: Evidence) ->
     with TemporaryDirectory() as folder, suppress(GitFailed, OSError, ValueError, TooLarge):
         patch = read_regular(str(outputs), PATCH, _MOST_PATCH)
         store = Store(Path(folder, "git"))
-        store.run("init", "--quiet", "--bare", "--template=", ".")
-        base = store.tree_with(_EMPTY_TREE, _touched(archive, patch, store))
+        empty = store.start()
+        base = store.tree_with(empty, members(archive, _named(patch, store)))
         other = store.patched(base, patch)
         paths = [path for path in store.changed(base, other) if is_safe(path)][:_MOST_FILES]
         before, after = (_views(store.files(tree, paths)) for tree in (base, other))
@@ -136,18 +134,9 @@ def with_changed_files(task: ReleasedTask, outputs: Path, evidence: Evidence) ->
     return evidence
 
 
-def _touched(archive: Path, patch: bytes, store: Store) -> dict[str, tuple[str, bytes] | None]:
-    """The files of the archive that a patch names, by path, with their modes."""
-    names = {*store.run("apply", "--numstat", "-z", stdin=patch).split(b"\0")}
-    paths = {name.split(b"\t")[-1] for name in names} | {
-        line.split(b" ", 2)[2] for line in patch.split(b"\n")
-        if line.startswith((b"rename from ", b"copy from "))
-    }  # fmt: skip
-    wanted = {path.decode("utf-8", "surrogateescape") for path in paths}
-    with tarfile.open(archive) as tar:
-        members = [m for m in tar if m.isreg() and m.name in wanted]
-        return {
-            m.name: ("100755" if m.mode & 0o100 else "100644", content.read())
-            for m in members
-            if (content := tar.extractfile(m)) is not None
-        }
+def _named(patch: bytes, store: Store) -> set[str]:
+    """The paths that a patch names. Raises GitFailed where it is none."""
+    counted = store.run("apply", "--numstat", "-z", stdin=patch).split(b"\0")
+    moved = [x for x in patch.split(b"\n") if x.startswith((b"rename from ", b"copy from "))]
+    names = [*(x.split(b"\t")[-1] for x in counted), *(x.split(b" ", 2)[2] for x in moved)]
+    return {name.decode("utf-8", "surrogateescape") for name in names}

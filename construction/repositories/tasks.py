@@ -25,6 +25,7 @@ from construction.repositories.trees import (
     is_left_out,
     is_safe,
     problem_of,
+    strays,
     transcripts,
 )
 from data.canonical import canonical_json, digest, file_digest
@@ -250,9 +251,10 @@ def _problem(
 
 
 def _shipped(store: Store, tree: str, config: RepositoriesConfig) -> str:
-    """A tree without transcripts, credential files, and what a partial clone lacks."""
+    """A tree without transcripts, credential files, and what no clone could have filled."""
     entries = store.entries(tree)
     left_out = [e.path for e in entries if e.size < 0 or is_left_out(e.path, config)]
+    left_out += strays(store, tree)
     return store.tree_with(tree, dict.fromkeys([*left_out, *transcripts(store, tree)]))
 
 

@@ -11,7 +11,7 @@ import pytest
 from construction.repositories.contracts import RepositoriesConfig, RepositoryReason
 from construction.repositories.git import GitFailed, Store
 from construction.repositories.tasks import find_repositories, source_digest, take
-from construction.repositories.trees import archive, is_inside, is_safe, problem_of
+from construction.repositories.trees import archive, is_inside, is_safe, problem_of, strays
 from tests.construction.repositories.invented import BASE, START, clone, commit, git
 
 
@@ -144,9 +144,18 @@ def test_submodules_are_refused_and_not_fetched(tmp_path: Path) -> None:
     store = taken(tmp_path, work)
     entries = store.entries(store.tips()[-1])
     assert problem_of(store, entries, RepositoriesConfig()) is RepositoryReason.SUBMODULE
+    assert strays(store, store.tips()[-1]) == []
     git(work, "bundle", "create", "-q", str(tmp_path / "tally.bundle"), "main")
     assert taken(tmp_path / "bundled", tmp_path / "tally.bundle").tips()[-1] == store.tips()[-1]
     assert not witness.exists()
+
+
+def test_a_repository_inside_that_nothing_names_is_left_out(tmp_path: Path) -> None:
+    work, _, ending = clone(tmp_path)
+    git(work, "update-index", "--add", "--cacheinfo", f"160000,{ending},worktrees/a")
+    git(work, "commit", "-q", "-m", "A work tree by mistake")
+    store = taken(tmp_path, work)
+    assert strays(store, store.tips()[-1]) == ["worktrees/a"]
 
 
 @pytest.mark.parametrize(
