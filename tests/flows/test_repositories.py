@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import construction.repositories.stages
 from construction.grading.programs_box import ENVIRONMENTS
 from construction.judging.model.asking import model_costs
 from construction.repositories.contracts import (
@@ -19,18 +20,20 @@ from construction.repositories.contracts import (
     RepositoriesConfig,
 )
 from construction.repositories.environment import Built, Environments, name_of
-from construction.repositories.proof import Proofs, proof_key
+from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.stages import STORES, read_tasks
 from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.tasks import opened
 from construction.repositories.written_tests import VERSION
+from construction.sandbox import sandbox
+from construction.sandbox.presence import Presence
 from data.canonical import canonical_json, digest
 from data.contracts import Outcome
 from data.pool import read_pool
 from data.stage_tables import read_records
 from data.stages import Results, Stage, run_stage
 from flows.recipe import Recipe, Runtime
-from flows.run import open_run
+from flows.run import Run, open_run
 from flows.stages.repositories import REQUESTS, RUBRICS, TASKS, TESTS
 from flows.stages.sessions import SCAN
 from tests.construction.judging.model.answers import DIMENSIONS, criterion, graded
@@ -247,6 +250,52 @@ def test_a_model_writes_tests_where_a_session_brought_none(tmp_path: Path) -> No
     shutil.rmtree(tmp_path / "out" / "private" / "stages")
     again = run_lane(tmp_path, recipe, model_calls={"mode": "replay"})
     assert read_pool(again.outputs[REQUESTS.name]).candidates == (candidate,)
+
+
+def test_without_bubblewrap_nothing_is_run_and_no_model_writes_tests_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "bubblewrap", lambda: None)
+    untested_session(tmp_path)
+    given = {"repositories": {"build_environments": True}, "source": {"disclosure": "public"}}
+    recipe = Recipe.model_validate({**given, "judging": {"model": {"name": "fake-1"}}})
+    with model_server(replies(graded())) as served:
+        results = run_lane(tmp_path, recipe, llm={"base_url": served.url, "attempts": 1})
+    assert served.requests == []
+    assert reasons(results.outputs[TESTS.name]) == [("task", "rejected", "environment.no_sandbox")]
+    assert not (tmp_path / "out" / "private" / "environments").exists()
+
+
+def test_a_proof_that_was_killed_is_taken_up_without_asking_the_model_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    untested_session(tmp_path)
+    stages = ("repository_tests", "repository_requests")
+    recipe = by_rubric(stages=stages)
+    captured_proof(tmp_path, recipe, MEAN_TEST + "# another\n")
+
+    def answer(fields: Collection[str], material: object) -> dict[str, Any]:
+        content = {"path": PATH, "content": MEAN_TEST, "why_none": ""}
+        return content if "content" in fields else {"request": SAID, "why_none": ""}
+
+    def killed(prover: Prover, path: str) -> ProofOfTests:
+        raise KeyboardInterrupt
+
+    def proven(prover: Prover, path: str) -> ProofOfTests:
+        plan = replace(prover.suite.plan, fail_to_pass=("test_mean",))
+        return ProofOfTests(prover.change.task.task, "abc", plan, mutants=(7, 8))
+
+    with model_server(answer) as served:
+        llm = {"base_url": served.url, "attempts": 1}
+        monkeypatch.setattr(Run, "sandbox", lambda run: Presence.PRESENT)
+        monkeypatch.setattr(construction.repositories.stages, "prove_written", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run_lane(tmp_path, recipe, llm=llm)
+        assert len(served.requests) == 1
+        monkeypatch.setattr(construction.repositories.stages, "prove_written", proven)
+        results = run_lane(tmp_path, recipe, llm=llm)
+    assert len(served.requests) == len(stages)
+    assert len(read_pool(results.outputs[REQUESTS.name]).candidates) == 1
 
 
 def test_a_model_writes_a_request_that_a_replay_gives_again(tmp_path: Path) -> None:
