@@ -46,7 +46,7 @@ _COUNTED_FILES = 10_000
 _NOT_RENDERED = "its pages are not shown"
 _TASK_CHARS = 2_000  # of the task, in a packet for people
 
-# The evidence of an attempt at a task with what its outputs (a folder) say besides.
+# The evidence of an attempt with what its outputs (a folder) say besides: an applied patch.
 LookAt = Callable[[ReleasedTask, Path, Evidence], Evidence]
 
 
@@ -72,11 +72,9 @@ def judge_run(
 ) -> JudgedRun:
     """Judge what the graders left open below `logs`; `kept` holds pages that were rendered.
 
-    `looks` shows of an attempt what the files of its lane alone do not, such as an applied patch.
     `key` draws the control criteria: private, and the same in a replay.
 
-    Raises SandboxFailed where pages have to be seen and no sandbox works, UnansweredError where the
-    model gave no reply to some request.
+    Raises SandboxFailed where pages have to be seen and none works, UnansweredError without a reply.
     """
     tasks: dict[str, _OpenTask] = {}
     recorded = {record.attempt.attempt_id: (own, record) for own, record in read_attempts(logs)}
@@ -87,8 +85,7 @@ def judge_run(
             outputs = outputs_folder(own, attempt.task_id, attempt.epoch)
             if attempt.task_id not in tasks:
                 tasks[attempt.task_id] = _OpenTask.of(release, attempt.task_id)
-            look_at = looks.get(release.tasks[attempt.task_id].candidate.lane)
-            case = tasks[attempt.task_id].case(record, score, outputs, kept, look_at)
+            case = tasks[attempt.task_id].case(record, score, outputs, kept, looks)
             where = outputs.relative_to(logs).as_posix()
             cases[attempt.attempt_id] = replace(case, folder=where)
     shown = [case for case in cases.values() if case.nothing is None]
@@ -138,7 +135,7 @@ class _OpenTask:
         score: Score,
         outputs: Path,
         kept: Path,
-        look_at: LookAt | None,
+        looks: Mapping[Lane, LookAt],
     ) -> AttemptCase:
         """What a judge is shown of an attempt with these outputs."""
         candidate = self.task.candidate
@@ -154,11 +151,15 @@ class _OpenTask:
             task=self.task.instruction,
             criteria={name: text for name, text in named if name in wanted},
             answer=record.submission.answer,
-            evidence=look_at(self.task, outputs, evidence) if look_at else evidence,
+            evidence=looks.get(candidate.lane, _as_it_is)(self.task, outputs, evidence),
             pages=pages,
             wants_files=bool(candidate.deliverables),
             left_out=left_out,
         )
+
+
+def _as_it_is(_task: ReleasedTask, _outputs: Path, evidence: Evidence) -> Evidence:
+    return evidence
 
 
 def _criterion(criterion: Mapping[str, Any]) -> str:

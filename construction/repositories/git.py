@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -307,15 +308,23 @@ def _carriers(store: Store) -> dict[str, list[str]]:
 
 
 def _copy_objects(source: Path, target: Path) -> None:
-    """The packs and loose objects of a clone; links and everything else stay behind."""
-    for path in source.glob("*/*"):
-        folder = path.parent
-        is_object = _LOOSE.fullmatch(f"{folder.name}/{path.name}") or (
-            folder.name == "pack" and path.suffix in (".pack", ".idx")
-        )
-        if is_object and path.is_file() and not path.is_symlink() and not folder.is_symlink():
-            (target / folder.name).mkdir(exist_ok=True)
-            shutil.copyfile(path, target / folder.name / path.name)
+    """The packs and loose objects of a clone; links and everything else stay behind.
+
+    Git may be packing it at this moment: what goes is in a pack that came before, and packs are
+    copied last, until there is no new one.
+    """
+    for folder in sorted(source.iterdir()):
+        seen: set[Path] = set()
+        while not folder.is_symlink() and (fresh := {*folder.glob("*")} - seen):
+            seen |= fresh
+            for path in sorted(fresh):
+                is_object = _LOOSE.fullmatch(f"{folder.name}/{path.name}") or (
+                    folder.name == "pack" and path.suffix in (".pack", ".idx")
+                )
+                if is_object and path.is_file() and not path.is_symlink():
+                    (target / folder.name).mkdir(exist_ok=True)
+                    with suppress(FileNotFoundError):
+                        shutil.copyfile(path, target / folder.name / path.name)
 
 
 def git_folder(source: Path) -> Path:

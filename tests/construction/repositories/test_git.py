@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tarfile
 from io import BytesIO
 from pathlib import Path
@@ -130,6 +131,28 @@ def test_hostile_trees_have_their_reasons(tmp_path: Path) -> None:
         assert problem_of(store, store.entries(tree), config) == reason
     upper = store.tree_with(head, {"TALLY/sums.py": ("100644", b"a")})
     assert problem_of(store, store.entries(upper), config) is RepositoryReason.UNSAFE_PATH
+
+
+def test_a_clone_is_read_whole_while_git_packs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, _, ending = clone(tmp_path)
+    copied, copy = list[str](), shutil.copyfile
+
+    def packing(source: Path, target: Path) -> None:
+        if len(copied) == 1:  # all that was listed before is gone, and in a pack
+            git(work, "repack", "-q", "-a", "-d")
+            git(work, "prune-packed")
+        if len(copied) == 4:  # the pack is another one when its index is to be copied
+            commit(work, {"more.py": "a = 1\n"}, "More", START + 900)
+            git(work, "repack", "-q", "-a", "-d")
+        copied.append(source.name)
+        copy(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", packing)
+    store = taken(tmp_path, work)
+    assert ending in [commit.name for commit in store.commits()]
+    assert store.run("fsck", "--connectivity-only") == b""
 
 
 def test_submodules_are_refused_and_not_fetched(tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_tests_that_notice_what_is_wrong_are_proven_and_become_a_task(world: Wor
     ("content", "note"),
     [
         (WEAK, "wrong changes, and miss these:\n  tally/sums.py:"),
-        *((HEAD + f"    {line}\n", "none was run") for line in HOSTILE),
+        *((HEAD + f"    {line}\n", "Not all tests pass with the change:") for line in HOSTILE),
         (HEAD + "    assert sums.share(1, 4) == 3\n", "Not all tests pass with the change:"),
         (HEAD + "    assert sums.total([1]) == 1\n", "No test fails on the repository as it was."),
         ("import nothing_of_this_name\n", "Not all tests pass with the change:"),
