@@ -74,7 +74,7 @@ def judge_run(
 
     `key` draws the control criteria: private, and the same in a replay.
 
-    Raises SandboxFailed where pages have to be seen and none works, UnansweredError without a reply.
+    Raises SandboxFailed without a sandbox for pages, UnansweredError without some reply.
     """
     tasks: dict[str, _OpenTask] = {}
     recorded = {record.attempt.attempt_id: (own, record) for own, record in read_attempts(logs)}
