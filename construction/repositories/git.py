@@ -335,15 +335,16 @@ def git_folder(source: Path) -> Path:
 def references(source: Path) -> list[tuple[str, str]]:
     """Branches, tags and remote branches of a clone with what they point to, read as text."""
     folder, results = git_folder(source), dict[str, str]()
-    packed = folder / "packed-refs"
+    for path in sorted((folder / "refs").rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            with suppress(FileNotFoundError):
+                text = path.read_text("utf-8", "replace")
+                results[path.relative_to(folder).as_posix()] = text.strip()
+    packed = folder / "packed-refs"  # read last: git packs a reference before it removes it
     if packed.is_file() and not packed.is_symlink():
         for line in packed.read_text("utf-8", "replace").splitlines():
             commit, _, name = line.partition(" ")
-            results[name] = commit
-    for path in sorted((folder / "refs").rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            name = path.relative_to(folder).as_posix()
-            results[name] = path.read_text("utf-8", "replace").strip()
+            results.setdefault(name, commit)
     return sorted(
         (name, commit)
         for name, commit in results.items()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import tarfile
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from construction.repositories.contracts import RepositoriesConfig, RepositoryReason
-from construction.repositories.git import GitFailed, Store
+from construction.repositories.git import GitFailed, Store, references
 from construction.repositories.tasks import find_repositories, source_digest, take
 from construction.repositories.trees import archive, is_inside, is_safe, problem_of, strays
 from tests.construction.repositories.invented import BASE, START, clone, commit, git
@@ -153,6 +154,21 @@ def test_a_clone_is_read_whole_while_git_packs_it(
     store = taken(tmp_path, work)
     assert ending in [commit.name for commit in store.commits()]
     assert store.run("fsck", "--connectivity-only") == b""
+
+
+def test_references_are_read_whole_while_git_packs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, _, ending = clone(tmp_path)
+    glob = Path.rglob
+
+    def packing(path: Path, pattern: str) -> Iterator[Path]:
+        listed = [*glob(path, pattern)]
+        git(work, "pack-refs", "--all")
+        yield from listed
+
+    monkeypatch.setattr(Path, "rglob", packing)
+    assert references(work) == [("refs/heads/main", ending)]
 
 
 def test_submodules_are_refused_and_not_fetched(tmp_path: Path) -> None:
