@@ -89,7 +89,12 @@ WORKFLOWS = Lane(
 REPOSITORIES = Lane(
     name="sessions-to-repository-tasks",
     meaning="Sessions over repositories to executable tasks with hidden tests.",
-    stages=(repositories.TASKS, repositories.TESTS, repositories.REQUESTS),
+    stages=(
+        repositories.TASKS,
+        repositories.TESTS,
+        repositories.REQUESTS,
+        repositories.RUBRICS,
+    ),
     given=repositories.is_given,
 )
 SELECTION = Lane(

@@ -65,7 +65,7 @@ class Boxes:
 
     def _box(self, program: Program) -> Box | None:
         if not program.environment:
-            return None
+            return environment_box(None, program.python) if program.python else None
         folder = self.environments and self.environments / program.environment
         if folder is None or not is_environment(program.environment) or not folder.is_dir():
             raise CannotRun(program.environment)

@@ -9,10 +9,11 @@ off than one that is judged. What it would have come to with these parts met sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from construction.grading.combine import combine, is_passed
@@ -33,7 +34,7 @@ from construction.judging.model.attempts import judge_attempts
 from construction.judging.review import LONGEST_ITEM, Decisions, ReviewItem, Topic
 from construction.mentions.extensions import tail
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
-from data.contracts import Candidate
+from data.contracts import Candidate, Lane
 from data.contracts.attempt import Attempt, Score, ScorePart
 from data.neutralise import visible
 from data.randomness import Key, keyed_order
@@ -44,6 +45,9 @@ _MOST_PICTURED = 16 << 20  # bytes of all pages of an attempt; endpoints refuse 
 _COUNTED_FILES = 10_000
 _NOT_RENDERED = "its pages are not shown"
 _TASK_CHARS = 2_000  # of the task, in a packet for people
+
+# The evidence of an attempt with what its outputs (a folder) say besides: an applied patch.
+LookAt = Callable[[ReleasedTask, Path, Evidence], Evidence]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +68,13 @@ def judge_run(
     config: ModelStagesConfig,
     kept: Path,
     key: Key,
+    looks: Mapping[Lane, LookAt] = MappingProxyType({}),
 ) -> JudgedRun:
     """Judge what the graders left open below `logs`; `kept` holds pages that were rendered.
 
     `key` draws the control criteria: private, and the same in a replay.
 
-    Raises SandboxFailed where pages have to be seen and no sandbox works, UnansweredError where the
-    model gave no reply to some request.
+    Raises SandboxFailed without a sandbox for pages, UnansweredError without some reply.
     """
     tasks: dict[str, _OpenTask] = {}
     recorded = {record.attempt.attempt_id: (own, record) for own, record in read_attempts(logs)}
@@ -81,7 +85,7 @@ def judge_run(
             outputs = outputs_folder(own, attempt.task_id, attempt.epoch)
             if attempt.task_id not in tasks:
                 tasks[attempt.task_id] = _OpenTask.of(release, attempt.task_id)
-            case = tasks[attempt.task_id].case(record, score, outputs, kept)
+            case = tasks[attempt.task_id].case(record, score, outputs, kept, looks)
             where = outputs.relative_to(logs).as_posix()
             cases[attempt.attempt_id] = replace(case, folder=where)
     shown = [case for case in cases.values() if case.nothing is None]
@@ -125,24 +129,37 @@ class _OpenTask:
         by_looks = rubric.get("route") == "visual"
         return cls(task, spec_of(grading), texts, look(task.inputs), by_looks)
 
-    def case(self, record: AttemptRecord, score: Score, outputs: Path, kept: Path) -> AttemptCase:
+    def case(
+        self,
+        record: AttemptRecord,
+        score: Score,
+        outputs: Path,
+        kept: Path,
+        looks: Mapping[Lane, LookAt],
+    ) -> AttemptCase:
         """What a judge is shown of an attempt with these outputs."""
         candidate = self.task.candidate
         delivered, left_out = _delivered(outputs, candidate)
         views, pages = _shown(outputs, delivered, kept if self.by_looks else None)
         wanted = {part.name for part in _open_parts(score)}
         named = zip((part.name for part in criteria(self.spec)), self.criteria, strict=True)
-        changes = changes_of(self.inputs, views)
+        evidence = Evidence(
+            files=self.inputs, outputs=views, changes=changes_of(self.inputs, views)
+        )
         return AttemptCase(
             attempt_id=record.attempt.attempt_id,
             task=self.task.instruction,
             criteria={name: text for name, text in named if name in wanted},
             answer=record.submission.answer,
-            evidence=Evidence(files=self.inputs, outputs=views, changes=changes),
+            evidence=looks.get(candidate.lane, _as_it_is)(self.task, outputs, evidence),
             pages=pages,
             wants_files=bool(candidate.deliverables),
             left_out=left_out,
         )
+
+
+def _as_it_is(_task: ReleasedTask, _outputs: Path, evidence: Evidence) -> Evidence:
+    return evidence
 
 
 def _criterion(criterion: Mapping[str, Any]) -> str:

@@ -1,11 +1,21 @@
-"""Proven tasks as candidates: the request in the person's words, the tree, the hidden tests."""
+"""Tasks as candidates: the request in the person's words, the tree, the hidden tests.
+
+Where no tests could be proven, the only thing that runs is whether a change was made at all; the
+rubric that decides is written later, and the candidate says so wherever it is seen.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from construction.grading.file_types import extension_of
-from construction.repositories.contracts import ProofOfTests, RepositoryTask
+from construction.repositories.contracts import (
+    EnvironmentSpec,
+    ProofOfTests,
+    RepositoryTask,
+    TestPlan,
+)
 from construction.repositories.environment import Built, python_of
 from construction.repositories.proof import COMMAND, GRACE, runner_files
 from construction.repositories.requests import Request, Unwritten
@@ -33,16 +43,48 @@ _TOOLS = ("shell", "read_file", "write_file")
 _INSTRUCTIONS = (
     "The repository is `inputs/repository.tar`: unpack it and work on a copy. Deliver your change "
     "as `outputs/change.patch`, a unified diff that `git apply` accepts at the root of the "
-    "unpacked repository. Tests that you are not shown decide; their files and the settings of "
-    "the test runner replace yours."
+    "unpacked repository. "
+)
+_BY_TESTS = (
+    "Tests that you are not shown decide; their files and the settings of the test runner replace "
+    "yours."
+)
+BY_RUBRIC = "graded by rubric"
+_BY_RUBRIC = (
+    f"It is {BY_RUBRIC}: a judge reads your change beside the request and the repository. Changes "
+    "of tests and of the settings of the test runner are left out."
+)
+# What a submission changed, told in the form of a test; nothing of the repository is run.
+_LOOK = """
+import os, sys, tarfile
+with tarfile.open("../repository.tar") as archive:
+    was = {m.name: m.linkname.encode() if m.issym() else archive.extractfile(m).read()
+           for m in archive if not m.isdir()}
+now = {}
+for folder, folders, files in os.walk("."):
+    for path in (os.path.join(folder, name) for name in (*folders, *files)):
+        if os.path.islink(path):
+            now[path[2:]] = os.readlink(path).encode()
+        elif os.path.isfile(path):
+            with open(path, "rb") as file:
+                now[path[2:]] = file.read()
+if now != was:
+    with open(sys.argv[1], "w") as report:
+        report.write("<testsuite><testcase classname='change' name='made'/></testsuite>")
+"""
+CHANGE_MADE = TestPlan(
+    ({"folder": "", "words": ["{python}", "-I", "-c", _LOOK, "{report}"], "paths": []},),
+    (),
+    ("change::change::made",),
 )
 
 
-def prompt_of(request: Request) -> str:
+def prompt_of(request: Request, *, by_rubric: bool = False) -> str:
     """The request, what hidden tests rely on and it does not say, and what to deliver."""
     listed = (name if name.startswith("“") else f"`{name}`" for name in request.unsaid)
     relied_on = [f"What the tests rely on: {', '.join(listed)}"] if request.unsaid else []
-    return "\n\n".join((request.text, *relied_on, _INSTRUCTIONS))
+    ends = _INSTRUCTIONS + (_BY_RUBRIC if by_rubric else _BY_TESTS)
+    return "\n\n".join((request.text, *relied_on, ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +97,30 @@ class Origin:
 
 
 def candidate_of(
-    case: Unwritten, suite: Suite, built: Built, request: Request, archive: bytes, origin: Origin
+    case: Unwritten, request: Request, archive: bytes, origin: Origin, tests: HiddenTests | None
 ) -> Candidate:
-    """The candidate of a proven task with its request."""
-    task, proof = case.task, case.proof
+    """The candidate of a task with its request; without tests a rubric is still to be written."""
+    task = case.task
     fixture = Fixture(
         path=ARCHIVE, sha256=digest(archive), bytes=len(archive), media_type="application/x-tar"
     )
     arguments = {"patch": case.change.patch.decode("utf-8", "surrogateescape")}
     text = "Apply the change of the session."
     reference = Step(index=1, text=text, operation=APPLY, arguments=arguments)
+    kind = "a code change" if tests else f"a code change, {BY_RUBRIC}"
     return Candidate(
         task_id=origin.task_id,
         lane=Lane.REPOSITORIES,
-        prompt=prompt_of(request),
+        prompt=prompt_of(request, by_rubric=tests is None),
         language=language_of(request.text) or "und",
-        task_family=Label(value="software_engineering", confidence=1.0, reason="a code change"),
+        task_family=Label(value="software_engineering", confidence=1.0, reason=kind),
         execution_surface="workspace",
         fixtures=(fixture,),
         tools=_TOOLS,
         budget=_BUDGET,
         deliverables=(Deliverable(file_type=extension_of(PATCH), name_hints=(PATCH,)),),
         steps=(reference,),
-        checks=(_check(suite, proof, built, fixture),),
+        checks=(tests.check(case.proof, fixture) if tests else _change_made(fixture),),
         evidence=Evidence(action=True),
         provenance=Provenance(
             source=origin.source,
@@ -86,14 +129,14 @@ def candidate_of(
             disclosure=origin.disclosure,
             licence=task.licence,
             judge=request.judge,
-            detail=_detail(task, proof),
+            detail=_detail(task, case.proof),
         ),
     )
 
 
 def _detail(task: RepositoryTask, proof: ProofOfTests) -> dict[str, object]:
     """What is stated of a task's base and of its tests."""
-    return {
+    stated: dict[str, object] = {
         "repository": task.repository,
         "base_commit": task.base.commit,
         "evidence": [str(kind) for kind in task.base.evidence],
@@ -101,12 +144,16 @@ def _detail(task: RepositoryTask, proof: ProofOfTests) -> dict[str, object]:
         "replayed": task.replayed,
         "edited": task.edited,
         "left_out": task.left_out,
+    }
+    if proof.reason is not None:
+        return stated | {"tests": f"{BY_RUBRIC}: {proof.reason}"}
+    proven: dict[str, object] = {
         "fail_to_pass": len(proof.plan.fail_to_pass),
         "pass_to_pass": len(proof.plan.pass_to_pass),
         "flaky": proof.flaky,
         "attacks": list(proof.attacks),
-        **({"tests": _writer(proof)} if proof.judge else {}),
     }
+    return stated | proven | ({"tests": _writer(proof)} if proof.judge else {})
 
 
 def _writer(proof: ProofOfTests) -> str:
@@ -115,33 +162,58 @@ def _writer(proof: ProofOfTests) -> str:
     return f"written by {proof.judge}; they notice {noticed} of {tried} wrong copies of the change"
 
 
-def _check(suite: Suite, proof: ProofOfTests, built: Built, fixture: Fixture) -> Check:
-    """The hidden tests as a check that runs: what passed on the reference has to pass."""
-    plan = proof.plan
-    files = {name: {"text": text.decode()} for name, text in runner_files(plan).items()}
-    return Check(
-        check_id="hidden_tests",
-        kind="runs",
-        params={
-            "files": {**files, ARCHIVE: {"input": fixture.sha256}, PATCH: {"output": PATCH}},
-            "command": COMMAND,
-            "seconds": plan.seconds * max(1, len(plan.commands)) + GRACE,
-            "environment": {
+@dataclass(frozen=True, slots=True)
+class HiddenTests:
+    """What the hidden tests of a task need: its suite, and the environment that was built."""
+
+    suite: Suite
+    built: Built
+
+    def check(self, proof: ProofOfTests, fixture: Fixture) -> Check:
+        """The hidden tests as a check that runs: what passed on the reference has to pass."""
+        spec = self.suite.spec
+        return _check(
+            proof.plan,
+            fixture,
+            {
                 "name": proof.environment,
-                "kind": suite.spec.kind,
-                "python": python_of(suite.spec),
-                "packages": list(built.packages),
-                "root": suite.spec.packages[0] if suite.spec.kind != "python" else "",
+                "kind": spec.kind,
+                "python": python_of(spec),
+                "packages": list(self.built.packages),
+                "root": spec.packages[0] if spec.kind != "python" else "",
             },
-            "after": [
-                {
-                    "kind": "value",
-                    "params": {"file": "stdout", "form": "json", "key": "passed", "is": True},
-                }
-            ],
-        },
-        text="The hidden tests pass, and those that passed before still do."
-        + (f" They were {_writer(proof)}." if proof.judge else ""),
-        weight=1.0,
-        required=True,
+            check_id="hidden_tests",
+            text="The hidden tests pass, and those that passed before still do."
+            + (f" They were {_writer(proof)}." if proof.judge else ""),
+            weight=1.0,
+        )
+
+
+def _change_made(fixture: Fixture) -> Check:
+    """What an attempt without a change fails, whatever its judge says."""
+    text = "The patch can be applied, and changes more than tests and settings of their runner."
+    environment = {"python": python_of(EnvironmentSpec("python"))}
+    return _check(CHANGE_MADE, fixture, environment, check_id="change_made", text=text, weight=0.0)
+
+
+def _check(
+    plan: TestPlan,
+    fixture: Fixture,
+    environment: dict[str, Any],
+    *,
+    check_id: str,
+    text: str,
+    weight: float,
+) -> Check:
+    files = {name: {"text": content.decode()} for name, content in runner_files(plan).items()}
+    passed = {"file": "stdout", "form": "json", "key": "passed", "is": True}
+    params = {
+        "files": {**files, ARCHIVE: {"input": fixture.sha256}, PATCH: {"output": PATCH}},
+        "command": COMMAND,
+        "seconds": plan.seconds * max(1, len(plan.commands)) + GRACE,
+        "environment": environment,
+        "after": [{"kind": "value", "params": passed}],
+    }
+    return Check(
+        check_id=check_id, kind="runs", params=params, text=text, weight=weight, required=True
     )

@@ -47,6 +47,7 @@ class RepositoryReason(StrEnum):
     FLAKY = "tests.flaky"
     UNPROVEN = "tests.unproven"
     ATTACKED = "tests.attacked"
+    NO_RUBRIC = "tests.no_rubric"
     NEEDS_MODEL = "request.needs_model"
     NO_REQUEST = "request.no_request"
     GIVES_PATCH = "request.gives_patch"
@@ -71,6 +72,7 @@ class RepositoriesConfig(StageConfig):
     test_seconds: Count = 120
     runs: Count = 5  # of the reference's tests; what differs between them is flaky
     neighbours: Count = 12  # test files besides the hidden ones, nearest first
+    rubric_without_tests: bool = False  # where no tests can be proven, a model writes a rubric
 
 
 class EvidenceKind(StrEnum):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import base64
-import difflib
-import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 
 from construction.repositories.candidates import APPLY, ARCHIVE, PATCH
 from construction.repositories.environment import PACK
+from construction.repositories.git import Store
+from construction.repositories.trees import members
 from data.canonical import canonical_json
 from data.contracts import Lane
 from data.errors import InputError
@@ -69,9 +70,8 @@ def harbor_files(release: ReleasedTasks) -> dict[str, dict[str, str]]:
     files = {}
     for task in repository_tasks(release):
         whole = release.grading(task.candidate.task_id)
-        built = _check(whole)["environment"]
         files[task.candidate.task_id] = {
-            **_image(built),
+            **_image(_check(whole)["environment"]),
             "solution/solve.sh": _SOLVE,
             f"solution/{PATCH}": _reference(whole),
         }
@@ -79,6 +79,9 @@ def harbor_files(release: ReleasedTasks) -> dict[str, dict[str, str]]:
 
 
 def _image(built: Mapping[str, Any]) -> dict[str, str]:
+    """The image with the environment that was built; none is where a rubric decides."""
+    if "name" not in built:
+        return {}
     if built["kind"] == "python":
         text = _PYTHON.format(untested=_UNTESTED, python=built["python"])
         packages = "".join(f"{package}\n" for package in built["packages"])
@@ -111,6 +114,7 @@ def swe_bench_lines(release: ReleasedTasks) -> Iterator[bytes]:
         params = _check(whole)
         plan = orjson.loads(params["files"]["plan.json"]["text"])
         private = _provenance(release, task)
+        is_proven = "name" in params["environment"]
         yield (
             canonical_json(
                 {
@@ -120,10 +124,11 @@ def swe_bench_lines(release: ReleasedTasks) -> Iterator[bytes]:
                     "problem_statement": task.candidate.prompt,
                     "patch": _reference(whole),
                     "test_patch": _hidden_patch(plan["hidden"], task.inputs[ARCHIVE]),
-                    "FAIL_TO_PASS": plan["fail_to_pass"],
+                    "FAIL_TO_PASS": plan["fail_to_pass"] if is_proven else [],
                     "PASS_TO_PASS": plan["pass_to_pass"],
-                    "environment": params["environment"],
-                    "commands": plan["commands"],
+                    "environment": params["environment"] if is_proven else {},
+                    "commands": plan["commands"] if is_proven else [],
+                    **({} if is_proven else {"needs_judge": True, "rubric": whole["rubric"]}),
                 }
             )
             + b"\n"
@@ -139,29 +144,11 @@ def _provenance(release: ReleasedTasks, task: ReleasedTask) -> dict[str, Any]:
 
 
 def _hidden_patch(hidden: list[tuple[str, str | None]], archive: Path) -> str:
-    """The hidden text files as a patch of the shipped tree."""
-    with tarfile.open(archive) as tar:
-        names = set(tar.getnames())
-        parts: list[str] = []
-        for path, content in hidden:
-            member = tar.extractfile(path) if path in names else None
-            before = member.read() if member is not None else b""
-            after = base64.b64decode(content) if content is not None else b""
-            parts += _difference(
-                path, before, after, is_new=member is None, is_gone=content is None
-            )
-    return "".join(parts)
-
-
-def _difference(
-    path: str, before: bytes, after: bytes, *, is_new: bool, is_gone: bool
-) -> Iterator[str]:
-    try:
-        old, new = before.decode("utf-8"), after.decode("utf-8")
-    except UnicodeDecodeError:
-        return
-    ends = ("/dev/null" if is_new else f"a/{path}", "/dev/null" if is_gone else f"b/{path}")
-    yield f"diff --git a/{path} b/{path}\n"
-    lines = (old.splitlines(keepends=True), new.splitlines(keepends=True))
-    for line in difflib.unified_diff(lines[0], lines[1], ends[0], ends[1]):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+    """The hidden files as a patch of the shipped tree."""
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder, "git"))
+        base = store.tree_with(store.start(), members(archive, {path for path, _ in hidden}))
+        laid = {p: None if c is None else ("100644", base64.b64decode(c)) for p, c in hidden}
+        there = {entry.path for entry in store.entries(base)}
+        changes = {p: c for p, c in laid.items() if c is not None or p in there}
+        return store.patch(base, store.tree_with(base, changes), sorted(changes)).decode()

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -60,6 +61,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REFERENCE = re.compile(r"refs/(?:heads|tags|remotes|pull)/[\w@+-][\w./@+-]{0,200}(?<![./])")
 TREE, LINK, SUBMODULE = "040000", "120000", "160000"
 PAGES = (".md", ".txt")
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _COMMITS = ("--exclude=*entire/checkpoints*", "--all")  # but for branches of transcripts
 _PLAIN = ("--no-renames", "--no-ext-diff")  # differences of files, by nothing of theirs
 
@@ -112,9 +114,7 @@ class Store:
 
         No git command is run in a clone: its objects are copied, its references read as text.
         """
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.run("init", "--quiet", "--bare", "--template=", ".")
+        self.start()
         if source.is_file():
             kinds = ("heads", "tags", "pull")
             wanted = (*(f"+refs/{kind}/*:refs/{kind}/*" for kind in kinds), _NOT_WANTED)
@@ -127,6 +127,12 @@ class Store:
         except OSError as error:
             raise GitFailed(f"git objects: {error.strerror}") from error
         self.run("update-ref", "--stdin", stdin="".join(lines).encode())
+
+    def start(self) -> str:
+        """Make it anew, without anything; the name of the tree without files."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.run("init", "--quiet", "--bare", "--template=", ".")
+        return _EMPTY_TREE
 
     def run(
         self, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
@@ -217,18 +223,26 @@ class Store:
 
     def tree_with(self, base: str, changes: Mapping[str, tuple[str, bytes] | None]) -> str:
         """The tree of `base` with other contents (mode, bytes) at some paths, None to remove."""
+        lines = []
+        for path, change in sorted(changes.items()):
+            name, mode = "0" * 40, "0"
+            if change is not None:
+                mode, content = change
+                arguments = ("hash-object", "-w", "--stdin", "--no-filters")
+                name = self.run(*arguments, stdin=content).decode().strip()
+            lines.append(f"{mode} {name}\t{path}\0".encode("utf-8", "surrogateescape"))
+        return self._indexed(base, ["update-index", "-z", "--index-info"], b"".join(lines))
+
+    def patched(self, base: str, patch: bytes) -> str:
+        """The tree of `base` with a patch. Raises GitFailed where it cannot be applied."""
+        return self._indexed(base, ["apply", "--cached", "--whitespace=nowarn"], patch)
+
+    def _indexed(self, base: str, command: Sequence[str], given: bytes) -> str:
+        """The tree that a command makes of the index of another."""
         with tempfile.TemporaryDirectory() as folder:
             index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
             self.run("read-tree", base, variables=index)
-            lines = []
-            for path, change in sorted(changes.items()):
-                name, mode = "0" * 40, "0"
-                if change is not None:
-                    mode, content = change
-                    arguments = ("hash-object", "-w", "--stdin", "--no-filters")
-                    name = self.run(*arguments, stdin=content).decode().strip()
-                lines.append(f"{mode} {name}\t{path}\0".encode("utf-8", "surrogateescape"))
-            self.run("update-index", "-z", "--index-info", stdin=b"".join(lines), variables=index)
+            self.run(*command, stdin=given, variables=index)
             return self.run("write-tree", "--missing-ok", variables=index).decode().strip()
 
     def changed(self, base: str, other: str) -> list[str]:
@@ -263,7 +277,7 @@ def _finished(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
         process.stdout.close()
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)  # 5 MB each of 20,000 files
 def _entries(store: Store, tree: str) -> list[Entry]:
     """Listings are asked for again and again; a name always has the same tree."""
     results = []
@@ -294,15 +308,23 @@ def _carriers(store: Store) -> dict[str, list[str]]:
 
 
 def _copy_objects(source: Path, target: Path) -> None:
-    """The packs and loose objects of a clone; links and everything else stay behind."""
-    for path in source.glob("*/*"):
-        folder = path.parent
-        is_object = _LOOSE.fullmatch(f"{folder.name}/{path.name}") or (
-            folder.name == "pack" and path.suffix in (".pack", ".idx")
-        )
-        if is_object and path.is_file() and not path.is_symlink() and not folder.is_symlink():
-            (target / folder.name).mkdir(exist_ok=True)
-            shutil.copyfile(path, target / folder.name / path.name)
+    """The packs and loose objects of a clone; links and everything else stay behind.
+
+    Git may be packing it at this moment: what goes is in a pack that came before, and packs are
+    copied last, until there is no new one.
+    """
+    for folder in sorted(source.iterdir()):
+        seen: set[Path] = set()
+        while not folder.is_symlink() and (fresh := {*folder.glob("*")} - seen):
+            seen |= fresh
+            for path in sorted(fresh):
+                is_object = _LOOSE.fullmatch(f"{folder.name}/{path.name}") or (
+                    folder.name == "pack" and path.suffix in (".pack", ".idx")
+                )
+                if is_object and path.is_file() and not path.is_symlink():
+                    (target / folder.name).mkdir(exist_ok=True)
+                    with suppress(FileNotFoundError):
+                        shutil.copyfile(path, target / folder.name / path.name)
 
 
 def git_folder(source: Path) -> Path:
@@ -313,15 +335,16 @@ def git_folder(source: Path) -> Path:
 def references(source: Path) -> list[tuple[str, str]]:
     """Branches, tags and remote branches of a clone with what they point to, read as text."""
     folder, results = git_folder(source), dict[str, str]()
-    packed = folder / "packed-refs"
+    for path in sorted((folder / "refs").rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            with suppress(FileNotFoundError):
+                text = path.read_text("utf-8", "replace")
+                results[path.relative_to(folder).as_posix()] = text.strip()
+    packed = folder / "packed-refs"  # read last: git packs a reference before it removes it
     if packed.is_file() and not packed.is_symlink():
         for line in packed.read_text("utf-8", "replace").splitlines():
             commit, _, name = line.partition(" ")
-            results[name] = commit
-    for path in sorted((folder / "refs").rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            name = path.relative_to(folder).as_posix()
-            results[name] = path.read_text("utf-8", "replace").strip()
+            results.setdefault(name, commit)
     return sorted(
         (name, commit)
         for name, commit in results.items()

@@ -59,18 +59,21 @@ def mutants_of(path: str, before: str, after: str) -> list[Mutant]:
     matcher = SequenceMatcher(None, before.split("\n"), after.split("\n"), autojunk=False)
     opcodes = matcher.get_opcodes()
     lines = {n + 1 for kind, _, _, a, b in opcodes if kind != "equal" for n in range(a, b)}
-    made = _by_syntax(after, lines) if path.endswith(".py") else _by_tokens(after, lines)
-    return [Mutant(path, *parts) for parts in dict.fromkeys(made)]
+    by = _by_syntax if path.endswith(".py") else _by_tokens
+    try:
+        made = dict.fromkeys(by(after, lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []  # no program, or one that nests deeper and counts further than Python reads
+    return [Mutant(path, *parts) for parts in made]
 
 
 Parts = tuple[int, int, int, str]
 
 
 def _by_syntax(text: str, lines: set[int]) -> Iterator[Parts]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
+    if "\r" in text.replace("\r\n", ""):
+        return  # lines that only Python counts
+    tree = ast.parse(text)
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)

@@ -25,8 +25,9 @@ from data.contracts import Origin, Session, Turn
 
 _COMMITTED = re.compile(r"(?m)^\s*\[[^\[\]\n]{1,120} ([0-9a-f]{7,40})\] (.{1,200})$")
 _NEWEST = re.compile(r"^(?:commit )?([0-9a-f]{7,40})\b")
-# Of a branch `a3/b2c4d5e6f7/0/`, of references of their own `f7/a3b2c4d5e6f7/0/`.
-_CHECKPOINT = re.compile(r"(?:^|/)([0-9A-Za-z]{2})/([0-9A-Za-z]{10,26})/\d{1,4}/full\.jsonl$")
+# Of a branch `a3/b2c4d5e6f7/0/`, of references of their own `f7/a3b2c4d5e6f7/0/`; copied
+# out of them often `a3b2c4d5e6f7/0/`.
+_CHECKPOINT = re.compile(r"(?:^|/)([0-9A-Za-z]{2})/?([0-9A-Za-z]{10,26})/\d{1,4}/full\.jsonl$")
 _DAY = 86_400.0  # seconds
 _AGREEMENT, _DISAGREEMENT = 0.04, 0.3  # what contents add to the confidence, or take from it
 _BOTH = 0.85  # contents agree with the newest commit before the session
@@ -172,7 +173,9 @@ def _endings(
                 ends[position] = commit, EvidenceKind.SUBJECT
     known = {commit.name for commit, _ in ends.values()}
     times = [turn.at for turn in session.turns]
-    ended = (c for path in (session.source_path, *copies) for c in repository.ended_by(path))
+    ended = [c for path in (session.source_path, *copies) for c in repository.ended_by(path)]
+    if len(ended) > 1:  # a checkpoint may be named by commits of somebody else's work, too
+        ended = [c for c in ended if _touches(c, session, repository)] or ended
     for commit in sorted(ended, key=lambda commit: (commit.at, commit.name)):
         if commit.name in known:
             continue
@@ -180,6 +183,14 @@ def _endings(
         position = before[-1] if before else len(session.turns) - 1
         ends.setdefault(position, (commit, EvidenceKind.TRAILER))
     return ends
+
+
+def _touches(commit: Commit, session: Session, repository: Repository) -> bool:
+    """Did a commit change a file that the session edited?"""
+    calls = (call for turn in session.turns for call in turn.tool_calls)
+    edited = {edit.path for call in calls for edit in edits_of(call, session.cwd)}
+    changed = (repository.store.changed(parent, commit.name) for parent in commit.parents[:1])
+    return any(not edited.isdisjoint(paths) for paths in changed)
 
 
 def _carried(session: Session, repository: Repository) -> dict[int, tuple[Commit, EvidenceKind]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any
 
 from construction.grading.programs_box import ProgramNotRun
 from construction.judging.settings import Judges
-from construction.repositories.candidates import Origin, candidate_of
+from construction.judging.stages import read_cases, write_cases
+from construction.repositories.candidates import BY_RUBRIC, HiddenTests, Origin, candidate_of
 from construction.repositories.contracts import (
     EvidenceKind,
     ProofOfTests,
@@ -27,7 +28,8 @@ from construction.repositories.environment import Built, Environments, build, na
 from construction.repositories.git import GitFailed
 from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.recovery import Repository, matching
-from construction.repositories.requests import Request, Unwritten, Written, write_requests
+from construction.repositories.requests import Request, Unwritten, write_requests
+from construction.repositories.rubrics import STAGE, case_of, write_rubrics
 from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.tasks import Found, Mask, Turned, masked_task, opened, take, tasks_of
 from construction.repositories.trees import archive
@@ -331,9 +333,20 @@ def with_written_tests(
     return [*(by_task | {proof.task: proof for proof in written}).values()]
 
 
-def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
-    """Write the proofs, and what became of each task."""
-    rows = [_row(PROVE, TASK, p.task, p.reason, flaky=p.flaky, note=p.note[-300:]) for p in proofs]
+def write_proofs(
+    proofs: Sequence[ProofOfTests], out: Path, rubrics: Collection[RepositoryReason] = ()
+) -> None:
+    """Write the proofs, and what became of each task.
+
+    Tasks without a proof for one of the reasons of `rubrics` are kept, to be graded by a rubric.
+    """
+    rows = []
+    for proof in proofs:
+        evidence: dict[str, Scalar] = {"flaky": proof.flaky, "note": proof.note[-300:]}
+        reason = proof.reason
+        if reason in rubrics:
+            reason, evidence = None, {**evidence, "decides": f"{BY_RUBRIC}: {proof.reason}"}
+        rows.append(_row(PROVE, TASK, proof.task, reason, Outcome.KEPT, **evidence))
     ids = [proof.task for proof in proofs]
     write_stage_tables(out, FILTER, ids, rows, stage=PROVE, unit=TASK)
     write_bytes(out / _PROOFS, b"".join(dump(proof) for proof in proofs))
@@ -341,58 +354,86 @@ def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Releasing:
-    """What makes a candidate of a task: its judges, its origin, the search for private text."""
+    """What makes a candidate of a task: its judges, its origin, the search for private text.
+
+    Tasks without a proof for one of the reasons of `rubrics` become cases, which need a rubric.
+    """
 
     config: RepositoriesConfig
     judges: Judges
     leaks: Callable[[Candidate, Path], str | None]  # the reason why it may not leave
     origin: Callable[[str], Origin]
     captures: Path
+    rubrics: Collection[RepositoryReason] = ()
 
 
 def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path) -> None:
     """Write the candidates of proven tasks, and what became of each."""
     by_task = {task.task: task for task in read_tasks(tasks)}
-    proven = [p for p in load(ProofOfTests, (proofs / _PROOFS).read_bytes()) if p.reason is None]
+    wanted = {None, *releasing.rubrics}
+    kept = [p for p in load(ProofOfTests, (proofs / _PROOFS).read_bytes()) if p.reason in wanted]
     with TemporaryDirectory() as scratch:
-        changes = _changes(tasks, [by_task[proof.task] for proof in proven], Path(scratch))
-        cases = [Unwritten(with_hidden(c, p), p) for c, p in zip(changes, proven, strict=True)]
+        changes = _changes(tasks, [by_task[proof.task] for proof in kept], Path(scratch))
+        cases = [
+            Unwritten(change if proof.reason else with_hidden(change, proof), proof)
+            for change, proof in zip(changes, kept, strict=True)
+        ]
         _write_candidates(cases, releasing, out)
 
 
 def _write_candidates(cases: Sequence[Unwritten], releasing: Releasing, out: Path) -> None:
     written = write_requests(cases, releasing.judges, releasing.config, out)
     environments = Environments.load(releasing.captures / "environments.jsonl")
-    candidates, rows, paths = [], [], {}
+    candidates, rows, paths, ungraded = [], [], {}, []
     for case, judged in zip(cases, written, strict=True):
-        assert judged.value is not None
-        made = _candidate(case, judged.value, environments, releasing)
-        reason = made if isinstance(made, str) else None
-        if not isinstance(made, str):
-            candidate, tar = made
+        request = judged.value
+        reason = None if isinstance(request, Request) else str(request)
+        if isinstance(request, Request):
+            tar = archive(case.change.store, case.task.base_tree)
+            candidate = _candidate(case, request, tar, environments, releasing)
             name = Path(_FILES, digest(tar))
             write_bytes(out / name, tar)
             reason = releasing.leaks(candidate, out / name)
+            if reason is None:
+                paths[digest(tar)] = name
+                if case.proof.reason is None:
+                    candidates.append(candidate)
+                else:
+                    ungraded.append(case_of(case, candidate, request.text))
         evidence: dict[str, Any] = {"note": "; ".join(judged.notes)} if judged.notes else {}
         rows.append(_row(REQUEST, TASK, case.task.task, reason, **evidence))
-        if reason is None:
-            paths[digest(tar)] = name
-            candidates.append(candidate)
     ids = [case.task.task for case in cases]
     write_stage_tables(out, FILTER, ids, rows, stage=REQUEST, unit=TASK)
     write_pool(out, candidates, paths)
+    write_cases(out, ungraded)
 
 
 def _candidate(
-    case: Unwritten, request: Written, environments: Environments, releasing: Releasing
-) -> tuple[Candidate, bytes] | str:
-    """The candidate of a task and its archive, or the reason why it has no request."""
-    if not isinstance(request, Request):
-        return str(request)
-    change = case.change
-    suite = suite_of(change, releasing.config)
-    assert isinstance(suite, Suite)
-    tar = archive(change.store, change.task.base_tree)
-    built = environments.find(case.proof.environment) or Built()
-    origin = releasing.origin(change.task.task)
-    return candidate_of(case, suite, built, request, tar, origin), tar
+    case: Unwritten,
+    request: Request,
+    tar: bytes,
+    environments: Environments,
+    releasing: Releasing,
+) -> Candidate:
+    tests = None
+    if case.proof.reason is None:
+        suite = suite_of(case.change, releasing.config)
+        assert isinstance(suite, Suite)
+        tests = HiddenTests(suite, environments.find(case.proof.environment) or Built())
+    return candidate_of(case, request, tar, releasing.origin(case.task.task), tests)
+
+
+def write_graded(requests: Path, judges: Judges, out: Path) -> None:
+    """Write the candidates that are graded by a rubric, and what became of each task.
+
+    Raises UnansweredError.
+    """
+    cases = read_cases(requests)
+    candidates, reasons = write_rubrics(cases, judges, out)
+    ids = [case.candidate.provenance.item_id for case in cases]
+    rows = [
+        _row(STAGE, TASK, task, reasons[case.candidate.task_id])
+        for task, case in zip(ids, cases, strict=True)
+    ]
+    write_stage_tables(out, FILTER, ids, rows, stage=STAGE, unit=TASK)
+    write_pool(out, candidates, {})

@@ -334,7 +334,7 @@ def _imported(text: str, tops: Collection[str]) -> dict[str, str]:
     """The names that Python imports from modules of the tree, with their modules."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     result: dict[str, str] = {}
     for node in ast.walk(tree):

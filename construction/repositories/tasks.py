@@ -25,6 +25,7 @@ from construction.repositories.trees import (
     is_left_out,
     is_safe,
     problem_of,
+    strays,
     transcripts,
 )
 from data.canonical import canonical_json, digest, file_digest
@@ -57,7 +58,7 @@ def find_repositories(folders: Sequence[Path]) -> list[tuple[str, Path]]:
             for path in (location, *sorted(location.glob("*.bundle"))):
                 if path.suffix == ".bundle" or _is_clone(path):
                     generic = path.stem in ("repo", "repository")
-                    name = location.name if generic else path.name.removesuffix(path.suffix)
+                    name = path.parent.name if generic else path.name.removesuffix(path.suffix)
                     by_name.setdefault(re.sub(r"[^A-Za-z0-9._-]", "-", name) or "repository", path)
     return sorted(by_name.items())
 
@@ -250,9 +251,10 @@ def _problem(
 
 
 def _shipped(store: Store, tree: str, config: RepositoriesConfig) -> str:
-    """A tree without transcripts, credential files, and what a partial clone lacks."""
+    """A tree without transcripts, credential files, and what no clone could have filled."""
     entries = store.entries(tree)
     left_out = [e.path for e in entries if e.size < 0 or is_left_out(e.path, config)]
+    left_out += strays(store, tree)
     return store.tree_with(tree, dict.fromkeys([*left_out, *transcripts(store, tree)]))
 
 

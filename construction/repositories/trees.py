@@ -6,7 +6,7 @@ import io
 import posixpath
 import re
 import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from construction.repositories.contracts import RepositoriesConfig, RepositoryReason
@@ -40,6 +40,13 @@ def transcripts(store: Store, tree: str) -> list[str]:
     named = [e.path for e in store.entries(tree) if e.path.endswith(PAGES) and e.size > 0]
     pages = store.files(tree, {path for path in named if not is_protected(path)})
     return [path for path, content in pages.items() if _is_transcript(path, content)]
+
+
+def strays(store: Store, tree: str) -> list[str]:
+    """Submodules that nothing says where to get: repositories inside, committed by mistake."""
+    named = [entry.path for entry in store.entries(tree) if entry.mode == SUBMODULE]
+    stated = b"".join(store.files(tree, [".gitmodules"]).values()) if named else b""
+    return [path for path in named if f"path = {path}\n".encode() not in stated + b"\n"]
 
 
 def _is_transcript(path: str, content: bytes) -> bool:
@@ -112,6 +119,17 @@ def archive(store: Store, tree: str) -> bytes:
             item.size, item.mode = len(content), 0o755 if entry.mode.endswith("755") else 0o644
             out.addfile(item, io.BytesIO(content))
     return buffer.getvalue()
+
+
+def members(path: Path, wanted: Collection[str]) -> dict[str, tuple[str, bytes]]:
+    """The mode and content of the files at some paths of an archive."""
+    with tarfile.open(path) as tar:
+        files = [item for item in tar if item.isreg() and item.name in wanted]
+        return {
+            item.name: ("100755" if item.mode & 0o100 else "100644", content.read())
+            for item in files
+            if (content := tar.extractfile(item)) is not None
+        }
 
 
 def added_lines(patch: bytes) -> list[str]:

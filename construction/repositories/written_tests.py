@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ from construction.judging.model.asking import (
     require_answers,
     write_model_use,
 )
-from construction.judging.model.prompt import Cleaner, load_prompt
+from construction.judging.model.prompt import Cleaner, cleaned, load_prompt
 from construction.judging.settings import Judges, ModelStage
 from construction.repositories.contracts import (
     ProofOfTests,
@@ -114,6 +114,12 @@ def untested_of(change: Change, config: RepositoriesConfig) -> Untested | Reposi
     return Untested(change, path, suite, near[0] if near else None)
 
 
+def _is_taken(path: str, entries: Collection[str]) -> bool:
+    """Is a file there, above or below this path?"""
+    above = {path[:at] for at, sign in enumerate(path) if sign == "/"}
+    return any(e == path or e in above or e.startswith(f"{path}/") for e in entries)
+
+
 Prove = Callable[[Change, Suite, str], ProofOfTests]  # of tests in a file
 
 
@@ -143,7 +149,7 @@ def writing_stage(
         path, content = answer.path, answer.content
         if not content.strip():
             return Checked(unproven(case, answer.why_none))
-        is_new = is_safe(path) and is_test(path) and path not in case.change.entries
+        is_new = is_safe(path) and is_test(path) and not _is_taken(path, case.change.entries)
         if not is_new or kind_of(path) != kind_of(case.path):
             return Faults((f"`path` has to be a new file with tests, such as {case.path}",))
         change = case.change.with_file(path, content.encode())
@@ -156,7 +162,7 @@ def writing_stage(
             return Faults((f"Only the change has what they look for, nobody said it: {names}",))
         proof = prove(change, suite, path)
         if proof.reason is _UNPROVEN:
-            return Faults((proof.note,))
+            return Faults((cleaned(proof.note),))  # it may quote what a program printed
         return Checked(replace(proof, judge=judge))
 
     return Stage(

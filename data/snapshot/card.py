@@ -58,7 +58,13 @@ def summarised(release: Release) -> Release:
     if release.card.summary is not None:
         return release
     lanes = Counter(candidate.lane for candidate in release.candidates)
-    parts = [f"{lanes[lane]} {_MADE[lane][lanes[lane] > 1]}" for lane in Lane if lanes[lane]]
+    by_rubric = sum(c.lane is Lane.REPOSITORIES and bool(c.rubric) for c in release.candidates)
+    said = {Lane.REPOSITORIES: f" ({by_rubric} graded by rubric)"} if by_rubric else {}
+    parts = [
+        f"{lanes[lane]} {_MADE[lane][lanes[lane] > 1]}{said.get(lane, '')}"
+        for lane in Lane
+        if lanes[lane]
+    ]
     summary = f"Self-contained tasks for agents: {', '.join(parts)}. Every rejection is recorded."
     return replace(release, card=release.card.model_copy(update={"summary": summary}))
 

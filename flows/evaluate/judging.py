@@ -21,8 +21,10 @@ from construction.judging.judged_attempts import JudgedRun, judge_run, packets, 
 from construction.judging.model.asking import model_client
 from construction.judging.model.attempt_case import WORTH
 from construction.judging.review import queued, recorded, write_items
+from construction.repositories.rubrics import with_changed_files
 from data.atomic import private_dir
 from data.attempts import write_tables
+from data.contracts import Lane
 from data.errors import InputError, ReleaseError, program
 from data.randomness import release_key
 from data.releases.tasks import ReleasedTasks, read_tasks, require_guarded, require_outside
@@ -104,7 +106,8 @@ def _judged(release: ReleasedTasks, order: JudgeOrder) -> JudgedRun:
     stages, kept = ModelStagesConfig(judge=config.judge), private_dir(private / "pages")
     key = _controls_key(private)
     with model_client(config, order.runtime, private / _REPLIES, masked=True) as client:
-        return judge_run(release, run, order.attempts, client, stages, kept, key)
+        looks = {Lane.REPOSITORIES: with_changed_files}
+        return judge_run(release, run, order.attempts, client, stages, kept, key, looks)
 
 
 def _controls_key(private: Path) -> bytes:

@@ -14,6 +14,7 @@ from construction.analytics.contracts import STAGE as ANALYTICS
 from construction.analytics.released import walker_of
 from construction.grading.gate import GATE, SECTION
 from construction.grading.preflight import UNIT, PreflightJob, preflight_shard
+from construction.repositories.rubrics import STAGE as RUBRICS
 from construction.repositories.stages import REQUEST as REPOSITORIES
 from construction.statements.database import DATABASE
 from data.canonical import digest
@@ -32,6 +33,7 @@ POOL_PARTS = (
     (ANNOTATION, ANALYTICS),
     (WORKFLOWS.name,),
     (REPOSITORIES,),
+    (RUBRICS,),
 )
 FILES = ("package", ANALYTICS, WORKFLOWS.name, REPOSITORIES)
 _SHARD_SIZE = 200  # candidates

@@ -16,8 +16,10 @@ from construction.judging.model.prompt import load_prompt
 from construction.judging.settings import ModelStage
 from construction.mentions.spans import file_name_spans
 from construction.repositories.candidates import Origin
-from construction.repositories.contracts import dump
+from construction.repositories.contracts import RepositoryReason, dump
 from construction.repositories.requests import PROMPT
+from construction.repositories.rubrics import MODEL_STAGE, STAGE, UNPROVABLE
+from construction.repositories.rubrics import VERSION as _RUBRICS
 from construction.repositories.stages import (
     PROVE,
     RECOVER,
@@ -28,6 +30,7 @@ from construction.repositories.stages import (
     prove_all,
     with_written_tests,
     write_candidates,
+    write_graded,
     write_proofs,
     write_tasks,
 )
@@ -53,10 +56,25 @@ def is_given(run: Run) -> bool:
 _writes_tests = asking(ModelStage.REPOSITORY_TESTS)
 
 
+def _grades_by_rubric(run: Run) -> bool:
+    """Does the recipe have a model write a rubric where no tests are proven?"""
+    does = run.recipe.judging.model.does(MODEL_STAGE)
+    return run.recipe.repositories.rubric_without_tests and does
+
+
+def _takes_untested(run: Run) -> bool:
+    return _writes_tests(run) or _grades_by_rubric(run)
+
+
+def _rubrics(run: Run) -> frozenset[RepositoryReason]:
+    """The reasons of tasks without a proof that are graded by a rubric."""
+    return UNPROVABLE if _grades_by_rubric(run) else frozenset()
+
+
 def _look(work: Work) -> Observed:
     sources = find_repositories(work.run.runtime.repos)
     digests = {name: source_digest(path) for name, path in sources}
-    return Observed([digests, _writes_tests(work.run)], sources)
+    return Observed([digests, _takes_untested(work.run)], sources)
 
 
 def _repositories(work: Work) -> dict[str, str]:
@@ -80,7 +98,7 @@ def _recover(work: Work, out: Path) -> None:
     write_tasks(
         work.observed, files, recipe.repositories, out, recipe.source.licence,
         None if recipe.source.disclosure is Disclosure.PUBLIC else mask,
-        untested=_writes_tests(run),
+        untested=_takes_untested(run),
     )  # fmt: skip
 
 
@@ -110,6 +128,7 @@ def _prove(work: Work) -> Observed:
     proofs = prove_all(work.folder(TASKS.name), outside)
     prompt = [load_prompt(TESTS_PROMPT).digest, run.judges.of(ModelStage.REPOSITORY_TESTS)]
     written = [*prompt, outside.has_sandbox] if _writes_tests(run) else []
+    written += [_RUBRICS] if _grades_by_rubric(run) else []
     return Observed([digest(b"".join(map(dump, proofs))), written], (proofs, outside))
 
 
@@ -122,7 +141,8 @@ def _write_proofs(work: Work, out: Path) -> None:
     """Write the proofs, with those of tests that a model writes where a session brought none."""
     proofs, outside = work.observed
     folder, judges = work.folder(TASKS.name), work.run.judges
-    write_proofs(with_written_tests(folder, proofs, outside, judges, out), out)
+    proofs = with_written_tests(folder, proofs, outside, judges, out)
+    write_proofs(proofs, out, _rubrics(work.run))
 
 
 TESTS = Stage(
@@ -140,7 +160,8 @@ TESTS = Stage(
 
 def _prompt(work: Work) -> Observed:
     judges = work.run.judges.of(ModelStage.REPOSITORY_REQUESTS)
-    return Observed([load_prompt(PROMPT).digest, judges], None)
+    rubrics = [_RUBRICS] if _grades_by_rubric(work.run) else []
+    return Observed([load_prompt(PROMPT).digest, judges, *rubrics], None)
 
 
 def _candidates(work: Work, out: Path) -> None:
@@ -159,7 +180,8 @@ def _candidates(work: Work, out: Path) -> None:
         return Origin(run.opaque("r", item), source.name, source.disclosure)
 
     captures = run.private / "captures"
-    releasing = Releasing(run.recipe.repositories, run.judges, leaks, origin, captures)
+    config, rubrics = run.recipe.repositories, _rubrics(run)
+    releasing = Releasing(config, run.judges, leaks, origin, captures, rubrics)
     write_candidates(work.folder(TASKS.name), work.folder(TESTS.name), releasing, out)
 
 
@@ -173,4 +195,26 @@ REQUESTS = Stage(
     asks=asking(ModelStage.REPOSITORY_REQUESTS),
     compute=_candidates,
     uses_key=True,
+)
+
+
+def _rubric_prompt(work: Work) -> Observed:
+    prompt = load_prompt(str(MODEL_STAGE)).digest
+    return Observed([prompt, _RUBRICS, work.run.judges.of(MODEL_STAGE)], None)
+
+
+def _grade(work: Work, out: Path) -> None:
+    write_graded(work.folder(REQUESTS.name), work.run.judges, out)
+
+
+RUBRICS = Stage(
+    name=STAGE,
+    meaning="By which rubric is it judged, where no tests could be proven?",
+    units=(Unit(TASK, FILTER),),
+    settings=("judging.model_stages",),
+    reads=(REQUESTS.name,),
+    observe=_rubric_prompt,
+    asks=asking(MODEL_STAGE),
+    compute=_grade,
+    applies=_grades_by_rubric,
 )

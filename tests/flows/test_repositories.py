@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import construction.repositories.stages
 from construction.grading.programs_box import ENVIRONMENTS
 from construction.judging.model.asking import model_costs
 from construction.repositories.contracts import (
@@ -19,20 +20,23 @@ from construction.repositories.contracts import (
     RepositoriesConfig,
 )
 from construction.repositories.environment import Built, Environments, name_of
-from construction.repositories.proof import Proofs, proof_key
+from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.stages import STORES, read_tasks
 from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.tasks import opened
 from construction.repositories.written_tests import VERSION
+from construction.sandbox import sandbox
+from construction.sandbox.presence import Presence
 from data.canonical import canonical_json, digest
 from data.contracts import Outcome
 from data.pool import read_pool
 from data.stage_tables import read_records
 from data.stages import Results, Stage, run_stage
 from flows.recipe import Recipe, Runtime
-from flows.run import open_run
-from flows.stages.repositories import REQUESTS, TASKS, TESTS
+from flows.run import Run, open_run
+from flows.stages.repositories import REQUESTS, RUBRICS, TASKS, TESTS
 from flows.stages.sessions import SCAN
+from tests.construction.judging.model.answers import DIMENSIONS, criterion, graded
 from tests.construction.repositories.invented import (
     BASE,
     MEAN,
@@ -45,7 +49,7 @@ from tests.construction.repositories.invented import (
     git,
     log,
 )
-from tests.flows.model_server import model_server
+from tests.flows.model_server import Answers, model_server
 from tests.needs import needs_box
 
 SPEC = EnvironmentSpec("python", ("pytest",))
@@ -53,6 +57,7 @@ PATH = "tests/test_mean.py"
 
 
 LANE = (SCAN, TASKS, TESTS, REQUESTS)
+WITH_RUBRICS = (*LANE, RUBRICS)
 
 
 def run_lane(
@@ -247,6 +252,52 @@ def test_a_model_writes_tests_where_a_session_brought_none(tmp_path: Path) -> No
     assert read_pool(again.outputs[REQUESTS.name]).candidates == (candidate,)
 
 
+def test_without_bubblewrap_nothing_is_run_and_no_model_writes_tests_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "bubblewrap", lambda: None)
+    untested_session(tmp_path)
+    given = {"repositories": {"build_environments": True}, "source": {"disclosure": "public"}}
+    recipe = Recipe.model_validate({**given, "judging": {"model": {"name": "fake-1"}}})
+    with model_server(replies(graded())) as served:
+        results = run_lane(tmp_path, recipe, llm={"base_url": served.url, "attempts": 1})
+    assert served.requests == []
+    assert reasons(results.outputs[TESTS.name]) == [("task", "rejected", "environment.no_sandbox")]
+    assert not (tmp_path / "out" / "private" / "environments").exists()
+
+
+def test_a_proof_that_was_killed_is_taken_up_without_asking_the_model_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    untested_session(tmp_path)
+    stages = ("repository_tests", "repository_requests")
+    recipe = by_rubric(stages=stages)
+    captured_proof(tmp_path, recipe, MEAN_TEST + "# another\n")
+
+    def answer(fields: Collection[str], material: object) -> dict[str, Any]:
+        content = {"path": PATH, "content": MEAN_TEST, "why_none": ""}
+        return content if "content" in fields else {"request": SAID, "why_none": ""}
+
+    def killed(prover: Prover, path: str) -> ProofOfTests:
+        raise KeyboardInterrupt
+
+    def proven(prover: Prover, path: str) -> ProofOfTests:
+        plan = replace(prover.suite.plan, fail_to_pass=("test_mean",))
+        return ProofOfTests(prover.change.task.task, "abc", plan, mutants=(7, 8))
+
+    with model_server(answer) as served:
+        llm = {"base_url": served.url, "attempts": 1}
+        monkeypatch.setattr(Run, "sandbox", lambda run: Presence.PRESENT)
+        monkeypatch.setattr(construction.repositories.stages, "prove_written", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run_lane(tmp_path, recipe, llm=llm)
+        assert len(served.requests) == 1
+        monkeypatch.setattr(construction.repositories.stages, "prove_written", proven)
+        results = run_lane(tmp_path, recipe, llm=llm)
+    assert len(served.requests) == len(stages)
+    assert len(read_pool(results.outputs[REQUESTS.name]).candidates) == 1
+
+
 def test_a_model_writes_a_request_that_a_replay_gives_again(tmp_path: Path) -> None:
     _, _, ending = clone(tmp_path)
     log(tmp_path, ending, request="do it")
@@ -270,3 +321,94 @@ def test_a_model_writes_a_request_that_a_replay_gives_again(tmp_path: Path) -> N
     again = run_lane(tmp_path, recipe, model_calls={"mode": "replay"}).outputs[REQUESTS.name]
     assert [folder.name for folder in again] == [folder.name for folder in first]
     assert read_pool(again).candidates == (candidate,)
+
+
+SAID = "Give `tally/sums.py` a function `mean`; the mean of nothing is 0."
+FACT = ("tally/sums.py", "result += number")
+
+
+def untested_session(folder: Path) -> None:
+    """A session that brought no test."""
+    work, base, _ = clone(folder)
+    git(work, "reset", "-q", "--hard", base)
+    code = {"tally/sums.py": BASE["tally/sums.py"] + MEAN}
+    log(folder, commit(work, code, "Mean", START + 600))
+
+
+def by_rubric(**model: Any) -> Recipe:
+    judging = {"model": {"name": "fake-1", **model}}
+    given = {"source": {"disclosure": "public"}, "judging": judging}
+    return Recipe.model_validate({**given, "repositories": {"rubric_without_tests": True}})
+
+
+def replies(rubric: dict[str, Any]) -> Answers:
+    def answer(fields: Collection[str], material: object) -> dict[str, Any]:
+        if "criteria" in fields:
+            return rubric
+        if "content" in fields:
+            return {"path": "", "content": "", "why_none": "It is a matter of taste."}
+        return {"request": SAID, "why_none": ""}
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("stages", "why"),
+    [
+        (("repository_requests", "grade"), "repository.no_tests"),
+        (("repository_tests", "repository_requests", "grade"), "tests.unproven"),
+    ],
+)
+def test_where_no_tests_are_proven_a_rubric_is_written_if_the_recipe_says_so(
+    tmp_path: Path, stages: tuple[str, ...], why: str
+) -> None:
+    untested_session(tmp_path)
+    recipe = by_rubric(stages=stages)
+    captured_proof(tmp_path, recipe, MEAN_TEST)  # the environment is there, this proof is not used
+    first, *others = DIMENSIONS
+    rubric = graded(criterion(first, 0.6, FACT), *(criterion(name, 0.1) for name in others))
+    with model_server(replies(rubric)) as served:
+        llm = {"base_url": served.url, "attempts": 1}
+        results = run_lane(tmp_path, recipe, WITH_RUBRICS, llm=llm)
+    assert len(served.requests) == len(stages)
+    (row,) = read_records(results.outputs[TESTS.name]).ledger
+    assert (row.outcome, row.evidence["decides"]) == (Outcome.KEPT, f"graded by rubric: {why}")
+    assert reasons(results.outputs[RUBRICS.name]) == [("task", "kept", None)]
+    assert read_pool(results.outputs[REQUESTS.name]).candidates == ()
+    (candidate,) = read_pool(results.outputs[RUBRICS.name]).candidates
+    assert candidate.rubric is not None and not candidate.rubric.needs_model
+    assert candidate.provenance.detail["tests"] == f"graded by rubric: {why}"
+    assert candidate.provenance.detail["judges"] == {"grade": "model:fake-1"}
+    shutil.rmtree(tmp_path / "out" / "private" / "stages")
+    again = run_lane(tmp_path, recipe, WITH_RUBRICS, model_calls={"mode": "replay"})
+    assert read_pool(again.outputs[RUBRICS.name]).candidates == (candidate,)
+
+
+@pytest.mark.parametrize(
+    "rubric",
+    [
+        graded(),  # without a fact
+        graded(*(criterion(name, 0.5, FACT) for name in DIMENSIONS[:2])),
+        graded(*(criterion(name, 0.2, ("tally/sums.py", "not there")) for name in DIMENSIONS)),
+    ],
+)
+def test_a_rubric_that_is_not_whole_is_none(tmp_path: Path, rubric: dict[str, Any]) -> None:
+    untested_session(tmp_path)
+    recipe = by_rubric(stages=("repository_requests", "grade"))
+    with model_server(replies(rubric)) as served:
+        llm = {"base_url": served.url, "attempts": 1}
+        results = run_lane(tmp_path, recipe, WITH_RUBRICS, llm=llm)
+    assert reasons(results.outputs[RUBRICS.name]) == [("task", "rejected", "tests.no_rubric")]
+    assert read_pool(results.outputs[RUBRICS.name]).candidates == ()
+
+
+def test_without_the_option_or_without_a_model_nothing_is_graded_by_a_rubric(
+    tmp_path: Path,
+) -> None:
+    untested_session(tmp_path)
+    models: tuple[dict[str, Any], ...] = ({"name": ""}, {"stages": ("repository_requests",)})
+    for recipe in (by_rubric(**more) for more in models):
+        assert not RUBRICS.applies(open_run(recipe, Runtime(out=tmp_path / "x", quiet=True)))
+        folders = run_lane(tmp_path, recipe, LANE[:2]).outputs[TASKS.name]
+        assert ("task", "rejected", "repository.no_tests") in reasons(folders)
+    assert RepositoriesConfig().rubric_without_tests is False

@@ -13,9 +13,12 @@ from construction.repositories.candidates import ARCHIVE, PATCH
 from construction.repositories.contracts import ProofOfTests
 from construction.repositories.exports import harbor_files, swe_bench_lines
 from data.canonical import canonical_json, file_digest
+from data.contracts import Candidate
 from data.errors import InputError
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 from tests.construction.repositories.test_proof import World, candidate_in, reference_of
+
+_PRIVATE = ("checks", "steps", "rubric")
 
 
 @pytest.fixture(scope="module")
@@ -23,23 +26,20 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return World(tmp_path_factory.mktemp("world"))
 
 
-def released(world: World, folder: Path) -> ReleasedTasks:
+def released(world: World, folder: Path, candidate: Candidate | None = None) -> ReleasedTasks:
     """A release of the invented task, as far as exports read it."""
     plan = replace(world.suite.plan, fail_to_pass=("a",), pass_to_pass=("b",))
-    candidate = candidate_in(world, ProofOfTests(world.task.task, "abc", plan))
+    candidate = candidate or candidate_in(world, ProofOfTests(world.task.task, "abc", plan))
     whole = candidate.model_dump(mode="json")
     private = folder / "private"
     (private / "r-1").mkdir(parents=True)
-    for name in ("checks", "steps"):
+    for name in _PRIVATE:
         (private / f"r-1/{name}.json").write_bytes(canonical_json({name: whole[name]}))
     (private / "r-1/provenance.json").write_bytes(
         canonical_json({"provenance": whole["provenance"]})
     )
     (folder / ARCHIVE).write_bytes(world.tar)
-    sums = {
-        f"r-1/{name}.json": file_digest(private / f"r-1/{name}.json")
-        for name in ("checks", "steps")
-    }
+    sums = {f"r-1/{name}.json": file_digest(private / f"r-1/{name}.json") for name in _PRIVATE}
     task = ReleasedTask(candidate, candidate.prompt, {ARCHIVE: folder / ARCHIVE})
     return ReleasedTasks("demo-1", "0" * 64, {"r-1": task}, folder / "tables", private, sums)
 

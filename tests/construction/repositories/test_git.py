@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import tarfile
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from construction.repositories.contracts import RepositoriesConfig, RepositoryReason
-from construction.repositories.git import GitFailed, Store
+from construction.repositories.git import GitFailed, Store, references
 from construction.repositories.tasks import find_repositories, source_digest, take
-from construction.repositories.trees import archive, is_inside, is_safe, problem_of
+from construction.repositories.trees import archive, is_inside, is_safe, problem_of, strays
 from tests.construction.repositories.invented import BASE, START, clone, commit, git
 
 
@@ -51,6 +53,11 @@ def test_a_bundle_and_a_bare_clone_hold_what_a_clone_holds(tmp_path: Path) -> No
     git(tmp_path, "clone", "-q", "--bare", str(work), str(tmp_path / "repos" / "bare.git"))
     names = [name for name, _ in find_repositories([tmp_path / "repos"])]
     assert names == ["bare", "tally"]
+    work.rename(tmp_path / "repos" / "repo")
+    (tmp_path / "repos").rename(tmp_path / "abacus")
+    named = dict(find_repositories([tmp_path / "abacus"]))
+    assert named["abacus"] == tmp_path / "abacus" / "repo"  # a folder that is called so tells none
+    (tmp_path / "abacus").rename(tmp_path / "repos")
     for name, source in (
         ("b", tmp_path / "repos/tally.bundle"),
         ("c", tmp_path / "repos/bare.git"),
@@ -127,6 +134,43 @@ def test_hostile_trees_have_their_reasons(tmp_path: Path) -> None:
     assert problem_of(store, store.entries(upper), config) is RepositoryReason.UNSAFE_PATH
 
 
+def test_a_clone_is_read_whole_while_git_packs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, _, ending = clone(tmp_path)
+    copied, copy = list[str](), shutil.copyfile
+
+    def packing(source: Path, target: Path) -> None:
+        if len(copied) == 1:  # all that was listed before is gone, and in a pack
+            git(work, "repack", "-q", "-a", "-d")
+            git(work, "prune-packed")
+        if len(copied) == 4:  # the pack is another one when its index is to be copied
+            commit(work, {"more.py": "a = 1\n"}, "More", START + 900)
+            git(work, "repack", "-q", "-a", "-d")
+        copied.append(source.name)
+        copy(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", packing)
+    store = taken(tmp_path, work)
+    assert ending in [commit.name for commit in store.commits()]
+    assert store.run("fsck", "--connectivity-only") == b""
+
+
+def test_references_are_read_whole_while_git_packs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, _, ending = clone(tmp_path)
+    glob = Path.rglob
+
+    def packing(path: Path, pattern: str) -> Iterator[Path]:
+        listed = [*glob(path, pattern)]
+        git(work, "pack-refs", "--all")
+        yield from listed
+
+    monkeypatch.setattr(Path, "rglob", packing)
+    assert references(work) == [("refs/heads/main", ending)]
+
+
 def test_submodules_are_refused_and_not_fetched(tmp_path: Path) -> None:
     work, _, ending = clone(tmp_path)
     witness = tmp_path / "ran"
@@ -139,9 +183,18 @@ def test_submodules_are_refused_and_not_fetched(tmp_path: Path) -> None:
     store = taken(tmp_path, work)
     entries = store.entries(store.tips()[-1])
     assert problem_of(store, entries, RepositoriesConfig()) is RepositoryReason.SUBMODULE
+    assert strays(store, store.tips()[-1]) == []
     git(work, "bundle", "create", "-q", str(tmp_path / "tally.bundle"), "main")
     assert taken(tmp_path / "bundled", tmp_path / "tally.bundle").tips()[-1] == store.tips()[-1]
     assert not witness.exists()
+
+
+def test_a_repository_inside_that_nothing_names_is_left_out(tmp_path: Path) -> None:
+    work, _, ending = clone(tmp_path)
+    git(work, "update-index", "--add", "--cacheinfo", f"160000,{ending},worktrees/a")
+    git(work, "commit", "-q", "-m", "A work tree by mistake")
+    store = taken(tmp_path, work)
+    assert strays(store, store.tips()[-1]) == ["worktrees/a"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from construction.grading.state_kinds import StateReason
 from construction.repositories.candidates import (
     ARCHIVE,
     PATCH,
+    HiddenTests,
     Origin,
     candidate_of,
 )
@@ -81,9 +82,10 @@ def reference_of(world: World) -> bytes:
 
 def candidate_in(world: World, proof: ProofOfTests) -> Candidate:
     origin = Origin("r-1", "invented", Disclosure.PUBLIC)
-    case, built = Unwritten(Change(world.task, world.store), proof), Built(("pytest==9",))
+    case = Unwritten(Change(world.task, world.store), proof)
     request = Request(REQUEST, "model:m")
-    return candidate_of(case, world.suite, built, request, world.tar, origin)
+    tests = HiddenTests(world.suite, Built(("pytest==9",)))
+    return candidate_of(case, request, world.tar, origin, tests)
 
 
 @needs_box

@@ -24,6 +24,8 @@ from data.contracts import Origin, Role, Session, ToolCall, Turn
 from data.stage_tables import read_records
 from tests.construction.repositories.invented import (
     BASE,
+    MEAN,
+    MEAN_TEST,
     REQUEST,
     START,
     clone,
@@ -200,6 +202,8 @@ def test_each_version_of_a_carried_page_ends_the_task_that_it_reached(tmp_path: 
     [
         ("a3/b2c4d5e6f7", "a3b2c4d5e6f7"),
         ("f7/a3b2c4d5e6f7", "a3b2c4d5e6f7"),
+        ("a3b2c4d5e6f7", "a3b2c4d5e6f7"),
+        ("01M2VBJBJQZ2BP1W2PBWDF3J31", "01M2VBJBJQZ2BP1W2PBWDF3J31"),
         ("31/01M2VBJBJQZ2BP1W2PBWDF3J31", "01M2VBJBJQZ2BP1W2PBWDF3J31"),
     ],
 )
@@ -231,6 +235,24 @@ def test_of_two_sessions_the_one_whose_log_printed_the_commit_made_it(tmp_path: 
     assert (task.ending, task.messages) == (ending, (REQUEST,))
     reasons = [row.reason for row in read_records([tmp_path / "out"]).ledger]
     assert reasons.count("repository.same_change") == 1
+
+
+def test_of_two_commits_that_name_a_checkpoint_the_one_of_the_edited_files_ended_it(
+    tmp_path: Path,
+) -> None:
+    trailer = "\n\nEntire-Checkpoint: a3b2c4d5e6f7"
+    work, base, _ = clone(tmp_path)
+    git(work, "reset", "-q", "--hard", base)
+    commit(work, {"other.py": "a = 1\n"}, f"Other work{trailer}", START + 500)
+    changes = {"tally/sums.py": BASE["tally/sums.py"] + MEAN, "tests/test_sums.py": MEAN_TEST}
+    ending = commit(work, changes, f"Mean{trailer}", START + 600)
+    path = tmp_path / "sessions" / "a3b2c4d5e6f7" / "0" / "full.jsonl"
+    path.parent.mkdir(parents=True)
+    log(tmp_path, None).rename(path)
+    files = scan([tmp_path / "sessions"])
+    write_tasks(find_repositories([tmp_path / "repos"]), files, CONFIG, tmp_path / "out")
+    (task,) = read_tasks(tmp_path / "out")
+    assert task.ending == ending
 
 
 @pytest.mark.parametrize(
