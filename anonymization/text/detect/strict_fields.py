@@ -144,7 +144,8 @@ def _shows_somebody(plain: str, dictionary: frozenset[str]) -> bool:
 
 
 _LOGINS = frozenset({"login", "user", "username", "handle"})
-_JOINED = re.compile(r"[a-z]+[a-z0-9]*(?:[-_][a-z0-9]+)+")
+_JOINED = re.compile(r"[a-z]+[a-z0-9]*(?:[-_][a-z0-9]+)+|[A-Z]{2,}(?:_[A-Za-z]+)+")
+_URI_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,15}://")
 
 
 def _is_of_program(plain: str, dictionary: frozenset[str]) -> bool:
@@ -158,7 +159,8 @@ def _is_of_program(plain: str, dictionary: frozenset[str]) -> bool:
     if parts[0] in ("my", "your"):
         return True
     are_known = all(is_known(part, dictionary) for part in parts if not part.isdigit())
-    return are_known and (is_program_word(parts[0]) or plain.count("_") > 1)
+    is_constant = parts[0].isupper()  # `KIND_member`
+    return are_known and (is_constant or is_program_word(parts[0]) or plain.count("_") > 1)
 
 
 def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) -> bool:
@@ -166,6 +168,8 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
         return False
     if field_of(plain) is Field.CODED:
         return False  # a label in a row of labels
+    if small.partition(":")[0] in _NO_LOGINS or is_program_word(small.rstrip("0123456789")):
+        return False  # a port behind `localhost`, a protocol with its number
     parts = small.split()
     if _QUANTITY.match(plain) or all(map(is_program_word, parts)):
         return False
@@ -173,7 +177,7 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
         return False
     if label == "name" and not _is_name(plain, parts):
         return False
-    if label in _OF_THINGS and not _shows_somebody(plain, dictionary):
+    if label.rpartition(" ")[2] in _OF_THINGS and not _shows_somebody(plain, dictionary):
         return False
     if label == "name":
         return True
@@ -272,6 +276,17 @@ def is_of_thing(text: str) -> bool:
 
 
 _THINGS = listed(_TABLE, "named_things", "latin") | listed(_TABLE, "named_things", "cjk")
+_FIRMS = listed(_TABLE, "of_firms", "latin")
+_FIRMS_CJK = tuple(listed(_TABLE, "of_firms", "cjk"))
+
+
+def is_of_firm(text: str) -> bool:
+    """Is a text a cell under a label of firms or institutions (`company`, `Company Name`)?"""
+    label, mark, _ = text.partition(": ")
+    if not mark or len(label) > _LONGEST_LABEL:
+        return False
+    plain = normalised(label).removesuffix(" name")
+    return plain.rpartition(" ")[2] in _FIRMS or plain.endswith(_FIRMS_CJK)
 
 
 def _value(
@@ -298,6 +313,8 @@ def _checked(
     text: str, span: tuple[int, int], label: str, dictionary: frozenset[str]
 ) -> Iterator[_Span]:
     field = field_of(label)
+    scheme = _URI_SCHEME.match(text, *span)
+    span = (scheme.end(), span[1]) if scheme else span
     value = text[slice(*span)]
     if field is None or not holds(field, value, label, dictionary):
         return
@@ -309,6 +326,11 @@ def _checked(
         return
     start = span[0] + len(value) - len(value.lstrip(" \t\"'`“「*_"))
     end = span[1] - (len(value) - len(value.rstrip(" \t\r\"'`”」*_.,;，。")))
+    addressed = _ADDRESSED.fullmatch(text, start, end)
+    if addressed:
+        if not addressed["each"] and not addressed["name"].endswith(_ROLES):
+            yield *addressed.span("name"), EntityType.PERSON, field
+        return
     if end > start:
         is_word = value.strip().isascii() and value.strip().islower() and " " not in value.strip()
         is_login = field is Field.NAMED and is_word
@@ -316,6 +338,13 @@ def _checked(
 
 
 _SEVERAL = pattern_of("[、，；]")
+_ROLES = tuple(words("japanese.toml", "honoured_roles"))
+# Who is addressed, with a title that stays: 早蕨課長, and nobody in 各担当様.
+_ADDRESSED = pattern_of(
+    rf"(?P<each>[各皆全])?(?P<name>[{HAN_KANA}]{{1,6}}?)[ 　]?"
+    r"(?:(?:課長|部長|次長|係長|主任|社長|所長|室長|店長)?(?:様|さま|さん|殿|氏)"
+    r"|課長|部長|次長|係長|主任|社長|所長|室長|店長)"
+)
 _BAR = pattern_of(r"(?<![^|])[^|]+")
 _WIDE = pattern_of(r"\S+(?: \S+)*")
 _COMMAS = pattern_of(r"(?:(?<=^)|(?<=,))[^,]*")

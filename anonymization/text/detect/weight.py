@@ -41,6 +41,20 @@ _VERSION = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
 _VERSIONED = re.compile(
     r"(?i)(?:version|release|ver|v)\W{0,4}\Z|(?<![a-z])(?P<word>[a-z]+)[ =:-]\Z"
 )
+_EPOCH_BEGIN = re.compile(r"1970-?01-?01(?:[T ].*)?")
+_FISCAL = re.compile(
+    r"(?i)fiscal year(?: (?:runs|is|from|goes))*\s{1,3}"
+    r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?(?: (?:to|until|-)) )?\Z"
+)
+_YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
+_STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
+_QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
+_BUILT = re.compile(r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z")
+_HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
+# A title or another word that is cut short: no firm is called that.
+_ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
+_NUMBERED_SAMPLE = re.compile(r"(?<=[a-z]) ?\d{1,4}\Z")
+_UNDER_LABELS = kinds("PERSON ORGANIZATION ADDRESS")
 _SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
 _FINGERPRINT = re.compile(r"(?<![0-9A-F])(?:[0-9A-F]{4} {1,2}){4,15}[0-9A-F]{4}(?![0-9A-F])")
 _OF_PRODUCT = re.compile(
@@ -60,7 +74,8 @@ _LABELLED = frozenset({"position", "declared", "said", "keyed_name"})
 _GIVEN = words("names.toml", "given")
 _NAMES = _GIVEN | words("names.toml", "ambiguous") | words("names.toml", "pinyin")
 _WORDS_TOO = words("words.toml", "small_words_too")
-_PLACES = words("places.toml", "towns") | words("places.toml", "countries")
+_COUNTRIES = words("places.toml", "countries")
+_PLACES = words("places.toml", "towns") | _COUNTRIES
 _THINGS = words("words.toml", "products") | words("words.toml", "trade") | COMMON
 _DAYS = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}) | {
     name.lower() for name in MONTH_ABBREVIATIONS
@@ -116,11 +131,13 @@ def weights(
     """Each finding with what speaks for it; sure without a dictionary."""
     prints = [match.span() for match in _FINGERPRINT.finditer(text)]
     products = {match["word"] for match in _OF_PRODUCT.finditer(text)}
+    years = _years_of_data(text, findings)
     weighed = [
         (
             finding,
             Weight.NONE
-            if any(start <= finding.start and finding.end <= end for start, end in prints)
+            if finding in years
+            or any(start <= finding.start and finding.end <= end for start, end in prints)
             or _is_product(text, finding, products, dictionary)
             else _weight(text, finding, dictionary),
         )
@@ -139,6 +156,18 @@ def weights(
         yield finding, Weight.SURE if parts and sure.issuperset(parts) else weight
 
 
+def _years_of_data(text: str, findings: Sequence[Finding]) -> frozenset[Finding]:
+    """Years that words show to be some, if others stand bare: those could not move with them."""
+    said = [finding for finding in findings if finding.recognizer == "year_said"]
+    if not said:
+        return frozenset()
+    dates = {
+        start for f in findings if f.type is EntityType.DATE for start in range(f.start, f.end)
+    }
+    are_bare = any(match.start() not in dates for match in _YEAR.finditer(text))
+    return frozenset(said if are_bare else ())
+
+
 def _is_product(
     text: str, finding: Finding, products: set[str], dictionary: frozenset[str]
 ) -> bool:
@@ -150,6 +179,17 @@ def _is_product(
     return len(others) < len(parts) and all(_is_plain(part, dictionary) for part in others)
 
 
+def _is_constant(text: str, finding: Finding, value: str) -> bool:
+    """Is it a date of software: of its build, of a rule for zones, the first second of an epoch, or
+    the day on which each fiscal year begins?"""
+    start = finding.start
+    is_rule = text.rfind("BEGIN:VTIMEZONE", 0, start) > text.rfind("END:VTIMEZONE", 0, start)
+    if is_rule or _EPOCH_BEGIN.fullmatch(value):
+        return True
+    before = text[max(0, start - 40) : start]
+    return _BUILT.search(before) is not None or _FISCAL.search(before) is not None
+
+
 def _is_public(text: str, finding: Finding, value: str) -> bool:
     """Is it a version, a well-known site, or an account by the name of its site?"""
     before = text[max(0, finding.start - 24) : finding.start]
@@ -159,6 +199,12 @@ def _is_public(text: str, finding: Finding, value: str) -> bool:
         return is_named or value == text.strip()
     if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
         return finding.type in _NAMED
+    if finding.type is EntityType.ORGANIZATION and value.title() in _COUNTRIES:
+        return True
+    if finding.type is EntityType.DATE and _is_constant(text, finding, value):
+        return True
+    if finding.type is EntityType.PERSON and _HAN_FIRM.search(value):
+        return True
     if finding.type is EntityType.PERSON and _UNIT.fullmatch(value):
         return _NAME_BEHIND.match(text, finding.end) is not None
     if finding.type in (EntityType.ACCOUNT, EntityType.URL):
@@ -184,6 +230,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if _is_public(text, finding, value):
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_label_or_measure(text, finding, value):
+        return Weight.NONE
+    if finding.type in _UNDER_LABELS and _is_nobody(value, dictionary):
         return Weight.NONE
     if finding.recognizer == "sudachi" and len(value) == 1 and not _CALLED.match(text, finding.end):
         return Weight.NONE
@@ -221,7 +269,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
 def _of_label(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
     """What stands under a label of people: a thing that is shown, the label again, or a name."""
     is_thing = _SHOWN.search(text, max(0, finding.start - 20), finding.start) is not None
-    is_plain = _is_plain(value, dictionary) or any(char in "()[]" for char in value)
+    bare = _NUMBERED_SAMPLE.sub("", value)
+    is_plain = _is_plain(bare, dictionary) or any(char in "()[]" for char in value)
     is_thing = is_thing and is_plain and value not in _NAMES
     if is_thing or _repeats_label(text, finding, value):
         return Weight.NONE
@@ -239,6 +288,17 @@ def _of_place(
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
     is_sure = len(unknown) == len(parts) and _AT.search(text[: finding.start][-12:])
     return Weight.SURE if is_sure else Weight.WEAK if unknown else Weight.NONE
+
+
+def _is_nobody(value: str, dictionary: frozenset[str]) -> bool:
+    """Is it a title, a sample with a number, or words in small letters, and no name or place?"""
+    if _ABBREVIATED.fullmatch(value):
+        return True
+    plain = _NUMBERED_SAMPLE.sub("", value)
+    are_words = plain.isascii() and bool(dictionary) and plain.title() not in _NAMES | _PLACES
+    are_words = are_words and all(part.isalpha() for part in plain.split())
+    is_sample = plain != value or plain.islower()
+    return is_sample and are_words and all(_is_plain(part, dictionary) for part in plain.split())
 
 
 def _is_label_or_measure(text: str, finding: Finding, value: str) -> bool:
@@ -321,6 +381,8 @@ def _of_firm(value: str, parts: Sequence[str], dictionary: frozenset[str]) -> We
 def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
     if _BEHIND_DOT.search(value) or _UUID.fullmatch(value):
         return Weight.NONE
+    if is_program_word(value.rstrip("0123456789")):
+        return Weight.NONE
     if any(map(str.isdigit, value)) or finding.recognizer == "declared":
         return Weight.SURE
     parts = _HUMP.findall(value)
@@ -339,6 +401,11 @@ def _is_figure(text: str, finding: Finding, value: str) -> bool:
         return True
     if not _PLAIN.fullmatch(value) or (value[0] == "+" and " " in value):
         return False
+    if _STATUS.search(text, max(0, finding.start - 16), finding.start):
+        return True
+    edges = text[finding.start - 1 : finding.start], text[finding.end : finding.end + 1]
+    if edges in _QUOTES and len(value) >= _QUOTED_NUMBER:
+        return False  # a text of code or of a database, where figures stand without quotes
     start = max(text.rfind("\n", 0, finding.start) + 1, finding.start - _LINE)
     end = text.find("\n", finding.end)
     end = min(end if end >= 0 else len(text), finding.end + _LINE)
