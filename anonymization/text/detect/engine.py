@@ -42,7 +42,7 @@ from anonymization.text.detect.prose import (
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
-from anonymization.text.detect.weight import Weight, weights
+from anonymization.text.detect.weight import Weight, names_again, weights
 from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
@@ -344,7 +344,8 @@ class TextDetector:
             )
         settled = without_fixed_words(text, settled)
         masked = [finding for finding in settled if self._masked(text, finding)]
-        weighed = list(weights(text, masked, self.dictionary))
+        weighed = names_again(text, list(weights(text, masked, self.dictionary)), self.dictionary)
+        masked = [finding for finding, _ in weighed]
         if EntityType.UNEXPLAINED not in self._entities:
             return tuple(finding for finding, weight in weighed if weight is not Weight.NONE)
         doubted = {finding for finding, weight in weighed if weight is not Weight.SURE}

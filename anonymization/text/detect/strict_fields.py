@@ -145,6 +145,7 @@ def _shows_somebody(plain: str, dictionary: frozenset[str]) -> bool:
 
 _LOGINS = frozenset({"login", "user", "username", "handle"})
 _JOINED = re.compile(r"[a-z]+[a-z0-9]*(?:[-_][a-z0-9]+)+|[A-Z]{2,}(?:_[A-Za-z]+)+")
+_PRODUCTS = words("words.toml", "products")
 _URI_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,15}://")
 
 
@@ -177,7 +178,9 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
         return False
     if label == "name" and not _is_name(plain, parts):
         return False
-    if label.rpartition(" ")[2] in _OF_THINGS and not _shows_somebody(plain, dictionary):
+    if len(parts) == 1 and plain.title() in _PRODUCTS:
+        return False
+    if label in _OF_THINGS and not _shows_somebody(plain, dictionary):
         return False
     if label == "name":
         return True

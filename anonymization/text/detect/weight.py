@@ -8,6 +8,7 @@ there is; and nothing speaks for it if the dictionary explains every word.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
@@ -25,6 +26,7 @@ from anonymization.text.detect.wording import (
     words,
 )
 from data.text.dates import MONTH_ABBREVIATIONS
+from data.text.lexicon import trie_pattern
 from data.text.scripts import HAN, LETTERS, has_han, has_kana
 
 
@@ -64,6 +66,7 @@ _UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
 _NAME_BEHIND = re.compile(f"[ \u3000][{HAN}]{{2}}")
 _OPEN = tuple("の（(\"'「『")
 _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
+_KATAKANA_CHAR = re.compile("[ァ-ヺー]")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
 _WEIGHED = frozenset(
     {"spacy", "unknown_word", "lone_word", "name_said", "name_said_one", "organisation", "firm",
@@ -115,6 +118,7 @@ _BEHIND_DOT = re.compile(
     re.IGNORECASE,
 )
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_CAPITAL_WORD = re.compile(r"(?<![\w'’-])[A-ZÀ-ÖØ-Þ][a-zß-ÿ]{2,24}(?![\w'’-])")
 _SENDER = re.compile(r"(?i)(?<![a-z])(?:sender|from|reply-to)\W{1,3}\Z")
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_.][a-z]+)+")  # of a program, and no password
 _CLASS = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w*(?:@[0-9a-f]+)?")
@@ -154,6 +158,42 @@ def weights(
         again = weight is not Weight.SURE and finding.type is EntityType.PERSON
         parts = _WORD.findall(text[finding.start : finding.end]) if again else ()
         yield finding, Weight.SURE if parts and sure.issuperset(parts) else weight
+
+
+def names_again(
+    text: str, weighed: list[tuple[Finding, Weight]], dictionary: frozenset[str]
+) -> list[tuple[Finding, Weight]]:
+    """With each further place of a name that is sure and means nothing else in the text: one
+    person has one name, whatever a model takes it for in another line."""
+    certain = [(f, text[f.start : f.end]) for f, weight in weighed if weight is Weight.SURE]
+    people = [value for f, value in certain if f.type is EntityType.PERSON]
+    said = Counter(word for value in people for word in _CAPITAL_WORD.findall(value))
+    full = {word for value in people if " " in value for word in _CAPITAL_WORD.findall(value)}
+    names = {
+        word
+        for word, times in said.items()
+        if (times > 1 or word in full)
+        and word not in COMMON
+        and (word in _GIVEN or not _is_plain(word, dictionary))
+        and is_only_name(text, word)
+    }
+    if not names or not dictionary:
+        return weighed
+    taken = {offset for finding, _ in certain for offset in range(finding.start, finding.end)}
+    again = [
+        Finding(*hit.span(), EntityType.PERSON, "said_again", 0.6)
+        for hit in re.finditer(
+            rf"(?<![\w@/.-])(?:{trie_pattern(sorted(names))})(?![\w@]|\.\w)", text
+        )
+        if hit.start() not in taken and hit.end() - 1 not in taken
+    ]
+    covered = {offset for finding in again for offset in range(finding.start, finding.end)}
+    kept = [
+        (finding, weight)
+        for finding, weight in weighed
+        if weight is Weight.SURE or covered.isdisjoint(range(finding.start, finding.end))
+    ]
+    return sorted([*kept, *((finding, Weight.SURE) for finding in again)])
 
 
 def _years_of_data(text: str, findings: Sequence[Finding]) -> frozenset[Finding]:
@@ -217,6 +257,9 @@ def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
     """Is it a word in katakana that a model alone takes for a name?"""
     if finding.recognizer != "sudachi" or finding.type is not EntityType.PERSON:
         return False
+    edges = text[max(0, finding.start - 1) : finding.start] + text[finding.end : finding.end + 1]
+    if _KATAKANA_CHAR.search(edges):
+        return True  # a part of a longer word
     is_bare = value == text.strip() or text[finding.start - 1 : finding.start] in _OPEN
     return (
         is_bare and _KATAKANA.fullmatch(value) is not None and not _CALLED.match(text, finding.end)

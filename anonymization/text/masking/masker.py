@@ -156,7 +156,7 @@ class Masker:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
         values.update(self._of_columns(fresh))
         values |= self._short_forms(values, fresh)
-        values |= _hosts_of_mail(values, fresh)
+        values |= _hosts_of_mail(values, fresh) | _own_hosts(fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
@@ -313,7 +313,7 @@ class Masker:
         """Is it a word or an identifier, which elsewhere means something else?"""
         if (kind, value) in self._in_code:
             return True
-        if kind is EntityType.ACCOUNT and _HOST.fullmatch(value):
+        if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or _SITE.fullmatch(value)):
             return False  # its parts may be words (`mail.harbour.com`), the whole is none
         if kind in _LOGINS and is_ordinary_login(value, self._dictionary):
             return True
@@ -397,6 +397,59 @@ def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[list
             words = _NAME_WORD.findall(text[finding.start : finding.end].partition("@")[0])
             if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
                 yield words
+
+
+_SITE = re.compile(
+    r"(?<![\w.@+-])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|net|org|info|tv|me|eu|cn|jp|de|fr|uk|nl|ch)"
+    r"(?![\w(-]|\.\w)"
+)
+_OF_THE_WEB = frozenset(
+    {
+        "www",
+        "docs",
+        "doc",
+        "blog",
+        "blogs",
+        "api",
+        "apis",
+        "support",
+        "download",
+        "downloads",
+        "cdn",
+    }
+    | {"static", "help", "developer", "developers", "forum", "community", "news", "en", "m", "raw"}
+)
+_FEWEST_SERVICES = 3
+_SHARED_ENDS = frozenset({"co", "com", "net", "org", "or", "ne", "ac", "go", "gov", "edu"})
+
+
+def _own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
+    """The domains, with their hosts, under which settings name several services.
+
+    A public site is known, or has few names besides those that each site has.
+    """
+    hosts = {host for piece in pieces if piece.fixed for host in _SITE.findall(piece.value)}
+    services: dict[str, set[str]] = {}
+    for host in hosts:
+        domain = _domain(host)
+        names = host.removesuffix(domain).strip(".").split(".")
+        services.setdefault(domain, set()).update(filter(None, names))
+    own = {
+        domain
+        for domain, names in services.items()
+        if len(names - _OF_THE_WEB) >= _FEWEST_SERVICES
+        and private_site(domain)
+        and not domain.startswith("example.")
+    }
+    named = {host for host in hosts if _domain(host) in own}
+    return {(EntityType.ACCOUNT, host) for host in named | own}
+
+
+def _domain(host: str) -> str:
+    """The domain that somebody has registered: `harbour.co.jp` of `git.harbour.co.jp`."""
+    labels = host.split(".")
+    is_shared = len(labels) > 2 and labels[-2] in _SHARED_ENDS
+    return ".".join(labels[-3 if is_shared else -2 :])
 
 
 def _words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:
