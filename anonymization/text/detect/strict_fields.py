@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capitals import is_plain_capital
-from anonymization.text.detect.declared import is_flag, normalised, unit_before
+from anonymization.text.detect.declared import is_flag, names_software, normalised, unit_before
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
     SERVICE_LOGINS,
@@ -296,7 +296,7 @@ def _value(
     text: str, match: re.Match[str], group: str, dictionary: frozenset[str], cut: bool = False
 ) -> Iterator[_Span]:
     label = match["label"]
-    if field_of(label) is None:
+    if field_of(label) is None or names_software(label, text):
         return
     start, end = match.span(group)
     if cut:
@@ -316,8 +316,6 @@ def _checked(
     text: str, span: tuple[int, int], label: str, dictionary: frozenset[str]
 ) -> Iterator[_Span]:
     field = field_of(label)
-    scheme = _URI_SCHEME.match(text, *span)
-    span = (scheme.end(), span[1]) if scheme else span
     value = text[slice(*span)]
     if field is None or not holds(field, value, label, dictionary):
         return
@@ -329,6 +327,8 @@ def _checked(
         return
     start = span[0] + len(value) - len(value.lstrip(" \t\"'`“「*_"))
     end = span[1] - (len(value) - len(value.rstrip(" \t\r\"'`”」*_.,;，。")))
+    scheme = _URI_SCHEME.match(text, start, end)
+    start = scheme.end() if scheme else start
     addressed = _ADDRESSED.fullmatch(text, start, end)
     if addressed:
         if not addressed["each"] and not addressed["name"].endswith(_ROLES):

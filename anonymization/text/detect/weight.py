@@ -79,6 +79,9 @@ _NAMES = _GIVEN | words("names.toml", "ambiguous") | words("names.toml", "pinyin
 _WORDS_TOO = words("words.toml", "small_words_too")
 _COUNTRIES = words("places.toml", "countries")
 _PLACES = words("places.toml", "towns") | _COUNTRIES
+_HAN_PLACES = words("places.toml", "chinese")
+# What the state founds in a town or province, and names after it.
+_OF_PLACE = re.compile("(?:理工|师范|科技|工业|农业|医科|财经|外国语)?大学\\Z")
 _THINGS = words("words.toml", "products") | words("words.toml", "trade") | COMMON
 _DAYS = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}) | {
     name.lower() for name in MONTH_ABBREVIATIONS
@@ -174,7 +177,7 @@ def names_again(
         for word, times in said.items()
         if (times > 1 or word in full)
         and word not in COMMON
-        and (word in _GIVEN or not _is_plain(word, dictionary))
+        and (word in _GIVEN or (word in full & _NAMES) or not _is_plain(word, dictionary))
         and is_only_name(text, word)
     }
     if not names or not dictionary:
@@ -239,8 +242,9 @@ def _is_public(text: str, finding: Finding, value: str) -> bool:
         return is_named or value == text.strip()
     if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
         return finding.type in _NAMED
-    if finding.type is EntityType.ORGANIZATION and value.title() in _COUNTRIES:
-        return True
+    if finding.type is EntityType.ORGANIZATION:
+        is_of_place = _OF_PLACE.sub("", value) in _HAN_PLACES
+        return value.title() in _COUNTRIES or is_of_place
     if finding.type is EntityType.DATE and _is_constant(text, finding, value):
         return True
     if finding.type is EntityType.PERSON and _HAN_FIRM.search(value):
