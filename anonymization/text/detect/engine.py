@@ -206,7 +206,8 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
             return False  # it would contradict the countries, which stay
         if config.public_places and finding.type is EntityType.LOCATION:
             value = text[finding.start : finding.end]
-            return value not in _PUBLIC and _SUFFIX.sub("", value) not in _PUBLIC
+            is_public = value in _PUBLIC or (value.isupper() and value.title() in _PUBLIC)
+            return not is_public and _SUFFIX.sub("", value) not in _PUBLIC
         return True
 
     return wanted

@@ -40,6 +40,7 @@ _MEMBER = pattern_of(
     r"|(?:[\w-]+\.)*example\.(?:com|net|org)"
 )
 _CLASS = pattern_of(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w*(?:@[0-9a-f]+)?")
+_TITLE = pattern_of(rf"{LETTER}{{2,4}}\.")  # of address, or another word that is cut short
 _POINTER = pattern_of(r"#?/?[A-Za-z]\w*(?:/[A-Za-z]\w*)+")
 _LONGEST_NAME = 5  # words of a name in small letters
 _FEWEST_DIGITS = 3  # of a number of somebody
@@ -115,7 +116,7 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
         or small in _EMPTY
     ):
         return False
-    if _CLASS.fullmatch(plain) or _POINTER.fullmatch(plain):
+    if _CLASS.fullmatch(plain) or _POINTER.fullmatch(plain) or _TITLE.fullmatch(value.strip()):
         return False
     if field is not Field.CODED and small in normalised(label).split():
         return False

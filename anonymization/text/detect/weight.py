@@ -55,6 +55,7 @@ _BUILT = re.compile(r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?
 _HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
 # A title or another word that is cut short: no firm is called that.
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
+_NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
 _NUMBERED_SAMPLE = re.compile(r"(?<=[a-z]) ?\d{1,4}\Z")
 _UNDER_LABELS = kinds("PERSON ORGANIZATION ADDRESS")
 _SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
@@ -278,8 +279,10 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_label_or_measure(text, finding, value):
         return Weight.NONE
-    if finding.type in _UNDER_LABELS and _is_nobody(value, dictionary):
-        return Weight.NONE
+    if finding.type in _UNDER_LABELS:
+        number = _NUMBER_OF_SAMPLE.match(text, finding.end)
+        if _is_nobody(value + (number.group() if number else ""), dictionary):
+            return Weight.NONE
     if finding.recognizer == "sudachi" and len(value) == 1 and not _CALLED.match(text, finding.end):
         return Weight.NONE
     if _is_doubtful(text, finding, value):
