@@ -31,7 +31,7 @@ def masked(detector: TextDetector, *pieces: Piece) -> list[str]:
     [
         'currentOperator: "Linux"',
         "INSERT INTO grants VALUES (7, 'GRANT_writer', 1);",
-        "const pass = `load-${randomBytes(4)}-Secret9`;\nadminPassword = `load-${randomBytes(4)}-Se9`;",
+        "const adminPassword = `load-${randomBytes(4)}-Secret9`;",
         "- client_id: 'x'\n  client_secret: 'y'\n  client_name: 'Gitea'",
         '203.0.113.8 - - [07/May/2019:10:11:12 +0000] "GET /b.css HTTP/1.1" 304 1873',
     ],
