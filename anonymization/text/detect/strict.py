@@ -510,7 +510,12 @@ def doubting(
     fields = fields or (_fields(text, dictionary) if placed else [])
     unlikely = {f for f, weight in weights(text, placed, dictionary) if weight is Weight.NONE}
     are_firms = is_of_firm(text)
+    waiting = not text.isascii() and any(f.recognizer == UNEXPLAINED for f in findings)
+    fields = fields or (_fields(text, dictionary) if waiting else [])
+    addressed = [span for span in fields if span[2] is EntityType.PERSON]
     for finding in findings:
+        if finding.recognizer == UNEXPLAINED and any(_declares(s, finding) for s in addressed):
+            finding = replace(finding, type=EntityType.PERSON, recognizer=NAME)
         if finding in unlikely and not any(_declares(span, finding) for span in fields):
             continue
         is_doubted = any(a <= finding.start and finding.end <= b for a, b in spans)
