@@ -279,10 +279,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_label_or_measure(text, finding, value):
         return Weight.NONE
-    if finding.type in _UNDER_LABELS:
-        number = _NUMBER_OF_SAMPLE.match(text, finding.end)
-        if _is_nobody(value + (number.group() if number else ""), dictionary):
-            return Weight.NONE
+    if finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary):
+        return Weight.NONE
     if finding.recognizer == "sudachi" and len(value) == 1 and not _CALLED.match(text, finding.end):
         return Weight.NONE
     if _is_doubtful(text, finding, value):
@@ -340,8 +338,10 @@ def _of_place(
     return Weight.SURE if is_sure else Weight.WEAK if unknown else Weight.NONE
 
 
-def _is_nobody(value: str, dictionary: frozenset[str]) -> bool:
+def _is_nobody(text: str, finding: Finding, dictionary: frozenset[str]) -> bool:
     """Is it a title, a sample with a number, or words in small letters, and no name or place?"""
+    number = _NUMBER_OF_SAMPLE.match(text, finding.end)
+    value = text[finding.start : finding.end] + (number.group() if number else "")
     if _ABBREVIATED.fullmatch(value):
         return True
     plain = _NUMBERED_SAMPLE.sub("", value)

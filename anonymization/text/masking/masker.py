@@ -129,12 +129,7 @@ class Masker:
         names_before = len(self._full_names)
         detected = list(zip(fresh, self._detector.find(clean), strict=True))
         for piece, findings in detected:
-            self._addressed |= {
-                word.casefold()
-                for words in _words_of_addresses(piece.text, findings)
-                if not any(map(self._is_of_role, words))  # `on-call@`
-                for word in words
-            }
+            self._learn_addresses(piece, findings)
         for piece, findings in detected:
             listed = self._listed.find(piece.value)
             fixed = piece.fixed or fenced_spans(piece.text)
@@ -164,6 +159,11 @@ class Masker:
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
+
+    def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
+        for words in _words_of_addresses(piece.text, findings):
+            if not any(map(self._is_of_role, words)):  # `on-call@`
+                self._addressed.update(map(str.casefold, words))
 
     def _of_columns(self, pieces: Sequence[Piece]) -> Iterator[tuple[EntityType, str]]:
         """Other spellings of firms in their column, of which detection has found some alone."""
