@@ -130,13 +130,19 @@ def languages_in(texts: Iterable[str]) -> dict[str, int]:
 
 _STAMPED = re.compile(r"\W{0,3}\d{1,4}[-/.](?:\d{1,2}|[A-Z][a-z]{2})[-/.]\d{1,4}[ T_]\d{1,2}:\d{2}")
 _PAIR = re.compile(r"\s*[A-Za-z_][\w.]*\s*[=:]\s*\S*\s*")
+_ROW = re.compile(r"\s*\(.{3,}\)\s*[,;]?\s*")
+_CELL = re.compile(r"'((?:[^']|'')*)'")
+_PHRASE = re.compile(r"(?:[^\W\d_]+\W+){3}[^\W\d_]+")
 _MARKS = re.compile(r"[\w.]+\(|\w\.\w+\.|[{}\[\]<>|=;$\\]")
 
 
 def _is_logged(line: str) -> bool:
-    """Is a line a record of a log, a pair of a setting and its value, or code?"""
+    """Is a line a record of a log, a pair of a setting and its value, code, or a row of a database
+    whose cells hold no phrase?"""
     if _STAMPED.match(line) or _PAIR.fullmatch(line):
         return True
+    if _ROW.fullmatch(line):
+        return not any(_PHRASE.search(cell) for cell in _CELL.findall(line))
     return len(_MARKS.findall(line)) > _MOST_MARKS
 
 

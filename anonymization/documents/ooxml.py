@@ -207,6 +207,10 @@ def _mask_binary(visitor: Visitor, part: str, raw: bytes) -> bytes:
 
 
 def _mask_part(visitor: Visitor, part: str, root: Element, workbook: Workbook) -> None:
+    for path in list(root.iter("{*}absPath")):  # of the folder it was saved in
+        above = path.getparent()
+        if above is not None:
+            above.remove(path)
     if part == "xl/sharedStrings.xml":
         spreadsheet.mask_strings(visitor, part, root, workbook)
     elif part.startswith("xl/worksheets/"):
@@ -263,6 +267,8 @@ def _mask_group(visitor: Visitor, part: str, slots: list[Slot], workbook: Workbo
     if renamed is not None:
         element.text = renamed[0]
         return
+    if name == "lpstr" and any(element.iterancestors("{*}HeadingPairs")):
+        return  # kinds of parts, in the language of the program
     if len(slots) == 1 and name not in _SHOWN and _NUMBER.fullmatch(slots[0].text):
         return  # a place or size, which a program wrote
     if len(slots) == 1 and name in spreadsheet.FORMULAS:

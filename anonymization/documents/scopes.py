@@ -29,7 +29,7 @@ from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.detect.declared import declared_kind
 from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
-from anonymization.text.masking.pieces import Piece
+from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.vault import keep_original
 from anonymization.words_review import WORDS, Review, WordLeft, write_words
 from data.atomic import write_bytes
@@ -213,8 +213,9 @@ def languages_of(pieces: Sequence[Piece], config: DetectionConfig) -> dict[str, 
 
     Values under a label that declares them need no model, whatever the language: the addresses of
     foreign customers do not make a list French. Lines of a name or two, such as the cells of a list
-    of people, are in no language.
+    of people, are in no language. Nor are the names of type faces and styles.
     """
+    pieces = [piece for piece in pieces if piece.accepts is not FindingFilter.PROVEN]
     prose = (piece for piece in pieces if not piece.lead or declared_kind(piece.label) is None)
     lines = (line for piece in prose for line in piece.value.splitlines())
     counts = languages_in(line for line in lines if not _NAMES.fullmatch(line))

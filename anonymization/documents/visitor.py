@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused, Row
 from anonymization.documents.labels import show_double_name
@@ -29,6 +29,7 @@ AS_SPACES = {ord(char): " " for char in "_-+"}
 _UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
 _LITERAL = re.compile(r'"((?:[^"]|"")*)"')
 _ENDING = 5
+_INDEX = re.compile(r"\d{1,3}_(?=[^\W\d])")
 _NAMED = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
 Rewrite = Callable[["Visitor", bytes, str], bytes]
@@ -97,6 +98,13 @@ def name_edits(name: str, look: Look, *, is_chosen: bool = True) -> list[Edit]:
     """
     stem, dot, ending = name.rpartition(".")
     stem = stem if dot and len(ending) <= _ENDING else name
+    index = _INDEX.match(stem)
+    if index is not None:  # `07_harbour_run`: its place in a list, and no house number
+        kept = len(index.group())
+        return [
+            replace(edit, start=edit.start + kept, end=edit.end + kept)
+            for edit in name_edits(name[kept:], look, is_chosen=is_chosen)
+        ]
     for word in stem.translate(AS_SPACES).split():
         show_double_name(look, word)
     if is_chosen:

@@ -235,10 +235,13 @@ _READERS = (
 
 _VALUE_YEAR = r"(?<!\d)(?P<y>1[5-9]\d\d|20\d\d)(?!\d)"
 _VALUE_DAY = r"(?<!\d)(?P<d>\d{1,2})(?P<th>st|nd|rd|th)?(?!\d)"
-_YEAR_MONTH_DAY = rf"{_VALUE_YEAR}\s?[-/.年]\s?(?P<m>\d{{1,2}})\s?[-/.月]\s?(?P<d>\d{{1,2}})(?!\d)"
+_YEAR_MONTH_DAY = (
+    rf"{_VALUE_YEAR}\s?[-/.年_]\s?(?P<m>\d{{1,2}})\s?[-/.月_]\s?(?P<d>\d{{1,2}})(?!\d)"
+)
 _COMPACT = r"(?<!\d)(?P<y>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?!\d)"
 _DAY_MONTH_YEAR = rf"{_VALUE_DAY}(?: of)? {_NAME},? {_VALUE_YEAR}"
-_MONTH_DAY_YEAR = rf"{_NAME} {_VALUE_DAY},? {_VALUE_YEAR}"
+_MONTH_DAY_YEAR = rf"(?P<name>{MONTH_NAME})\.? ?{_VALUE_DAY},? {_VALUE_YEAR}"
+_LOGGED = rf"(?<!\d)(?P<d>\d{{1,2}})[-/](?P<name>{MONTH_NAME})[-/]{_VALUE_YEAR}"
 
 VALUE_FORMS = tuple(
     pattern_of(pattern, re.IGNORECASE)
@@ -246,6 +249,7 @@ VALUE_FORMS = tuple(
         _YEAR_MONTH_DAY,
         _COMPACT,
         r"(?<!\d)(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<y>\d{4}|\d\d)(?!\d)",
+        _LOGGED,
         _DAY_MONTH_YEAR,
         _MONTH_DAY_YEAR,
         rf"{_VALUE_DAY}(?: of)? (?P<name>{MONTH_NAME})\b",

@@ -149,3 +149,11 @@ def test_addresses_and_companies_of_foreign_customers_are_in_no_language() -> No
     assert "fr" not in languages_of(listed, config)
     remarks = pieces_in(f"id,remark,comment\n{table}".encode(), "r.csv")
     assert "fr" in languages_of(remarks, config)
+
+
+def test_rows_of_a_database_without_phrases_are_in_no_language() -> None:
+    names = ("Ine Solberg", "Mika Aoki", "Tove Rye", "Ada Kita")
+    rows = [f"({n}, '{names[n % 4]}', '2021-04-0{n % 9} 10:11:12', 'WFO', '')," for n in range(60)]
+    assert languages_in(rows) == {}
+    said = "Wir danken allen Kolleginnen und Kollegen für die gute Arbeit in diesem Jahr"
+    assert languages_in(f"({n}, 'Ine Solberg', '{said} {n}')," for n in range(20)).keys() == {"de"}

@@ -42,7 +42,7 @@ from anonymization.text.detect.prose import (
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
-from anonymization.text.detect.weight import Weight, weights
+from anonymization.text.detect.weight import Weight, names_again, weights
 from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
@@ -206,7 +206,8 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
             return False  # it would contradict the countries, which stay
         if config.public_places and finding.type is EntityType.LOCATION:
             value = text[finding.start : finding.end]
-            return value not in _PUBLIC and _SUFFIX.sub("", value) not in _PUBLIC
+            is_public = value in _PUBLIC or (value.isupper() and value.title() in _PUBLIC)
+            return not is_public and _SUFFIX.sub("", value) not in _PUBLIC
         return True
 
     return wanted
@@ -344,7 +345,8 @@ class TextDetector:
             )
         settled = without_fixed_words(text, settled)
         masked = [finding for finding in settled if self._masked(text, finding)]
-        weighed = list(weights(text, masked, self.dictionary))
+        weighed = names_again(text, list(weights(text, masked, self.dictionary)), self.dictionary)
+        masked = [finding for finding, _ in weighed]
         if EntityType.UNEXPLAINED not in self._entities:
             return tuple(finding for finding, weight in weighed if weight is not Weight.NONE)
         doubted = {finding for finding, weight in weighed if weight is not Weight.SURE}

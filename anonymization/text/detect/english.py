@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import COMMON, in_dictionary, words
+from data.text.scripts import has_kana
 
 NAME = "spacy"
 _SCORES = {
@@ -207,6 +208,10 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
     tail = _TAIL.search(text, start, end)
     if tail:
         end = tail.start()
+    while start < end and has_kana(text[end - 1]):  # a particle behind it, or before it
+        end -= 1
+    while start < end and has_kana(text[start]):
+        start += 1
     return (start, end) if end - start >= 2 else None
 
 

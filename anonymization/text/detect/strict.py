@@ -34,13 +34,20 @@ from anonymization.text.detect.explained import (
 )
 from anonymization.text.detect.positions import find_positions
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.strict_fields import Field, find_field_rows, find_fields, is_of_thing
+from anonymization.text.detect.strict_fields import (
+    Field,
+    find_field_rows,
+    find_fields,
+    is_of_firm,
+    is_of_thing,
+)
 from anonymization.text.detect.weight import Weight, weights
 from anonymization.text.detect.wording import honoured, is_chosen, is_known, is_meant, words
 from data.text.screened import Screened, find_each, screened
 from data.text.scripts import CJK, HAN, HANGUL, KANA, LETTER, has_kana
 
 _NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
+_OF_SOMEBODY = frozenset({EntityType.PERSON, EntityType.UNEXPLAINED})
 _SCORE = 0.55
 _ATOM = rf"[^\W{CJK}]+"
 _CHAIN = re.compile(rf"{_ATOM}(?:(?:[-./#:@+]|,(?=\d{{3}}(?!\d))){_ATOM})*")
@@ -502,7 +509,13 @@ def doubting(
     placed = [f for f in logins if text[max(0, f.start - 5) : f.start].lower() == "user "]
     fields = fields or (_fields(text, dictionary) if placed else [])
     unlikely = {f for f, weight in weights(text, placed, dictionary) if weight is Weight.NONE}
+    are_firms = is_of_firm(text)
+    waiting = not text.isascii() and any(f.recognizer == UNEXPLAINED for f in findings)
+    fields = fields or (_fields(text, dictionary) if waiting else [])
+    addressed = [span for span in fields if span[2] is EntityType.PERSON]
     for finding in findings:
+        if finding.recognizer == UNEXPLAINED and any(_declares(s, finding) for s in addressed):
+            finding = replace(finding, type=EntityType.PERSON, recognizer=NAME)
         if finding in unlikely and not any(_declares(span, finding) for span in fields):
             continue
         is_doubted = any(a <= finding.start and finding.end <= b for a, b in spans)
@@ -510,6 +523,8 @@ def doubting(
         if is_doubted:
             is_declared = any(_declares(span, finding) for span in fields)
             finding = replace(finding, recognizer=NAME if is_declared else DOUBTED)
+        if are_firms and finding.recognizer in _MODELS | {NAME} and finding.type in _OF_SOMEBODY:
+            finding = replace(finding, type=EntityType.ORGANIZATION)
         yield finding
 
 

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capitals import is_plain_capital
-from anonymization.text.detect.declared import is_flag, normalised, unit_before
+from anonymization.text.detect.declared import is_flag, names_software, normalised, unit_before
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
     SERVICE_LOGINS,
@@ -40,6 +40,7 @@ _MEMBER = pattern_of(
     r"|(?:[\w-]+\.)*example\.(?:com|net|org)"
 )
 _CLASS = pattern_of(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w*(?:@[0-9a-f]+)?")
+_TITLE = pattern_of(rf"{LETTER}{{2,4}}\.")  # of address, or another word that is cut short
 _POINTER = pattern_of(r"#?/?[A-Za-z]\w*(?:/[A-Za-z]\w*)+")
 _LONGEST_NAME = 5  # words of a name in small letters
 _FEWEST_DIGITS = 3  # of a number of somebody
@@ -115,7 +116,7 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
         or small in _EMPTY
     ):
         return False
-    if _CLASS.fullmatch(plain) or _POINTER.fullmatch(plain):
+    if _CLASS.fullmatch(plain) or _POINTER.fullmatch(plain) or _TITLE.fullmatch(value.strip()):
         return False
     if field is not Field.CODED and small in normalised(label).split():
         return False
@@ -144,7 +145,9 @@ def _shows_somebody(plain: str, dictionary: frozenset[str]) -> bool:
 
 
 _LOGINS = frozenset({"login", "user", "username", "handle"})
-_JOINED = re.compile(r"[a-z]+[a-z0-9]*(?:[-_][a-z0-9]+)+")
+_JOINED = re.compile(r"[a-z]+[a-z0-9]*(?:[-_][a-z0-9]+)+|[A-Z]{2,}(?:_[A-Za-z]+)+")
+_PRODUCTS = words("words.toml", "products")
+_URI_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,15}://")
 
 
 def _is_of_program(plain: str, dictionary: frozenset[str]) -> bool:
@@ -158,7 +161,8 @@ def _is_of_program(plain: str, dictionary: frozenset[str]) -> bool:
     if parts[0] in ("my", "your"):
         return True
     are_known = all(is_known(part, dictionary) for part in parts if not part.isdigit())
-    return are_known and (is_program_word(parts[0]) or plain.count("_") > 1)
+    is_constant = parts[0].isupper()  # `KIND_member`
+    return are_known and (is_constant or is_program_word(parts[0]) or plain.count("_") > 1)
 
 
 def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) -> bool:
@@ -166,12 +170,16 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
         return False
     if field_of(plain) is Field.CODED:
         return False  # a label in a row of labels
+    if small.partition(":")[0] in _NO_LOGINS or is_program_word(small.rstrip("0123456789")):
+        return False  # a port behind `localhost`, a protocol with its number
     parts = small.split()
     if _QUANTITY.match(plain) or all(map(is_program_word, parts)):
         return False
     if _is_of_program(plain, dictionary) or (label in _LOGINS and has_kana(plain)):
         return False
     if label == "name" and not _is_name(plain, parts):
+        return False
+    if len(parts) == 1 and plain.title() in _PRODUCTS:
         return False
     if label in _OF_THINGS and not _shows_somebody(plain, dictionary):
         return False
@@ -272,13 +280,24 @@ def is_of_thing(text: str) -> bool:
 
 
 _THINGS = listed(_TABLE, "named_things", "latin") | listed(_TABLE, "named_things", "cjk")
+_FIRMS = listed(_TABLE, "of_firms", "latin")
+_FIRMS_CJK = tuple(listed(_TABLE, "of_firms", "cjk"))
+
+
+def is_of_firm(text: str) -> bool:
+    """Is a text a cell under a label of firms or institutions (`company`, `Company Name`)?"""
+    label, mark, _ = text.partition(": ")
+    if not mark or len(label) > _LONGEST_LABEL:
+        return False
+    plain = normalised(label).removesuffix(" name")
+    return plain.rpartition(" ")[2] in _FIRMS or plain.endswith(_FIRMS_CJK)
 
 
 def _value(
     text: str, match: re.Match[str], group: str, dictionary: frozenset[str], cut: bool = False
 ) -> Iterator[_Span]:
     label = match["label"]
-    if field_of(label) is None:
+    if field_of(label) is None or names_software(label, text):
         return
     start, end = match.span(group)
     if cut:
@@ -309,6 +328,13 @@ def _checked(
         return
     start = span[0] + len(value) - len(value.lstrip(" \t\"'`“「*_"))
     end = span[1] - (len(value) - len(value.rstrip(" \t\r\"'`”」*_.,;，。")))
+    scheme = _URI_SCHEME.match(text, start, end)
+    start = scheme.end() if scheme else start
+    addressed = _ADDRESSED.fullmatch(text, start, end)
+    if addressed:
+        if not addressed["each"] and not addressed["name"].endswith(_ROLES):
+            yield *addressed.span("name"), EntityType.PERSON, field
+        return
     if end > start:
         is_word = value.strip().isascii() and value.strip().islower() and " " not in value.strip()
         is_login = field is Field.NAMED and is_word
@@ -316,6 +342,13 @@ def _checked(
 
 
 _SEVERAL = pattern_of("[、，；]")
+_ROLES = tuple(words("japanese.toml", "honoured_roles"))
+# Who is addressed, with a title that stays: 早蕨課長, and nobody in 各担当様.
+_ADDRESSED = pattern_of(
+    rf"(?P<each>[各皆全])?(?P<name>[{HAN_KANA}]{{1,6}}?)[ 　]?"
+    r"(?:(?:課長|部長|次長|係長|主任|社長|所長|室長|店長)?(?:様|さま|さん|殿|氏)"
+    r"|課長|部長|次長|係長|主任|社長|所長|室長|店長)"
+)
 _BAR = pattern_of(r"(?<![^|])[^|]+")
 _WIDE = pattern_of(r"\S+(?: \S+)*")
 _COMMAS = pattern_of(r"(?:(?<=^)|(?<=,))[^,]*")

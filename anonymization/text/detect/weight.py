@@ -8,6 +8,7 @@ there is; and nothing speaks for it if the dictionary explains every word.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
@@ -25,6 +26,7 @@ from anonymization.text.detect.wording import (
     words,
 )
 from data.text.dates import MONTH_ABBREVIATIONS
+from data.text.lexicon import trie_pattern
 from data.text.scripts import HAN, LETTERS, has_han, has_kana
 
 
@@ -41,6 +43,21 @@ _VERSION = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
 _VERSIONED = re.compile(
     r"(?i)(?:version|release|ver|v)\W{0,4}\Z|(?<![a-z])(?P<word>[a-z]+)[ =:-]\Z"
 )
+_EPOCH_BEGIN = re.compile(r"1970-?01-?01(?:[T ].*)?")
+_FISCAL = re.compile(
+    r"(?i)fiscal year(?: (?:runs|is|from|goes))*\s{1,3}"
+    r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?(?: (?:to|until|-)) )?\Z"
+)
+_YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
+_STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
+_QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
+_BUILT = re.compile(r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z")
+_HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
+# A title or another word that is cut short: no firm is called that.
+_ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
+_NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
+_NUMBERED_SAMPLE = re.compile(r"(?<=[a-z]) ?\d{1,4}\Z")
+_UNDER_LABELS = kinds("PERSON ORGANIZATION ADDRESS")
 _SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
 _FINGERPRINT = re.compile(r"(?<![0-9A-F])(?:[0-9A-F]{4} {1,2}){4,15}[0-9A-F]{4}(?![0-9A-F])")
 _OF_PRODUCT = re.compile(
@@ -50,6 +67,7 @@ _UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
 _NAME_BEHIND = re.compile(f"[ \u3000][{HAN}]{{2}}")
 _OPEN = tuple("の（(\"'「『")
 _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
+_KATAKANA_CHAR = re.compile("[ァ-ヺー]")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
 _WEIGHED = frozenset(
     {"spacy", "unknown_word", "lone_word", "name_said", "name_said_one", "organisation", "firm",
@@ -60,7 +78,11 @@ _LABELLED = frozenset({"position", "declared", "said", "keyed_name"})
 _GIVEN = words("names.toml", "given")
 _NAMES = _GIVEN | words("names.toml", "ambiguous") | words("names.toml", "pinyin")
 _WORDS_TOO = words("words.toml", "small_words_too")
-_PLACES = words("places.toml", "towns") | words("places.toml", "countries")
+_COUNTRIES = words("places.toml", "countries")
+_PLACES = words("places.toml", "towns") | _COUNTRIES
+_HAN_PLACES = words("places.toml", "chinese")
+# What the state founds in a town or province, and names after it.
+_OF_PLACE = re.compile("(?:理工|师范|科技|工业|农业|医科|财经|外国语)?大学\\Z")
 _THINGS = words("words.toml", "products") | words("words.toml", "trade") | COMMON
 _DAYS = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}) | {
     name.lower() for name in MONTH_ABBREVIATIONS
@@ -100,6 +122,7 @@ _BEHIND_DOT = re.compile(
     re.IGNORECASE,
 )
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_CAPITAL_WORD = re.compile(r"(?<![\w'’-])[A-ZÀ-ÖØ-Þ][a-zß-ÿ]{2,24}(?![\w'’-])")
 _SENDER = re.compile(r"(?i)(?<![a-z])(?:sender|from|reply-to)\W{1,3}\Z")
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_.][a-z]+)+")  # of a program, and no password
 _CLASS = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w*(?:@[0-9a-f]+)?")
@@ -116,11 +139,13 @@ def weights(
     """Each finding with what speaks for it; sure without a dictionary."""
     prints = [match.span() for match in _FINGERPRINT.finditer(text)]
     products = {match["word"] for match in _OF_PRODUCT.finditer(text)}
+    years = _years_of_data(text, findings)
     weighed = [
         (
             finding,
             Weight.NONE
-            if any(start <= finding.start and finding.end <= end for start, end in prints)
+            if finding in years
+            or any(start <= finding.start and finding.end <= end for start, end in prints)
             or _is_product(text, finding, products, dictionary)
             else _weight(text, finding, dictionary),
         )
@@ -139,6 +164,54 @@ def weights(
         yield finding, Weight.SURE if parts and sure.issuperset(parts) else weight
 
 
+def names_again(
+    text: str, weighed: list[tuple[Finding, Weight]], dictionary: frozenset[str]
+) -> list[tuple[Finding, Weight]]:
+    """With each further place of a name that is sure and means nothing else in the text: one
+    person has one name, whatever a model takes it for in another line."""
+    certain = [(f, text[f.start : f.end]) for f, weight in weighed if weight is Weight.SURE]
+    people = [value for f, value in certain if f.type is EntityType.PERSON]
+    said = Counter(word for value in people for word in _CAPITAL_WORD.findall(value))
+    full = {word for value in people if " " in value for word in _CAPITAL_WORD.findall(value)}
+    names = {
+        word
+        for word, times in said.items()
+        if (times > 1 or word in full)
+        and word not in COMMON
+        and (word in _GIVEN or (word in full & _NAMES) or not _is_plain(word, dictionary))
+        and is_only_name(text, word)
+    }
+    if not names or not dictionary:
+        return weighed
+    taken = {offset for finding, _ in certain for offset in range(finding.start, finding.end)}
+    again = [
+        Finding(*hit.span(), EntityType.PERSON, "said_again", 0.6)
+        for hit in re.finditer(
+            rf"(?<![\w@/.-])(?:{trie_pattern(sorted(names))})(?![\w@]|\.\w)", text
+        )
+        if hit.start() not in taken and hit.end() - 1 not in taken
+    ]
+    covered = {offset for finding in again for offset in range(finding.start, finding.end)}
+    kept = [
+        (finding, weight)
+        for finding, weight in weighed
+        if weight is Weight.SURE or covered.isdisjoint(range(finding.start, finding.end))
+    ]
+    return sorted([*kept, *((finding, Weight.SURE) for finding in again)])
+
+
+def _years_of_data(text: str, findings: Sequence[Finding]) -> frozenset[Finding]:
+    """Years that words show to be some, if others stand bare: those could not move with them."""
+    said = [finding for finding in findings if finding.recognizer == "year_said"]
+    if not said:
+        return frozenset()
+    dates = {
+        start for f in findings if f.type is EntityType.DATE for start in range(f.start, f.end)
+    }
+    are_bare = any(match.start() not in dates for match in _YEAR.finditer(text))
+    return frozenset(said if are_bare else ())
+
+
 def _is_product(
     text: str, finding: Finding, products: set[str], dictionary: frozenset[str]
 ) -> bool:
@@ -150,6 +223,17 @@ def _is_product(
     return len(others) < len(parts) and all(_is_plain(part, dictionary) for part in others)
 
 
+def _is_constant(text: str, finding: Finding, value: str) -> bool:
+    """Is it a date of software: of its build, of a rule for zones, the first second of an epoch, or
+    the day on which each fiscal year begins?"""
+    start = finding.start
+    is_rule = text.rfind("BEGIN:VTIMEZONE", 0, start) > text.rfind("END:VTIMEZONE", 0, start)
+    if is_rule or _EPOCH_BEGIN.fullmatch(value):
+        return True
+    before = text[max(0, start - 40) : start]
+    return _BUILT.search(before) is not None or _FISCAL.search(before) is not None
+
+
 def _is_public(text: str, finding: Finding, value: str) -> bool:
     """Is it a version, a well-known site, or an account by the name of its site?"""
     before = text[max(0, finding.start - 24) : finding.start]
@@ -159,6 +243,13 @@ def _is_public(text: str, finding: Finding, value: str) -> bool:
         return is_named or value == text.strip()
     if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
         return finding.type in _NAMED
+    if finding.type is EntityType.ORGANIZATION:
+        is_of_place = _OF_PLACE.sub("", value) in _HAN_PLACES
+        return value.title() in _COUNTRIES or is_of_place
+    if finding.type is EntityType.DATE and _is_constant(text, finding, value):
+        return True
+    if finding.type is EntityType.PERSON and _HAN_FIRM.search(value):
+        return True
     if finding.type is EntityType.PERSON and _UNIT.fullmatch(value):
         return _NAME_BEHIND.match(text, finding.end) is not None
     if finding.type in (EntityType.ACCOUNT, EntityType.URL):
@@ -171,6 +262,9 @@ def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
     """Is it a word in katakana that a model alone takes for a name?"""
     if finding.recognizer != "sudachi" or finding.type is not EntityType.PERSON:
         return False
+    edges = text[max(0, finding.start - 1) : finding.start] + text[finding.end : finding.end + 1]
+    if _KATAKANA_CHAR.search(edges):
+        return True  # a part of a longer word
     is_bare = value == text.strip() or text[finding.start - 1 : finding.start] in _OPEN
     return (
         is_bare and _KATAKANA.fullmatch(value) is not None and not _CALLED.match(text, finding.end)
@@ -184,6 +278,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if _is_public(text, finding, value):
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_label_or_measure(text, finding, value):
+        return Weight.NONE
+    if finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary):
         return Weight.NONE
     if finding.recognizer == "sudachi" and len(value) == 1 and not _CALLED.match(text, finding.end):
         return Weight.NONE
@@ -221,7 +317,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
 def _of_label(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
     """What stands under a label of people: a thing that is shown, the label again, or a name."""
     is_thing = _SHOWN.search(text, max(0, finding.start - 20), finding.start) is not None
-    is_plain = _is_plain(value, dictionary) or any(char in "()[]" for char in value)
+    bare = _NUMBERED_SAMPLE.sub("", value)
+    is_plain = _is_plain(bare, dictionary) or any(char in "()[]" for char in value)
     is_thing = is_thing and is_plain and value not in _NAMES
     if is_thing or _repeats_label(text, finding, value):
         return Weight.NONE
@@ -239,6 +336,19 @@ def _of_place(
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
     is_sure = len(unknown) == len(parts) and _AT.search(text[: finding.start][-12:])
     return Weight.SURE if is_sure else Weight.WEAK if unknown else Weight.NONE
+
+
+def _is_nobody(text: str, finding: Finding, dictionary: frozenset[str]) -> bool:
+    """Is it a title, a sample with a number, or words in small letters, and no name or place?"""
+    number = _NUMBER_OF_SAMPLE.match(text, finding.end)
+    value = text[finding.start : finding.end] + (number.group() if number else "")
+    if _ABBREVIATED.fullmatch(value):
+        return True
+    plain = _NUMBERED_SAMPLE.sub("", value)
+    are_words = plain.isascii() and bool(dictionary) and plain.title() not in _NAMES | _PLACES
+    are_words = are_words and all(part.isalpha() for part in plain.split())
+    is_sample = plain != value or plain.islower()
+    return is_sample and are_words and all(_is_plain(part, dictionary) for part in plain.split())
 
 
 def _is_label_or_measure(text: str, finding: Finding, value: str) -> bool:
@@ -321,6 +431,8 @@ def _of_firm(value: str, parts: Sequence[str], dictionary: frozenset[str]) -> We
 def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
     if _BEHIND_DOT.search(value) or _UUID.fullmatch(value):
         return Weight.NONE
+    if is_program_word(value.rstrip("0123456789")):
+        return Weight.NONE
     if any(map(str.isdigit, value)) or finding.recognizer == "declared":
         return Weight.SURE
     parts = _HUMP.findall(value)
@@ -339,6 +451,11 @@ def _is_figure(text: str, finding: Finding, value: str) -> bool:
         return True
     if not _PLAIN.fullmatch(value) or (value[0] == "+" and " " in value):
         return False
+    if _STATUS.search(text, max(0, finding.start - 16), finding.start):
+        return True
+    edges = text[finding.start - 1 : finding.start], text[finding.end : finding.end + 1]
+    if edges in _QUOTES and len(value) >= _QUOTED_NUMBER:
+        return False  # a text of code or of a database, where figures stand without quotes
     start = max(text.rfind("\n", 0, finding.start) + 1, finding.start - _LINE)
     end = text.find("\n", finding.end)
     end = min(end if end >= 0 else len(text), finding.end + _LINE)

@@ -105,6 +105,8 @@ def fixed_spans(alias: str, text: str) -> Spans:
     """The spans of a text of code that a program reads by their place, in order."""
     if len(text) > _LONGEST:
         return ()
+    if alias == "sql" and "\\'" in text:
+        alias = "mysql"  # in others a backslash before a quote does not keep the string open
     tokens = [token for token in _lexer(alias).get_tokens_unprocessed(text) if token[2]]
     is_shell = alias == "bash" and _COMMAND.search(text) is not None
     spans: list[tuple[int, int]] = []

@@ -19,6 +19,7 @@ from anonymization.text.contracts import (
     Mode,
     uncovered,
 )
+from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
     in_dictionary,
@@ -42,7 +43,7 @@ from anonymization.text.masking.known_search import (
 )
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.spelling.known_values import respelled, short_forms
-from anonymization.text.surrogates.assignment import ScopeVocabulary
+from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
@@ -64,6 +65,9 @@ _JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|[円歳]")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _MOST_IN_ADDRESS = 2
+_IDENTIFIER = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)+")
+_NAME_LETTERS = re.compile(r"[^\W\d_]+")
+_JOINING = frozenset("-_")
 _SHORTEST_REST = 3  # characters of what is beside code
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
@@ -104,6 +108,9 @@ class Masker:
         self._undecided: dict[Piece, tuple[Finding, ...]] = {}
         self._values: dict[tuple[EntityType, str], None] = {}
         self._full_names: set[str] = set()  # that a label declares
+        self._cells: dict[tuple[str, str], None] = {}  # names of whole cells by their columns
+        self._identifiers: set[str] = set()  # the words of identifiers in code
+        self._in_code: set[tuple[EntityType, str]] = set()  # accounts that are such words
         self._placeholders: dict[tuple[EntityType, str], str] = {}
         self._native: set[str] = set()
         self._counts: dict[EntityType, int] = {}
@@ -122,12 +129,13 @@ class Masker:
         names_before = len(self._full_names)
         detected = list(zip(fresh, self._detector.find(clean), strict=True))
         for piece, findings in detected:
-            self._addressed |= _words_of_addresses(piece.text, findings)
+            self._learn_addresses(piece, findings)
         for piece, findings in detected:
             listed = self._listed.find(piece.value)
             fixed = piece.fixed or fenced_spans(piece.text)
             if fixed:
                 self._fixed[piece] = fixed
+                self._identifiers.update(_words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
             findings = list(_clipped(piece, findings))
             self._full_names |= self._declared_names(piece.value, findings)
@@ -141,8 +149,9 @@ class Masker:
             self._vocabulary.add(piece.value)
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
+        values.update(self._of_columns(fresh))
         values |= self._short_forms(values, fresh)
-        values |= _hosts_of_mail(values, fresh)
+        values |= _hosts_of_mail(values, fresh) | _own_hosts(fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
@@ -150,6 +159,24 @@ class Masker:
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
+
+    def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
+        for words in _words_of_addresses(piece.text, findings):
+            if not any(map(self._is_of_role, words)):  # `on-call@`
+                self._addressed.update(map(str.casefold, words))
+
+    def _of_columns(self, pieces: Sequence[Piece]) -> Iterator[tuple[EntityType, str]]:
+        """Other spellings of firms in their column, of which detection has found some alone."""
+        firms = [piece for piece in pieces if piece.lead and is_of_firm(piece.text)]
+        for piece in firms:
+            whole = (0, len(piece.value))
+            if any((found.start, found.end) == whole for found in self._findings[piece]):
+                self._cells[piece.label, _own_words(piece.value)] = None
+        for piece in firms:
+            if not self._findings[piece] and (piece.label, _own_words(piece.value)) in self._cells:
+                whole_cell = Finding(0, len(piece.value), EntityType.ORGANIZATION, FIELD, 1.0)
+                self._findings[piece] = (whole_cell,)
+                yield whole_cell.type, piece.value
 
     def _in_japanese(self, pieces: Iterable[Piece]) -> frozenset[str]:
         """The values in texts in Japanese, which may have no kana of their own."""
@@ -214,7 +241,8 @@ class Masker:
         undecided: list[Finding] = []
         for finding in findings:
             is_doubted = finding.recognizer in UNDECIDED and not self._masks_undecided
-            if is_doubted and value[finding.start : finding.end].casefold() in self._addressed:
+            word = value[finding.start : finding.end].casefold()
+            if is_doubted and word in self._addressed and not _is_in_identifier(value, finding):
                 kept.append(replace(finding, type=EntityType.PERSON))
             else:
                 (undecided if is_doubted else kept).append(finding)
@@ -274,6 +302,8 @@ class Masker:
             self._surrogates.learn(values, japanese)
         for kind, value in values:
             new = self._new(kind, value)
+            if kind is EntityType.ACCOUNT and value.casefold() in self._identifiers:
+                self._in_code.add((kind, value))
             if new != value:
                 is_listed = (kind, value) in self._is_listed
                 is_ordinary = not is_listed and self._is_ordinary(kind, value)
@@ -281,7 +311,9 @@ class Masker:
 
     def _is_ordinary(self, kind: EntityType, value: str) -> bool:
         """Is it a word or an identifier, which elsewhere means something else?"""
-        if kind is EntityType.ACCOUNT and _HOST.fullmatch(value):
+        if (kind, value) in self._in_code:
+            return True
+        if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or _SITE.fullmatch(value)):
             return False  # its parts may be words (`mail.harbour.com`), the whole is none
         if kind in _LOGINS and is_ordinary_login(value, self._dictionary):
             return True
@@ -300,6 +332,9 @@ class Masker:
             return all(len(part) < _SHORTEST_REST or self._is_word(part) for part in parts)
         is_named = kind in _NAMED and bool(self._dictionary)
         return is_named and all(in_dictionary(part, self._dictionary) for part in parts)
+
+    def _is_of_role(self, word: str) -> bool:
+        return self._is_word(word) and word.title() not in GIVEN_NAMES
 
     def _is_word(self, part: str) -> bool:
         return is_program_word(part) or is_known(part, self._dictionary)
@@ -356,15 +391,86 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
             )
 
 
-def _words_of_addresses(text: str, findings: Iterable[Finding]) -> set[str]:
-    return {
-        word.casefold()
-        for finding in findings
-        if finding.type is EntityType.EMAIL
-        for words in [_NAME_WORD.findall(text[finding.start : finding.end].partition("@")[0])]
-        if len(words) <= _MOST_IN_ADDRESS  # more of them name a list
-        for word in words
+def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[list[str]]:
+    for finding in findings:
+        if finding.type is EntityType.EMAIL:
+            words = _NAME_WORD.findall(text[finding.start : finding.end].partition("@")[0])
+            if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
+                yield words
+
+
+_SITE = re.compile(
+    r"(?<![\w.@+-])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|net|org|info|tv|me|eu|cn|jp|de|fr|uk|nl|ch)"
+    r"(?![\w(-]|\.\w)"
+)
+_OF_THE_WEB = frozenset(
+    {
+        "www",
+        "docs",
+        "doc",
+        "blog",
+        "blogs",
+        "api",
+        "apis",
+        "support",
+        "download",
+        "downloads",
+        "cdn",
     }
+    | {"static", "help", "developer", "developers", "forum", "community", "news", "en", "m", "raw"}
+)
+_FEWEST_SERVICES = 3
+_SHARED_ENDS = frozenset({"co", "com", "net", "org", "or", "ne", "ac", "go", "gov", "edu"})
+
+
+def _own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
+    """The domains, with their hosts, under which settings name several services.
+
+    A public site is known, or has few names besides those that each site has.
+    """
+    hosts = {host for piece in pieces if piece.fixed for host in _SITE.findall(piece.value)}
+    services: dict[str, set[str]] = {}
+    for host in hosts:
+        domain = _domain(host)
+        names = host.removesuffix(domain).strip(".").split(".")
+        services.setdefault(domain, set()).update(filter(None, names))
+    own = {
+        domain
+        for domain, names in services.items()
+        if len(names - _OF_THE_WEB) >= _FEWEST_SERVICES
+        and private_site(domain)
+        and not domain.startswith("example.")
+    }
+    named = {host for host in hosts if _domain(host) in own}
+    return {(EntityType.ACCOUNT, host) for host in named | own}
+
+
+def _domain(host: str) -> str:
+    """The domain that somebody has registered: `harbour.co.jp` of `git.harbour.co.jp`."""
+    labels = host.split(".")
+    is_shared = len(labels) > 2 and labels[-2] in _SHARED_ENDS
+    return ".".join(labels[-3 if is_shared else -2 :])
+
+
+def _words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:
+    """The words of keys and names in code that consist of several: `relay_port`."""
+    for start, end in fixed:
+        for name in _IDENTIFIER.findall(text, start, end):
+            yield from (part for part in name.casefold().split("_") if len(part) > _SHORTEST_REST)
+
+
+def _own_words(value: str) -> str:
+    """The words of a firm's name without those that many have, in one letter case."""
+    words = [word.casefold() for word in _NAME_LETTERS.findall(value)]
+    own = [word for word in words if word not in lexicon().company_words]
+    return " ".join(own or words)
+
+
+def _is_in_identifier(text: str, finding: Finding) -> bool:
+    """Is a word a part of an identifier, or a program with its number (`relayd[812]`)?"""
+    before, after = text[max(0, finding.start - 1) : finding.start], text[finding.end :][:2]
+    is_joined = before in _JOINING or (after[:1] in _JOINING and after[1:].isalnum())
+    return is_joined or (after[:1] in ("[", " ") and after[1:].isdigit())
 
 
 def _hosts_of_mail(

@@ -73,6 +73,7 @@ _UNQUOTED = re.compile(r"[^\s\"'`\\<>,;(){}\[\]|&，。；、！？（）【】�
 # After a space `&` joins no parameters.
 _SPOKEN = re.compile(_UNQUOTED.pattern.replace("|&", "|"))
 _TRAILING = ".:!?*…"
+_COMPUTED = re.compile(r"[$#]\{[^}]*\(")
 _ENDED = re.compile(r"[，。；、,;]")  # a mark ends the clause, so that `!` before it is the value's
 _CODE_AFTER = re.compile(r"[(\[{]|\s{0,3}(?:\(|=>|\?\s)")
 _PATH = re.compile(r"(?:[a-z]{1,10}:/)?/|\.{1,2}/|~/|[a-z]:\\")
@@ -135,7 +136,22 @@ def _takes_a_space(name: str) -> bool:
     return name.startswith(("-", "_auth")) or name in ("bearer", "password", "token")
 
 
+# A user and a password as options of one command, whatever the password is.
+_OF_COMMAND = re.compile(
+    r"(?<![\w-])--?user(?:name)?[ =]\S{1,64}(?: \\?\s{1,20}| )--?pass(?:word)?[ =]"
+    r"(?P<v>[A-Za-z0-9][^\s\"'`$<>{}|;&]{2,63})(?=\s|$)"
+)
+
+
+def _find_of_commands(text: str) -> Iterator[Finding]:
+    for match in _OF_COMMAND.finditer(text):
+        if not is_placeholder(match["v"]):
+            yield Finding(*match.span("v"), EntityType.SECRET, "secret.named", _NAMED_SCORE)
+
+
 def _is_secret(name: str, value: str, rest: str) -> bool:
+    if _COMPUTED.search(value):
+        return False  # a template that a program fills in, perhaps with drawn characters
     if is_placeholder(value) or _PATH.match(value.lower()) or _DATE.match(value):
         return False
     if any(word in name for word in PASSWORDS):
@@ -443,6 +459,7 @@ def _plain_secrets(text: str) -> list[Finding]:
         *find_infixed(text, folded),
         *find_kubernetes(text, folded),
         *_find_named(text, folded),
+        *_find_of_commands(text),
         *_find_bare(text, folded),
     ]
     return _merged(text, findings)

@@ -124,7 +124,7 @@ def is_whole(text: str, start: int, end: int) -> bool:
     if _is_in_kana(text, start, end):
         return False
     plain = text[start:end].translate(_PLAIN)
-    simple = plain.isascii() and (plain.isalpha() or plain.isdigit())
+    simple = plain.isascii() and plain.isalnum()  # `Guest 1` is no part of `Guest 10`
     return not simple or end - start >= WHOLE_BELOW or is_apart(text, start, end)
 
 

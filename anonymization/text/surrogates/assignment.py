@@ -156,6 +156,8 @@ def _like(char: str, rng: Generator, letters: str) -> str:
         return pick(rng, lexicon().zh_given)
     if "\u3041" <= char <= "\u3096":
         return pick(rng, _HIRAGANA)
+    if char == "ー":
+        return char  # it lengthens the sound before it
     if "\u30a1" <= char <= "\u30fa":
         return pick(rng, _KATAKANA)
     if "\uff66" <= char <= "\uff9d":

@@ -20,6 +20,7 @@ from data.text.dates import (
 from data.text.numerals import ordinal_suffix, write_chinese, write_chinese_digits
 
 _DAYS_PER_MONTH = 30.4375
+_MONTHS_PER_YEAR = 12
 # `May 14 09:30:00 2026`, as mailboxes and `date` write it.
 _OF_MAIL = re.compile(
     rf"(?P<name>{MONTH_NAME}) {{1,2}}(?P<d>\d{{1,2}}) \d\d:\d\d:\d\d(?: [A-Z]{{3,4}})? "
@@ -45,8 +46,8 @@ _FISCAL = re.compile(
 _QUARTERS = "1234一二三四"
 # A month without its year, perhaps its beginning or end.
 _MONTH = re.compile(r"(?P<m>\d{1,2})月(?P<part>[底末初])?")
-_DAY_OF = {"底": 27, "末": 27, "初": 4, None: 15}
 _WEEKS = (54, 155)
+_MOST_BESIDE = 2  # days that a shift may differ from whole months, so that months alone fit
 _ANY_YEAR = 2024
 
 
@@ -56,11 +57,14 @@ class Shift:
     def __init__(self, rng: Generator) -> None:
         sign = 1 if rng.integers(2) else -1
         weeks = int(rng.integers(*_WEEKS))
-        while round(weeks * 7 / _DAYS_PER_MONTH) % 12 == 0:  # else a month alone would not move
-            weeks += 1
+        while not _is_of_months(weeks * 7):
+            weeks = weeks + 1 if weeks < _WEEKS[1] else _WEEKS[0]
         self.days = sign * weeks * 7
         self.year = _ANY_YEAR  # that of dates without a year: the usual one of the scope
         self._padded: Counter[str] = Counter()  # by separator: dates with less those without
+        self._day_first: Counter[str] = Counter()  # by separator, as far as figures show it
+        self._days: set[date] = set()  # whose order is certain
+        self._years: dict[tuple[int, int], int] = {}  # of days by month and day
         self.age = int(rng.integers(1, 4)) * sign
 
     def date(self, value: str, rng: Generator) -> str:
@@ -77,7 +81,7 @@ class Shift:
             return f"{fiscal['lead'] or ''}{moved}{fiscal['end'] or ''}"
         alone = _MONTH.fullmatch(value)
         if alone is not None:
-            _, month, _ = self._shifted(None, int(alone["m"]), _DAY_OF[alone["part"]])
+            _, month, _ = self._shifted(None, int(alone["m"]), None)
             return f"{month}月{alone['part'] or ''}"
         era = _ERA.fullmatch(value)
         if era is not None:
@@ -150,20 +154,49 @@ class Shift:
         return value
 
     def _moved(self, match: re.Match[str]) -> str:
-        day_first = bool(match.groupdict().get("a")) and int(match["a"]) > len(MONTHS)
+        day_first = self._is_day_first(match)
         year, month, day = calendar_parts(match, day_first=day_first)
         new = self._shifted(year, month, day)
         return _written(match, new, day_first, self._is_padded(match))
 
     def watch(self, value: str) -> None:
-        """Learn from a date whether months and days are written with a leading zero."""
+        """Learn from a date whether days stand first, and whether below ten they have a zero."""
         for pattern in VALUE_FORMS:
             match = pattern.search(value)
             if match is not None:
+                self._watch_order(match)
                 shown = _shown_padding(match)
                 if shown is not None:
                     self._padded[_separator(match)] += 1 if shown else -1
                 return
+
+    def _watch_order(self, match: re.Match[str]) -> None:
+        figures = _figures(match)
+        if figures is not None:
+            is_certain = (figures[0] > _MONTHS_PER_YEAR) != (figures[1] > _MONTHS_PER_YEAR)
+            self._day_first[_separator(match)] += (
+                (figures[0] > figures[1]) * 2 - 1 if is_certain else 0
+            )
+            if not is_certain:
+                return
+        day = _day(match, day_first=figures is not None and figures[0] > _MONTHS_PER_YEAR)
+        if day is not None:
+            self._days.add(day)
+            known = self._years.get((day.month, day.day), day.year)
+            self._years[day.month, day.day] = max(known, day.year)
+
+    def _is_day_first(self, match: re.Match[str]) -> bool:
+        """As the figures show, else as others with this mark do, else what is nearer to days whose
+        order is certain; a month stands first where nothing decides."""
+        figures = _figures(match)
+        if figures is None or max(figures) > _MONTHS_PER_YEAR:
+            return figures is not None and figures[0] > _MONTHS_PER_YEAR
+        shown = self._day_first[_separator(match)]
+        days = (_day(match, day_first=True), _day(match, day_first=False))
+        if shown or not self._days or None in days:
+            return shown > 0
+        first, second = (min(abs(day - other) for other in self._days) for day in days if day)
+        return first < second
 
     def _is_padded(self, match: re.Match[str]) -> bool:
         """As the date itself shows, else as others with its separator do."""
@@ -176,7 +209,10 @@ class Shift:
     def _shifted(
         self, year: int | None, month: int | None, day: int | None
     ) -> tuple[int, int, int]:
-        """A month or year moves with the day in its middle."""
+        """A month or year moves with the day in its middle, a day without a year as the same day
+        with one does."""
+        if year is None and month and day:
+            year = self._years.get((month, day))
         moved = date(year or self.year, month or 7, day or (15 if month else 1))
         moved += timedelta(days=self.days)
         return moved.year, moved.month if month else 0, moved.day if day else 0
@@ -190,6 +226,26 @@ class Shift:
         shifted = write_chinese_digits(new_year) + "年"
         shifted += write_chinese(new_month) + "月" if month else ""
         return shifted + (write_chinese(new_day) + rest if day else "")
+
+
+def _is_of_months(days: int) -> bool:
+    """Is it close to a number of whole months that are no years? A month alone has to move."""
+    months = round(days / _DAYS_PER_MONTH)
+    is_close = abs(days - months * _DAYS_PER_MONTH) <= _MOST_BESIDE
+    return is_close and months % _MONTHS_PER_YEAR != 0
+
+
+def _figures(match: re.Match[str]) -> tuple[int, int] | None:
+    """Day and month in an order that the form leaves open."""
+    return (int(match["a"]), int(match["b"])) if match.groupdict().get("a") else None
+
+
+def _day(match: re.Match[str], *, day_first: bool) -> date | None:
+    year, month, day = calendar_parts(match, day_first=day_first)
+    try:
+        return date(year, month, day) if year and month and day else None
+    except ValueError:
+        return None
 
 
 def _aged(age: int, by: int) -> int:

@@ -270,6 +270,10 @@ _PREFIX = re.compile(
     r"|(?:AC|SK)(?=[0-9a-f]{32}(?![0-9a-f]))"
 )
 _LONG = 12
+_HASH_OF = re.compile(
+    r"\$(?:2[abxy]?\$\d\d|[156y]|apr1|argon2(?:id|i|d)(?:\$v=\d+)?\$[a-z0-9=,]{1,40}"
+    r"|pbkdf2(?:-sha\d{1,3})?\$\d{1,7})\$"
+)
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20}://)")
 
 
@@ -289,6 +293,9 @@ def secret(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def _token(value: str, rng: Generator) -> str:
+    hashed = _HASH_OF.match(value)
+    if hashed:  # its method and cost say how it was made
+        return hashed.group() + same_shape(value[hashed.end() :], rng)
     lead = _SCHEME.match(value) or _PREFIX.match(value)
     start = lead.end() if lead and len(value) - lead.end() >= _LONG else 0
     return value[:start] + same_shape(value[start:], rng)

@@ -35,7 +35,6 @@ from anonymization.text.surrogates.names import (
 )
 from data.text.scripts import has_han, has_kana
 
-UNEXPLAINED = "unexplained"
 _NONE: Mapping[str, str] = MappingProxyType({})
 _HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
 _STRUCTURED = re.compile(r"[A-Z]{1,8}[-_]\d{1,12}(?:[-_]\d{1,12}){0,4}")  # CUS-0047
@@ -102,9 +101,8 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
         return table.token("code", value, shape, salt)
 
     def word(match: re.Match[str]) -> str:
-        draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
-        new = table.token(UNEXPLAINED, match.group().casefold(), draw, salt)
-        return cased_like(new.title(), match.group())
+        new = table.token(STEM, match.group().casefold(), stem, salt)
+        return cased_like(new, match.group())
 
     return LETTERS.sub(word, value)
 
@@ -115,7 +113,7 @@ _URL = re.compile(
     re.DOTALL,
 )
 _WORDS = re.compile(r"[^\W_]+")
-_NAMED = (STEM, PLACE, UNEXPLAINED)
+_NAMED = (STEM, PLACE)
 _TEST_NETS = ("192.0.2.0", "198.51.100.0", "203.0.113.0")  # RFC 5737
 _BENCHMARK_NET = int(ipaddress.IPv4Address("198.18.0.0"))  # RFC 2544: 2^17 addresses
 _DOCUMENTATION_NET = int(ipaddress.IPv6Address("2001:db8::"))  # RFC 3849

@@ -229,7 +229,11 @@ RULES: list[tuple[str, Spans]] = [
     ("SSN 078-05-1120", [("078-05-1120", "us_social_security", 1.0)]),
     (
         "born on March 5, 1984, 2024年3月5日",
-        [("March 5, 1984", "date_words", 0.7), ("2024年3月5日", "date_chinese", 0.6)],
+        [
+            ("March 5, 1984", "date_in_full", 0.7),
+            ("March 5, 1984", "date_words", 0.7),
+            ("2024年3月5日", "date_chinese", 0.6),
+        ],
     ),
     (
         "passport E48213907",

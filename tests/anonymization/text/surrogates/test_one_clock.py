@@ -1,0 +1,95 @@
+"""All forms of dates of a scope agree after they have moved."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pytest
+
+from anonymization.levels import MaskingLevel, at_level
+from anonymization.text.contracts import DetectionConfig, EntityType, Mode
+from anonymization.text.detect.engine import TextDetector
+from anonymization.text.masking.masker import Masker
+from anonymization.text.surrogates.dates import Shift
+from data.text.dates import MONTHS
+
+
+def shift(seed: int, *watched: str) -> Shift:
+    made = Shift(np.random.default_rng(seed))
+    for value in watched:
+        made.watch(value)
+    return made
+
+
+def moved(made: Shift, value: str) -> str:
+    return made.date(value, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_months_alone_move_as_their_days_do(seed: int) -> None:
+    made = shift(seed, "2021-03-15")
+    assert made.days % 7 == 0
+    day = date.fromisoformat(moved(made, "2021-03-15"))
+    assert moved(made, "March") == MONTHS[day.month - 1]
+    assert moved(made, "3月") == moved(made, "3月底")[:-1] == f"{day.month}月"
+    assert day.month != 3
+
+
+def test_forms_of_logs_headings_and_identifiers_agree() -> None:
+    made = shift(3, "2021-01-06", "January 6th 2021")
+    day = date.fromisoformat(moved(made, "2021-01-06"))
+    name = MONTHS[day.month - 1]
+    assert moved(made, "06-Jan-2021") == f"{day.day:02}-{name[:3]}-{day.year}"
+    assert moved(made, "06/Jan/2021") == f"{day.day:02}/{name[:3]}/{day.year}"
+    assert moved(made, "2021_01_06") == f"{day:%Y_%m_%d}"
+    assert moved(made, "January6th 2021").startswith(f"{name}{day.day}")
+    assert moved(made, "Jan 6").split()[1] == str(day.day)
+
+
+@pytest.mark.parametrize(
+    ("watched", "is_day_first"),
+    [(["25/02/2019"], True), (["02/25/2019"], False), (["2019-04-03"], True), ([], False)],
+)
+def test_the_order_of_day_and_month_is_that_of_the_file(
+    watched: list[str], is_day_first: bool
+) -> None:
+    made = shift(4, *watched, "03/04/2019")
+    iso = moved(made, "2019-04-03" if is_day_first else "2019-03-04")
+    year, month, day = iso.split("-")
+    expected = f"{day}/{month}/{year}" if is_day_first else f"{month}/{day}/{year}"
+    assert moved(made, "03/04/2019") == expected
+
+
+@pytest.fixture(scope="module")
+def detector() -> TextDetector:
+    return TextDetector(at_level(DetectionConfig(public_places=True), MaskingLevel.STRICT))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BEGIN:VTIMEZONE\nBEGIN:STANDARD\nDTSTART:20071104T020000\nEND:STANDARD\nEND:VTIMEZONE\n",
+        "epoch begins 1970-01-01T00:00:00Z for all of them",
+        "Server built:   Sep 14 2018 09:10:11 UTC",
+        "Their fiscal year runs from Apr 1 to Mar 31 as before.",
+        "Maps exist (for 1999, 2004, and 2010); those of 2004 are better.",
+    ],
+)
+def test_constants_and_years_of_data_stay(detector: TextDetector, text: str) -> None:
+    assert Masker(detector, bytes(32), Mode.SURROGATE, "s").mask_texts([text]) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("09-Mar-2018 05:43:24.065 INFO [main] started", "09-Mar-2018"),
+        ("Your August performance was good", "August"),
+        ('## May 7th 2020 "Freeze" (telecon)\n', "May 7th 2020"),
+        ("## October12th 2020 meeting", "October12th 2020"),
+        ("see report_2026-05-29.md", "2026-05-29"),
+    ],
+)
+def test_each_form_is_found(detector: TextDetector, text: str, value: str) -> None:
+    found = {text[f.start : f.end] for f in detector.find([text])[0] if f.type is EntityType.DATE}
+    assert value in found
