@@ -151,9 +151,7 @@ def weights(
 _BETWEEN = re.compile(r"(?:,|,? (?:and|&|or))\s")
 
 
-def _beside_people(
-    text: str, weighed: Sequence[tuple[Finding, Weight]]
-) -> set[Finding]:
+def _beside_people(text: str, weighed: Sequence[tuple[Finding, Weight]]) -> set[Finding]:
     """Who is listed beside a person for whom something speaks: `Zorvexa, Graves and Reed`."""
     people = [pair for pair in weighed if pair[0].type is EntityType.PERSON]
     listed: set[Finding] = set()
