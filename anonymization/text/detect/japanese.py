@@ -356,8 +356,8 @@ def _uncertain(tagged: Sequence[_Word], index: int) -> _Match | None:
     whose."""
     word = tagged[index]
     is_kana = word.unknown and len(word.text) > 2 and _KATAKANA.fullmatch(word.text) is not None
-    is_marked = word.name == "固有" and _KATAKANA.fullmatch(word.text) is not None
-    if is_marked and not _is_part(tagged, index) and _follows(tagged, index, _TOPIC):
+    is_kana_name = word.name == "固有" and _KATAKANA.fullmatch(word.text) is not None
+    if is_kana_name and not _is_part(tagged, index) and _follows(tagged, index, _TOPIC):
         return 1, EntityType.PERSON, _ACTING
     if is_kana and _follows(tagged, index):
         return 1, EntityType.PERSON, _ACTING

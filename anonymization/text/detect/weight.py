@@ -54,8 +54,8 @@ _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
 _WEIGHED = frozenset(
     {"spacy", "unknown_word", "lone_word", "name_said", "organisation", "firm",
-     "listed_name", "said_again", "signature", "given_name", "url_in_prose", "handle", "said",
-     "position", "declared", "keyed_name", "secret.named"}
+     "listed_name", "said_again", "signature", "given_name", "url_in_prose", "handle",
+     "handle_small", "said", "position", "declared", "keyed_name", "secret.named"}
 )  # fmt: skip
 _LABELLED = frozenset({"position", "declared", "said", "keyed_name"})
 _GIVEN = words("names.toml", "given")
