@@ -12,7 +12,7 @@ from anonymization.text.detect.weight import Weight, weights
 WORDS = frozenset(
     {"configure", "external", "access", "with", "ingress", "token", "agent", "author", "grant"}
     | {"page", "will", "field", "key", "actions", "systems", "more", "add", "customer", "reader"}
-    | {"book", "release", "by", "read", "the", "of", "in", "to"}
+    | {"book", "release", "by", "read", "the", "of", "in", "to", "salad", "kettle"}
 )
 
 
@@ -45,7 +45,7 @@ PERSON, FIRM, PLACE = EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOC
         ("in Zorvex", "Zorvex", PLACE, Weight.SURE),
         ("Zorvex Release", "Zorvex Release", PLACE, Weight.WEAK),
         ("the external page defied Grant .", "Grant", PERSON, Weight.WEAK),
-        ("the book in which Will Field read", "Will Field", PERSON, Weight.WEAK),
+        ("the page in which Salad Kettle read", "Salad Kettle", PERSON, Weight.WEAK),
         ("read the Field release with care", "Field", PERSON, Weight.NONE),
         ("Agent: read the book of the customer", "Agent", PERSON, Weight.NONE),
         ("we read by Reader, and a reader reads", "Reader", PERSON, Weight.NONE),
