@@ -466,7 +466,7 @@ def scenario_of(document: Document) -> Scenario:
         solve=partial(solve, document),
         traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
         retold=partial(_retold, document),
-        split="full",
+        split=document.split,
     )
 
 
