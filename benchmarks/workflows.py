@@ -2,8 +2,9 @@
 
     python -m benchmarks.workflows
 
-The drafts are four of each scenario of the split *smoke*. No model is called. The reference solution is run twice on each draft; every other figure is of
-agents and submissions that are wrong by construction.
+The drafts are four of each scenario of the split *smoke*. No model is called. The reference
+solution is run twice on each draft; every other figure is of agents and submissions that are wrong
+by construction.
 """
 
 from __future__ import annotations
@@ -120,9 +121,10 @@ def page(figures: Mapping[str, Any]) -> str:
     return "\n".join(
         [
             "Misses first. The panel shows that graders tell flaws apart, not how hard tasks are "
-            "for models: no model has run on them. Agents that write nothing, see no rule or forget "
-            "a source pass no task at all, by construction; no small task has a decoy. Nobody but "
-            f"their author has read the tasks. Languages of the requests: {figures['languages']}.\n",
+            "for models: no model has run on them. Agents that write nothing, see no rule or "
+            "forget a source pass no task at all, by construction; no small task has a decoy. "
+            "Nobody but their author has read the tasks. Languages of the requests: "
+            f"{figures['languages']}.\n",
             f"{figures['kept']} of {figures['drafts']} drafts of {figures['scenarios']} "
             f"scenarios and {len(figures['families'])} families pass the screening, in "
             f"{figures['seconds']} s in one process, building included. Rejected: "
