@@ -285,7 +285,6 @@ def _scenario(proposal: Proposal, name: str) -> Scenario:
         services=proposal.services,
         build=lambda number, seed: _draft(proposal, name),
         solve=partial(_solve, proposal.solution, proposal.final_answer),
-        split="full",
         is_scripted=True,
     )
 
