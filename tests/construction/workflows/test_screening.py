@@ -119,7 +119,8 @@ def test_a_solution_that_changes_from_run_to_run_is_not_reproducible() -> None:
 
 def without_demands(draft: Draft) -> Draft:
     """What is left asks for no deed and for an answer that stands in the request."""
-    answer = draft.answers[0].model_copy(update={"value": "0", "part": "number"})
+    (number,) = (answer for answer in draft.answers if answer.type == "number")
+    answer = number.model_copy(update={"value": "0", "part": "number", "unit": None})
     return replace(draft, checks=(), answers=(answer,), guidelines="", prompt="number: 0\n\nThanks")
 
 
