@@ -35,7 +35,6 @@ BENCHMARKS = (
     "questions",
     "analytics",
     "workflows",
-    "workflow_reading",
     "grading",
     "services",
     "graded_answers",

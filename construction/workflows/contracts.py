@@ -161,5 +161,5 @@ class Scenario:
     solve: Solve
     traps: tuple[Solve, ...] = ()
     retold: Callable[[Draft], Iterable[tuple[str, Fields]]] = _nothing_retold
-    split: Literal["full", "smoke"] = "smoke"
+    split: Literal["full", "smoke"] = "full"
     is_scripted: bool = False

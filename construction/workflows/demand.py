@@ -13,7 +13,7 @@ import orjson
 
 from construction.signals.needs import Need
 from construction.workflows.config import WorkflowsRecipe
-from construction.workflows.registry import SCENARIOS
+from construction.workflows.documents.scenario import scenarios
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from data.apportion import apportion
 from data.atomic import write_bytes
@@ -51,9 +51,9 @@ class Generator:
 @cache
 def generators() -> Mapping[str, Generator]:
     """All generators of tasks by name, sorted."""
-    scenarios = [Generator(each.name, each.task_family) for each in SCENARIOS.values()]
+    services = [Generator(each.name, each.task_family) for each in scenarios().values()]
     repairs = [Generator(each.name, each.task_family, each.kind) for each in REPAIRS.values()]
-    made = sorted((*scenarios, *repairs), key=lambda generator: generator.name)
+    made = sorted((*services, *repairs), key=lambda generator: generator.name)
     return {generator.name: generator for generator in made}
 
 

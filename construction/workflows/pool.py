@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,9 @@ from construction.sandbox.sandbox import SandboxFailed
 from construction.workflows.contracts import Draft, Scenario, World
 from construction.workflows.declaration import tools_of
 from construction.workflows.documents.contracts import Document
-from construction.workflows.documents.scenario import scenario_of
+from construction.workflows.documents.scenario import scenario_of, scenarios
 from construction.workflows.panel import PANEL
 from construction.workflows.proposals import Proposed, read_proposals
-from construction.workflows.registry import SCENARIOS
 from construction.workflows.repair import catalogue as repair_candidates
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from construction.workflows.repair.drafts import Repair
@@ -33,7 +32,7 @@ from construction.workflows.repair.screening import (
     spec_of_repair,
 )
 from construction.workflows.runs import Run as ServiceRun
-from construction.workflows.runs import perform, reference_steps
+from construction.workflows.runs import reference_steps
 from construction.workflows.screening import (
     PILOT,
     SCREEN,
@@ -81,9 +80,11 @@ def item_id(draft: Draft) -> str:
     return f"{draft.scenario}-{draft.number}"
 
 
-def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
-    """The candidate of a draft. Its world is released apart, to graders and runners alone."""
-    run = perform(draft, scenario)
+def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str) -> Candidate:
+    """The candidate of a draft whose reference run is `run`.
+
+    Its world is released apart, to graders and runners alone.
+    """
     kinds = {check.evidence for check in draft.checks}
     return Candidate(
         task_id=task_id,
@@ -218,15 +219,11 @@ def make_shard(job: GeneratorJob, out: Path) -> None:
 
 def make_document(job: DocumentJob, out: Path) -> None:
     """Build and screen the drafts of a document, as `make_shard` does those of a generator."""
-    scenario = scenario_of(job.document)
-    drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
     made = []
-    for task_id, seen in zip(
-        job.task_ids, screened(drafts, {scenario.name: scenario}, job.config), strict=True
-    ):
-        candidate = candidate_of(seen.draft, scenario, task_id)
-        provenance = candidate.provenance.model_copy(update={"judge": job.judge})
-        made.append(_service_task(seen, candidate.model_copy(update={"provenance": provenance})))
+    for each in _service_tasks(scenario_of(job.document), job):
+        provenance = each.candidate.provenance.model_copy(update={"judge": job.judge})
+        candidate = each.candidate.model_copy(update={"provenance": provenance})
+        made.append(replace(each, candidate=candidate))
     _write(made, (), out)
 
 
@@ -238,16 +235,12 @@ def make_proposals(job: ProposalsJob, out: Path) -> None:
         if proposed.draft is None or proposed.scenario is None:
             unfit.append(_refused(task_id, proposed))
             continue
-        seen = screen(proposed.draft, proposed.scenario, (), job.config)
-        candidate = candidate_of(seen.draft, seen.scenario, task_id)
-        candidate = candidate.model_copy(
-            update={
-                "provenance": candidate.provenance.model_copy(
-                    update={"source": PROPOSED, "licence": None}
-                )
-            }
+        task = _service_task(screen(proposed.draft, proposed.scenario, (), job.config), task_id)
+        provenance = task.candidate.provenance.model_copy(
+            update={"source": PROPOSED, "licence": None}
         )
-        made.append(_service_task(seen, candidate))
+        candidate = task.candidate.model_copy(update={"provenance": provenance})
+        made.append(replace(task, candidate=candidate))
     _write(made, unfit, out)
 
 
@@ -287,13 +280,17 @@ def made_by(job: GeneratorJob) -> Iterator[Made]:
         make = _repairs if job.has_sandbox else _untried_repairs
         yield from make(job, REPAIRS[job.generator])
         return
-    scenario = SCENARIOS[job.generator]
+    yield from _service_tasks(scenarios()[job.generator], job)
+
+
+def _service_tasks(scenario: Scenario, job: GeneratorJob | DocumentJob) -> Iterator[Made]:
     drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
-    for task_id, seen in zip(job.task_ids, screened(drafts, SCENARIOS, job.config), strict=True):
-        yield _service_task(seen, candidate_of(seen.draft, scenario, task_id))
+    seen = screened(drafts, scenario, job.config)
+    return map(_service_task, seen, job.task_ids)
 
 
-def _service_task(seen: Screened, candidate: Candidate) -> Made:
+def _service_task(seen: Screened, task_id: str) -> Made:
+    candidate = candidate_of(seen.draft, seen.scenario, seen.run, task_id)
     scores = {cell.agent: cell.score.overall or 0.0 for cell in seen.cells}
     return Made(candidate, seen.verdicts, scores, world=seen.draft.world)
 

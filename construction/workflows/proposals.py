@@ -28,9 +28,11 @@ from pydantic import Field, ValidationError
 
 from construction.grading.actions import CHANGES
 from construction.signals.crosswalk import default_crosswalk
+from construction.workflows.calls import attempt
 from construction.workflows.contracts import Client, Draft, Fault, Scenario, World
 from construction.workflows.declaration import operations, service_names
 from construction.workflows.declaration import service as declared
+from construction.workflows.documents.checks import free_effects
 from construction.workflows.runs import (
     FAILURES,
     InProcessClient,
@@ -38,7 +40,6 @@ from construction.workflows.runs import (
     perform,
     spec_of_draft,
 )
-from construction.workflows.scenarios.story import attempt, free_effects
 from data.canonical import digest, is_deeper
 from data.contracts.candidate import Answer, Check, Contract
 from data.errors import InputError
@@ -284,7 +285,6 @@ def _scenario(proposal: Proposal, name: str) -> Scenario:
         services=proposal.services,
         build=lambda number, seed: _draft(proposal, name),
         solve=partial(_solve, proposal.solution, proposal.final_answer),
-        split="full",
         is_scripted=True,
     )
 

@@ -9,7 +9,7 @@ is another, which the gold has to follow (`variants`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -187,16 +187,12 @@ class Screened:
 
 
 def screened(
-    drafts: Sequence[Draft], scenarios: Mapping[str, Scenario], config: ScreeningConfig
+    drafts: Sequence[Draft], scenario: Scenario, config: ScreeningConfig
 ) -> Iterator[Screened]:
-    """Every draft with its verdicts, in order. `scenarios` are by name."""
+    """Every draft of a scenario with its verdicts, in order."""
     for draft in drafts:
-        siblings = [
-            other
-            for other in drafts
-            if other.scenario == draft.scenario and other.number != draft.number
-        ]
-        yield screen(draft, scenarios[draft.scenario], siblings, config)
+        siblings = [other for other in drafts if other.number != draft.number]
+        yield screen(draft, scenario, siblings, config)
 
 
 def screen(

@@ -15,6 +15,7 @@ import orjson
 import polars as pl
 import pytest
 
+from construction.workflows.documents.scenario import scenarios
 from data.releases.diff import changes_of
 from data.releases.tasks import read_tasks
 from data.schemas import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
@@ -26,6 +27,7 @@ from tests.flows.test_refresh import APRIL, MARCH, NEW, OLD
 from tests.selection.evaluation.test_board import tables
 
 pytestmark = [pytest.mark.full, pytest.mark.slow(seconds=300), pytest.mark.timeout(1800)]
+SMALL = [name for name, each in scenarios().items() if each.split == "smoke"]
 RUN = (
     "import sys, orjson\n"
     "from flows.deployed import refresh_and_build\n"
@@ -55,7 +57,7 @@ def started(registry: FakeRegistry, out: Path, key: Path, date: str) -> subproce
         "registry": registry.url,
         "date": date,
         "overrides": {
-            "workflows": {"drafts": 40, "per_generator": 2},
+            "workflows": {"drafts": 40, "per_generator": 4, "generators": SMALL},
             "runtime": {"registry": limits, "key_file": str(key), "workers": 1},
         },
     }

@@ -183,6 +183,7 @@ def _named(text: str, attempt: Attempt) -> Document:
     """The document in a text, under the name and family that the idea gives it."""
     fields = fields_in(text.encode())
     fields.pop("second", None)  # nobody confirms himself
+    fields.pop("split", None)  # or asks for less
     plain = "".join(c if c.isalnum() else "_" for c in attempt.idea_id.lower())
     name = f"authored_{plain[:40]}"
     return document_of({**fields, "name": name, "task_family": attempt.idea["task_family"]})

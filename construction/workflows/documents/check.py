@@ -89,7 +89,7 @@ def document_lines(
         if not screens:
             yield from (f"draft {draft.number}: built; {_size(draft)}" for draft in whole)
             return
-        for seen in screened(whole, {document.name: scenario}, config):
+        for seen in screened(whole, scenario, config):
             yield ("fault: " if seen.reason else "") + _line(seen)
             yield from (f"fault: {detail}" for detail in _details(seen, document, scenario, config))
     except UNFORESEEN as error:

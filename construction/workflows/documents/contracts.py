@@ -175,7 +175,8 @@ class Variant(Contract):
 class Document(Contract):
     """A scenario as data. `faulty`: the operation that is disturbed in every third draft.
 
-    A fact in `requests` is known from there, and stands in each of them.
+    A fact in `requests` is known from there, and stands in each of them. `split`: small easy ones,
+    which only show whether an agent works, are *smoke*.
     """
 
     name: Name
@@ -183,6 +184,7 @@ class Document(Contract):
     kind: Literal[
         "brief", "triage", "reconciliation", "plan", "handover", "refusal", "question", "long_job"
     ]
+    split: Literal["full", "smoke"] = "full"
     task_family: str
     language: Literal["en", "zh"] = "en"
     now: str

@@ -32,7 +32,8 @@ from construction.workflows.documents.tables import SqlFault, Tables, fields_of
 from construction.workflows.documents.worlds import Drawn, put_facts, put_pools
 from construction.workflows.values import parsed_now
 
-LEAST_RECORDS, MOST_RECORDS, LEAST_SERVICES = 150, 2000, 4
+LEAST: Mapping[str, tuple[int, int]] = {"full": (150, 4), "smoke": (15, 2)}  # records, services
+MOST_RECORDS = 2000
 _MOST_SHOWN = 160  # characters of a value in a message
 Arguments = dict[str, Any]
 Facts = Mapping[str, Any]
@@ -257,7 +258,7 @@ def _require_agreement(
 
 def faults_of(document: Document, made: Drawn, tables: Tables, right: Decided) -> Iterator[str]:
     """What is wrong with a draft, a line each. Raises Disagreement and SqlFault."""
-    first = [*_size_faults(made.state), *_answer_faults(document, right)]
+    first = [*_size_faults(document, made.state), *_answer_faults(document, right)]
     yield from first
     if not first:
         _require_agreement(document, tables, made.facts, right, "")
@@ -270,12 +271,13 @@ def faults_of(document: Document, made: Drawn, tables: Tables, right: Decided) -
     put_facts(document, tables, facts_of(document, made.facts))
 
 
-def _size_faults(state: State) -> Iterator[str]:
+def _size_faults(document: Document, state: State) -> Iterator[str]:
     count = sum(len(records) for rooms in state.values() for records in rooms.values())
-    if not LEAST_RECORDS <= count <= MOST_RECORDS:
-        yield f"{count} records; expected {LEAST_RECORDS} to {MOST_RECORDS}"
-    if len(state) < LEAST_SERVICES:
-        yield f"{len(state)} services; expected at least {LEAST_SERVICES}"
+    least, services = LEAST[document.split]
+    if not least <= count <= MOST_RECORDS:
+        yield f"{count} records; expected {least} to {MOST_RECORDS}"
+    if len(state) < services:
+        yield f"{len(state)} services; expected at least {services}"
 
 
 def _answer_faults(document: Document, right: Decided) -> Iterator[str]:

@@ -15,7 +15,7 @@ import datetime as dt
 import json
 import re
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -23,20 +23,20 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from construction.workflows.calls import every, get, rows
 from construction.workflows.contracts import (
     Client,
     Draft,
     Fault,
     FaultKind,
     Fields,
-    Request,
     Scenario,
     World,
 )
 from construction.workflows.declaration import operations
+from construction.workflows.documents.checks import carry_out, checks_of
 from construction.workflows.documents.contracts import (
     SLOT,
-    Act,
     Asked,
     Document,
     DocumentFault,
@@ -47,7 +47,6 @@ from construction.workflows.documents.contracts import (
     read_document,
 )
 from construction.workflows.documents.gold import (
-    Arguments,
     Decided,
     Disagreement,
     decided,
@@ -64,32 +63,14 @@ from construction.workflows.documents.worlds import (
     words_of,
     written,
 )
-from construction.workflows.engine import changes_of, handle
 from construction.workflows.runs import InProcessClient
-from construction.workflows.scenarios.story import (
-    ACTION,
-    FAULTY,
-    RETRIEVAL,
-    WRITTEN,
-    attempt,
-    by_service,
-    every,
-    free_effects,
-    get,
-    guidelines_of,
-    holds_a_value,
-    read_check,
-    report,
-    rows,
-    weighed,
-)
-from construction.workflows.values import FieldType, parsed_now
+from construction.workflows.values import parsed_now
 from construction.workflows.world_file import world_faults
-from data.contracts.attempt import StateChange
-from data.contracts.candidate import Answer, Check
+from data.contracts.candidate import Answer
 
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
+FAULTY = 3  # every third draft of a scenario has a fault
 _MOST_NAMED = 4  # faults of a world
 UNFORESEEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
@@ -155,23 +136,18 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         tables.close()
     if None in right.answers.values():
         raise DocumentFault("\n".join(faults))
-    changes = _changed(replace(world, faults=()), right)
+    checks = checks_of(replace(world, faults=()), right, made.required)
     return Draft(
         scenario=document.name,
         rule=f"draft {number}",
         number=number,
         prompt=request_of(document, number, made.facts),
         language=document.language,
-        guidelines=guidelines_of(
-            document.now,
-            document.actor,
-            [f"{entry.part}: <{entry.form}>" for entry in document.wanted.answers],
-            document.language,
-        ),
+        guidelines=_guidelines_of(document),
         world=world,
         params={name: made.facts[name] for name in sorted(document.request_facts)},
-        answers=_answers(document, right),
-        checks=_checks(made.required, changes, right, made.state),
+        answers=tuple(_answer(each, right.answers[each.part]) for each in document.wanted.answers),
+        checks=checks,
         overriding=tuple(made.required),
         faults=tuple(faults),
     )
@@ -184,152 +160,39 @@ def _disturbed(document: Document, number: int) -> tuple[Fault, ...]:
     return (Fault(service, operation, FaultKind.UNAVAILABLE, (1,)),)
 
 
-def _answers(document: Document, right: Decided) -> tuple[Answer, ...]:
-    return tuple(_answer(entry, right.answers[entry.part]) for entry in document.wanted.answers)
+_LEADS = {
+    "en": "It is {day}, {clock}. You act for {actor}. Change nothing beyond what is asked.\n"
+    "Please end your reply with exactly these lines:",
+    "zh": "现在是 {day} {clock}，您代 {actor} 处理。除所要求的以外，请不要改动任何内容。\n"
+    "请在回复的最后只写以下几行：",
+}
+
+
+def _guidelines_of(document: Document) -> str:
+    """Clock and mailbox of the person for whom the agent acts, and the form of the report."""
+    lead = _LEADS[document.language].format(
+        day=document.now[:10], clock=document.now[11:16], actor=document.actor
+    )
+    return "\n".join((lead, *(f"{each.part}: <{each.form}>" for each in document.wanted.answers)))
 
 
 def _answer(entry: Asked, value: Any) -> Answer:
-    if entry.type == "number":
-        written = f"{value:.{entry.decimals or 0}f}"
-    elif entry.type == "list":
-        written = json.dumps([str(item) for item in value], ensure_ascii=False)
-    else:
-        written = str(value)
     return Answer(
         part=entry.part,
         type=entry.type,
-        value=written,
+        value=_written(entry, value),
         unit=entry.unit,
         decimals=(entry.decimals or 0) if entry.type == "number" else None,
         ordered=entry.type != "list",
     )
 
 
-# What is right, as checks
-
-
-def _changed(world: World, right: Decided) -> list[tuple[Act, StateChange]]:
-    """The changes that the acts lead to, each with the last act behind it. Raises DocumentFault."""
-    behind: dict[tuple[str, str], Act] = {}
-    for act, arguments in right.acts:
-        for service, operation, given in _requests(act, arguments):
-            handled = handle(world, Request(service, operation, given(world, behind)))
-            if handled.response.refused is not None:
-                message = handled.response.body["message"]
-                raise DocumentFault(f"{service}.{operation} is refused: {message}")
-            for change in changes_of(handled.world):
-                before = world.state.get(change.service, {})
-                plural, _, name = change.record.partition("/")
-                if before.get(plural, {}).get(name) != change.after:
-                    behind[(change.service, change.record)] = act
-            world = handled.world
-    return [(behind[(c.service, c.record)], c) for c in changes_of(world)]
-
-
-def _requests(act: Act, arguments: Arguments) -> Iterator[tuple[str, str, Any]]:
-    service, _, operation = act.operation.partition(".")
-    yield service, operation, lambda world, behind: _worded(service, operation, arguments)
-    for title in act.then:
-        name, _, following = title.partition(".")
-        yield name, following, lambda world, behind: {"id": _newest(behind)}
-
-
-def _newest(behind: Mapping[tuple[str, str], Act]) -> str:
-    return list(behind)[-1][1].partition("/")[2]
-
-
-def _worded(service: str, operation: str, arguments: Arguments) -> Arguments:
-    """Arguments as they are given: texts that have to state several things state them in a line."""
-    rules = operations(service)[operation].arguments
-    return {
-        name: "; ".join(map(str, value)) if _states(rules.get(name), value) else value
-        for name, value in arguments.items()
-    }
-
-
-def _states(rule: Any, value: Any) -> bool:
-    return isinstance(value, list) and rule is not None and rule.type is FieldType.TEXT
-
-
-def _checks(
-    required: Sequence[str],
-    changes: Sequence[tuple[Act, StateChange]],
-    right: Decided,
-    services: Iterable[str],
-) -> tuple[Check, ...]:
-    wanted, allowed = [], []
-    stating = _stating(right)
-    for number, (act, change) in enumerate(changes, 1):
-        check, may = _wanted(f"write.{number}", act, change, stating)
-        wanted.append(check)
-        allowed.append(may)
-    only = Check(
-        check_id="only",
-        kind="unchanged",
-        params={"except": allowed, "free": free_effects(wanted, services)},
-        text="Nothing else is changed.",
-        required=True,
-    )
-    written = [
-        check.model_copy(update={"evidence": "accuracy"})
-        for check in wanted
-        if holds_a_value(check.params.get("where", {}))
-    ]
-    ids = {check.check_id for check in written}
-    reads = [
-        read_check(f"rule.{service}", service, records, required=True)
-        for service, records in by_service(required).items()
-    ]
-    acted = [*(check for check in wanted if check.check_id not in ids), only]
-    return (*weighed(reads, RETRIEVAL), *weighed(acted, ACTION), *weighed(written, WRITTEN))
-
-
-def _stating(right: Decided) -> dict[str, list[Any]]:
-    """What texts have to state, by the text that the reference writes."""
-    stated: dict[str, list[Any]] = {}
-    for act, arguments in right.acts:
-        service, _, operation = act.operation.partition(".")
-        worded = _worded(service, operation, arguments)
-        for name, value in arguments.items():
-            if isinstance(value, list) and isinstance(worded[name], str):
-                stated[worded[name]] = value
-    return stated
-
-
-def _wanted(
-    name: str, act: Act, change: StateChange, stating: Mapping[str, list[Any]]
-) -> tuple[Check, dict[str, Any]]:
-    """The check of a change, and what of it `unchanged` allows."""
-    service, before, after = change.service, change.before, change.after
-    if after is None:
-        params: dict[str, Any] = {"service": service, "record": change.record}
-        return _check(name, "record_deleted", params, act), {"service": service, "where": before}
-    rules = fields_of(f"{service}.{change.record.partition('/')[0]}")
-    stamps = {f for f, rule in rules.items() if rule.read_only and rule.type in _CLOCKED}
-    open_fields = {*act.loose, *stamps}
-    plain = {f: _meant(v, stating) for f, v in after.items() if f not in open_fields}
-    if before is None:
-        where = {f: v for f, v in plain.items() if f != "id"}
-        params = {"service": service, "where": where, "min": 1, "max": 1}
-        return _check(name, "record_created", params, act), {"service": service, "where": where}
-    where = {f: v for f, v in plain.items() if before.get(f) != after[f]}
-    params = {"service": service, "record": change.record, "where": where}
-    return _check(name, "record_equals", params, act), {**params, "where": plain}
-
-
-_CLOCKED = (FieldType.DATE, FieldType.DATETIME)
-
-
-def _meant(value: Any, stating: Mapping[str, list[Any]]) -> Any:
-    if isinstance(value, str) and value in stating:
-        return {"contains_all": [str(each) for each in stating[value]]}
-    if isinstance(value, list) and value:
-        return {"same_items": value}
-    return value
-
-
-def _check(name: str, kind: str, params: dict[str, Any], act: Act) -> Check:
-    return Check(check_id=name, kind=kind, params=params, text=act.text, required=True)
+def _written(entry: Asked, value: Any) -> str:
+    if entry.type == "number":
+        return f"{value:.{entry.decimals or 0}f}"
+    if entry.type == "list":
+        return json.dumps([str(item) for item in value], ensure_ascii=False)
+    return str(value)
 
 
 # The solver
@@ -353,22 +216,18 @@ def solve(
     finally:
         tables.close()
     for act, arguments in right.acts:
-        service, _, operation = act.operation.partition(".")
-        done = attempt(client, service, operation, **_worded(service, operation, arguments))
-        for title in act.then:
-            name, _, following = title.partition(".")
-            attempt(client, name, following, id=done["id"])
-    return report(**{entry.part: _said(entry, right) for entry in document.wanted.answers})
+        carry_out(client, act, arguments)
+    return "\n".join(f"{each.part}: {_said(each, right)}" for each in document.wanted.answers)
 
 
-def _said(entry: Asked, right: Decided) -> Any:
+def _said(entry: Asked, right: Decided) -> str:
     value = right.answers[entry.part]
     if value is None:
         raise LookupError(
             f"answers.{entry.part}: found no value by what the reference read; expected one. "
             "Does `reads` list all that `views` and `wanted` look at?"
         )
-    return f"{value:.{entry.decimals or 0}f}" if entry.type == "number" else value
+    return _written(entry, value)
 
 
 def _learnt(document: Document, client: Client, *, with_inert: bool) -> dict[str, Any]:
@@ -466,7 +325,7 @@ def scenario_of(document: Document) -> Scenario:
         solve=partial(solve, document),
         traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
         retold=partial(_retold, document),
-        split="full",
+        split=document.split,
     )
 
 
@@ -499,6 +358,12 @@ def _required_services(document: Document) -> Iterator[str]:
 def documents() -> tuple[Document, ...]:
     """All documents of the folder, in the order of their names. Raises DocumentFault."""
     return tuple(_document(path) for path in _paths())
+
+
+@cache
+def scenarios() -> Mapping[str, Scenario]:
+    """All scenarios by name. Raises DocumentFault."""
+    return {document.name: scenario_of(document) for document in documents()}
 
 
 def readable_documents() -> Iterator[Document]:

@@ -6,14 +6,8 @@ from construction.grading.file_types import extension_of
 from construction.prompt_frame import WORDS
 from construction.workflows.repair.drafts import Repair, RepairDraft
 from construction.workflows.repair.faults import (
-    access_log,
-    backup_script,
     crontab_times,
-    disk_retention,
-    git_history,
-    price_cache,
     queue_log,
-    requirement_pins,
     service_settings,
     site_modes,
 )
@@ -35,14 +29,8 @@ from data.contracts import (
 REPAIRS: tuple[Repair, ...] = tuple(
     sorted(
         (
-            access_log.REPAIR,
-            backup_script.REPAIR,
             crontab_times.REPAIR,
-            disk_retention.REPAIR,
-            git_history.REPAIR,
-            price_cache.REPAIR,
             queue_log.REPAIR,
-            requirement_pins.REPAIR,
             service_settings.REPAIR,
             site_modes.REPAIR,
             *REPAIRS_OF.values(),

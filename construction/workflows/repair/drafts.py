@@ -111,7 +111,7 @@ class Repair:
     """
 
     name: str
-    kind: str  # one of the ten kinds of faults
+    kind: str  # one of the seven kinds of faults
     meaning: str
     task_family: str
     rules: tuple[str, ...]
@@ -219,21 +219,9 @@ def _source(data: str | bytes) -> dict[str, str]:
     return {"base64": base64.b64encode(data).decode()}
 
 
-def printed_rows(columns: Sequence[str], wanted: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    """What a program printed is this table; for `after`."""
-    rows = [list(row) for row in wanted]
-    return {"kind": "rows", "params": {"file": "stdout", "columns": list(columns), "rows": rows}}
-
-
 def printed_lines(lines: Sequence[str]) -> dict[str, Any]:
     """What a program printed is these lines; for `after`."""
     return {"kind": "lines", "params": {"file": "stdout", "is": list(lines)}}
-
-
-def printed_value(key: str, wanted: Any) -> dict[str, Any]:
-    """What a program printed is JSON with this value; for `after`."""
-    params = {"file": "stdout", "form": "json", "key": key, "is": wanted}
-    return {"kind": "value", "params": params}
 
 
 def keeps_values(file: str, form: str, original: bytes, but: Sequence[str]) -> Check:
@@ -292,13 +280,3 @@ def swap(file: str, old: str, new: str) -> Change:
         files[file] = text.replace(old, new, 1).encode()
 
     return change
-
-
-def restored(file: str, faults: Mapping[str, tuple[str, str]]) -> Callable[[str, Files], Files]:
-    """A reference solution: the text of a rule's fault becomes again what worked."""
-
-    def solve(rule: str, inputs: Files) -> Files:
-        good, bad = faults[rule]
-        return {file: inputs[file].decode().replace(bad, good).encode()}
-
-    return solve

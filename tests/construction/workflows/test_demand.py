@@ -43,14 +43,14 @@ def test_the_table_names_patterns_families_and_kinds_that_there_are() -> None:
 
 
 def test_drafts_follow_the_weights_within_the_limit_of_a_generator() -> None:
-    weights = {"workspace_repair": 0.75, "assurance": 0.25}
-    recipe = WorkflowsRecipe(drafts=8, per_generator=2)
+    weights = {"infrastructure_operations": 0.75, "assurance": 0.25}
+    recipe = WorkflowsRecipe(drafts=4, per_generator=2)
     counts = drafts_per_generator(weights, recipe, 3)
     by_family = dict.fromkeys(weights, 0)
     for name, count in counts.items():
         assert 1 <= count <= 2
         by_family[generators()[name].task_family] += count
-    assert by_family == {"workspace_repair": 6, "assurance": 2}
+    assert by_family == {"infrastructure_operations": 3, "assurance": 1}
     assert drafts_per_generator(weights, recipe, 3) == counts
 
 
@@ -68,7 +68,7 @@ def test_without_weights_all_families_are_alike() -> None:
 
 def test_an_unknown_generator_is_named() -> None:
     with pytest.raises(ConfigError, match="falconry"):
-        chosen_generators(WorkflowsRecipe(generators=("git_history", "falconry")))
+        chosen_generators(WorkflowsRecipe(generators=("bug_triage", "falconry")))
 
 
 def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
@@ -86,13 +86,13 @@ def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
     }
     path = tmp_path / "ideas.jsonl"
     path.write_bytes(b"".join(canonical_json(idea) + b"\n" for idea in ideas))
-    recipe = WorkflowsRecipe(drafts=4, generators=("git_history", "site_modes"))
+    recipe = WorkflowsRecipe(drafts=4, generators=("bug_triage", "site_modes"))
     write_demand(path, {"software_engineering": 1.0}, recipe, 0, tmp_path, needs)
     report = orjson.loads((tmp_path / "demand.json").read_bytes())
     assert report["no_scenario"] == [
         {"idea_id": "video_work-1", "seed": "video_work", "title": "Cut to the minute"}
     ]
-    assert demanded(tmp_path) == {"git_history": 3} == report["drafts"]
+    assert demanded(tmp_path) == {"bug_triage": 3} == report["drafts"]
     ledger = pl.read_parquet(tmp_path / "ledger.parquet")
     assert ledger.select("item_id", "outcome", "reason").rows() == [
         ("repository_work-1", "consumed", None),
@@ -104,11 +104,12 @@ def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
         "voice_calls-1": "idea.needs_account", "picture_generation-1": "idea.no_grader",
     }  # fmt: skip
     lineage = pl.read_parquet(tmp_path / "lineage_rows.parquet")
-    assert lineage.select("parent", "child").rows() == [("repository_work-1", "git_history")]
+    assert lineage.select("parent", "child").rows() == [("repository_work-1", "bug_triage")]
 
 
 def test_a_repair_serves_by_its_kind_and_a_scenario_by_its_family() -> None:
     available = chosen_generators(WorkflowsRecipe())
-    assert "git_history" in servers_of("repository_work", available)
-    assert "price_cache" not in servers_of("repository_work", available)
+    assert "bug_triage" in servers_of("repository_work", available)
+    assert "site_modes" in servers_of("file_management", available)
+    assert "crontab_times" not in servers_of("file_management", available)
     assert servers_of("video_work", available) == []

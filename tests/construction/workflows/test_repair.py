@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -34,10 +35,6 @@ from tests.needs import needs_box
 CONFIG = ScreeningConfig()
 SMALL = [each for each in REPAIRS if each.name not in REPAIRS_OF]  # others: test_faulty_programs
 DRAFTS = {f"{each.name}-{number}": each.build(number, 11) for each in SMALL for number in (1, 2, 3)}
-WITHOUT_PROGRAMS = [
-    name for name, draft in DRAFTS.items() if all(c.kind != "runs" for c in draft.checks)
-]
-ONE_OF_EACH = [f"{each.name}-{position % 3 + 1}" for position, each in enumerate(SMALL)]
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +43,9 @@ def run() -> Iterator[Run]:
         yield programs
 
 
-def test_there_are_twelve_kinds_of_faults_in_thirteen_generators() -> None:
-    assert len(REPAIRS) == 13
-    assert len({repair.kind for repair in REPAIRS}) == 12
-    assert len(DRAFTS) == 30
+def test_there_are_seven_kinds_of_faults_in_seven_generators() -> None:
+    assert len(REPAIRS) == len({repair.kind for repair in REPAIRS}) == 7
+    assert len(DRAFTS) == 12
     modules = {
         path.stem for path in (REPO / "construction/workflows/repair/faults").glob("[a-z]*.py")
     }
@@ -87,19 +83,11 @@ def test_siblings_have_other_rules() -> None:
 
 
 @needs_box
-@pytest.mark.parametrize("name", sorted({*WITHOUT_PROGRAMS, *ONE_OF_EACH}))
+@pytest.mark.parametrize("name", DRAFTS)
 def test_a_draft_passes_its_screening(name: str, run: Run) -> None:
     draft = DRAFTS[name]
     seen = screen_repair(draft, BY_NAME[draft.generator], run, CONFIG)
     assert (seen.reason, seen.tried.mutants) == (None, len(draft.checks))
-
-
-@needs_box
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(DRAFTS.keys() - WITHOUT_PROGRAMS - {*ONE_OF_EACH}))
-def test_the_other_drafts_pass_their_screening(name: str, run: Run) -> None:
-    draft = DRAFTS[name]
-    assert screen_repair(draft, BY_NAME[draft.generator], run, CONFIG).reason is None
 
 
 @needs_box
@@ -139,7 +127,7 @@ def test_a_check_that_asks_whether_a_file_is_there_is_passed_without_work(run: R
 
 
 def test_attacks_deliver_every_file_that_is_asked_for() -> None:
-    draft = DRAFTS["disk_retention-1"]
+    draft = DRAFTS["crontab_times-1"]
     made = list(null_deliverables(draft))
     assert made[0] == {}
     assert all(set(draft.delivers) <= files.keys() for files in made[1:-2])
@@ -147,7 +135,7 @@ def test_attacks_deliver_every_file_that_is_asked_for() -> None:
 
 
 @needs_box
-@pytest.mark.parametrize("name", ["site_modes-1", "price_cache-2", "access_log-3"])
+@pytest.mark.parametrize("name", ["site_modes-1", "crontab_times-2", "queue_log-3"])
 def test_the_panel_differs_on_a_draft(name: str, run: Run) -> None:
     draft = DRAFTS[name]
     delivered = solved(BY_NAME[draft.generator], draft.rule, draft.inputs)
@@ -183,27 +171,13 @@ def test_the_exported_grader_passes_the_reference_and_not_the_inputs(
     assert rewards == {"reference": True, "inputs": False}
 
 
-@needs_box
-@pytest.mark.parametrize(
-    ("kept", "weaker"),
-    [
-        ("IFS= read -r name", "read -r name"),  # loses blanks at the ends
-        ("IFS= read -r name", "IFS= read name"),  # loses backslashes
-        ('cp "$source/$name" "$target/$name"', 'cp $source/$name "$target/$name"'),  # splits names
-    ],
-)
-def test_a_loop_that_takes_only_some_names_does_not_pass(run: Run, kept: str, weaker: str) -> None:
-    draft = DRAFTS["backup_script-1"]
-    delivered = dict(solved(BY_NAME["backup_script"], draft.rule, draft.inputs))
-    script = delivered["backup.sh"].decode()
-    assert kept in script
-    delivered["backup.sh"] = script.replace(kept, weaker).encode()
-    assert graded(spec_of_repair(draft), delivered, run, 0.8).passed is False
-
-
-@needs_box
-def test_a_loop_that_expands_patterns_does_not_pass(run: Run) -> None:
-    draft = DRAFTS["backup_script-1"]
-    lines = "IFS='\n'\nfor name in $(cat $list); do"
-    script = draft.inputs["backup.sh"].decode().replace("for name in $(cat $list); do", lines)
-    assert graded(spec_of_repair(draft), {"backup.sh": script.encode()}, run, 0.8).passed is False
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_logs_fit_what_they_tell_of(number: int) -> None:
+    """Those of the queue are of the night; one of a move is of after it."""
+    night = DRAFTS[f"queue_log-{number}"].inputs
+    logs = [data.decode() for file, data in night.items() if file.endswith(".log")]
+    assert all(log[11:13] in ("00", "01", "02", "03") for log in logs)
+    inputs = DRAFTS[f"service_settings-{number}"].inputs
+    if "moves.csv" in inputs:
+        last = max(re.findall(r"\d{4}-\d\d-\d\d", inputs["moves.csv"].decode()))
+        assert inputs["service.log"].decode()[:10] > last

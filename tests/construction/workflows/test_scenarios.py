@@ -1,106 +1,41 @@
-"""Every scenario: it builds the same drafts each time, and its reference solves them."""
+"""Small scenarios: the same drafts each time, solved by their reference, in shares declared."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from itertools import combinations
+from collections.abc import Iterator
 
 import pytest
 
 from construction.workflows.contracts import Draft
 from construction.workflows.declaration import service as declared
-from construction.workflows.registry import DRAFTS_EACH, FULL, drafts_of
-from construction.workflows.registry import SCENARIOS as ALL
-from construction.workflows.registry import SMOKE as SCENARIOS
-from construction.workflows.runs import graded, perform, spec_of_draft
-from construction.workflows.scenarios.people import (
-    Drawing,
-    companies,
-    namesakes,
-    near_company,
-    people,
-)
+from construction.workflows.documents.scenario import scenarios
+from construction.workflows.runs import graded, spec_of_draft
 from construction.workflows.world_file import world_bytes, world_faults
+from tests.construction.workflows.smoke import NAMES, NUMBERS, SEED, SMOKE, draft_of, run_of
 
-SEED = 11
-NAMES = sorted(SCENARIOS)
-
-
-def drafts(name: str) -> list[Draft]:
-    return [SCENARIOS[name].build(number, SEED) for number in range(1, DRAFTS_EACH + 1)]
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def test_each_of_twenty_one_families_has_a_generator_of_its_split() -> None:
-    families = Counter(scenario.task_family for scenario in ALL.values())
-    assert len(families) == 21
-    assert all(name == scenario.name for name, scenario in ALL.items())
-    assert {name: scenario.split for name, scenario in ALL.items()} == {
-        **dict.fromkeys(SCENARIOS, "smoke"),
-        **dict.fromkeys(FULL, "full"),
-    }
-    assert len(ALL) == len(SCENARIOS) + len(FULL)
+def drafts(name: str) -> Iterator[Draft]:
+    return (draft_of(name, number) for number in NUMBERS)
+
+
+def test_each_of_twenty_one_families_has_a_scenario_and_small_ones_are_in_two_languages() -> None:
+    assert len({scenario.task_family for scenario in scenarios().values()}) == 21
+    assert Counter(scenario.split for scenario in scenarios().values()) == {"full": 16, "smoke": 10}
+    assert Counter(draft_of(name).language for name in NAMES) == {"en": 8, "zh": 2}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_services_start_and_the_reference_scores_one(name: str) -> None:
-    for draft in drafts(name):
-        assert world_faults(draft.world) == []
-        run = perform(draft, SCENARIOS[name])
+    for number, draft in zip(NUMBERS, drafts(name), strict=True):
+        assert (draft.faults, world_faults(draft.world)) == ((), [])
+        run = run_of(name, number)
         score = graded(spec_of_draft(draft), run.submission(), 0.8)
-        assert (run.failure, score.overall, score.passed) == (None, 1.0, True), draft.rule
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_siblings_differ_in_their_rule_and_in_what_is_right(name: str) -> None:
-    made = drafts(name)
-    assert len({draft.rule for draft in made}) == DRAFTS_EACH
-    for first, second in combinations(made, 2):
-        assert first.answers != second.answers or first.checks != second.checks
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_request_says_nothing_that_has_to_be_looked_up(name: str) -> None:
-    for draft in drafts(name):
-        shown = f"{draft.prompt}\n{draft.guidelines}"
-        assert not re.search(r"\b(?:crm|kb|helpdesk|hr|rss|api|tool)\b", draft.prompt, re.I)
-        for record in ids_of(draft):
-            assert not re.search(rf"(?<![\w-]){re.escape(record)}(?![\w-])", shown)
-        for answer in draft.answers:
-            if answer.type == "number" and len(answer.value) < 3:
-                continue  # a small count is in any text
-            assert answer.value not in shown, answer.part
-        for record in draft.overriding:
-            service, plural, identifier = record.split("/")
-            fields = draft.world.state[service][plural][identifier]
-            text = str(fields.get("body") or fields.get("text") or fields.get("description"))
-            assert text not in shown
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_list_shows_what_an_overriding_record_says(name: str) -> None:
-    for draft in drafts(name):
-        for record in draft.overriding:
-            service, plural, _ = record.split("/")
-            collection = declared(service).collections[plural]
-            assert collection.summary
-            assert not {"body", "text"} & {*collection.summary}
-            assert {"body", "text"} & {*collection.fields}
-
-
-def ids_of(draft: Draft) -> list[str]:
-    return [
-        identifier
-        for collections in draft.world.state.values()
-        for records in collections.values()
-        for identifier in records
-    ]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_weights_sum_to_one_in_the_shares_that_are_declared(name: str) -> None:
-    for draft in drafts(name):
-        score = graded(spec_of_draft(draft), perform(draft, SCENARIOS[name]).submission(), 0.8)
+        assert (run.failure, score.overall, score.passed) == (None, 1.0, True)
         shares: Counter[str] = Counter()
         for part in score.parts:
             shares[part.evidence] += part.weight  # type: ignore[assignment]
@@ -113,43 +48,46 @@ def test_weights_sum_to_one_in_the_shares_that_are_declared(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_worlds_are_of_a_believable_size(name: str) -> None:
+def test_the_request_gives_away_neither_records_nor_answers(name: str) -> None:
     for draft in drafts(name):
-        assert 15 <= len(ids_of(draft)) <= 80
-        assert set(SCENARIOS[name].services) <= set(draft.world.state)
-        assert len(SCENARIOS[name].services) >= 2
+        shown = f"{draft.prompt}\n{draft.guidelines}"
+        for record in ids_of(draft):
+            assert not re.search(rf"(?<![\w-]){re.escape(record)}(?![\w-])", shown)
+        for answer in draft.answers:
+            if answer.type == "number" and len(answer.value) < 3:
+                continue  # a small count is in any text
+            assert answer.value not in shown, answer.part
+        for record in draft.overriding:
+            service, plural, identifier = record.split("/")
+            fields = draft.world.state[service][plural][identifier]
+            assert str(fields["body"]) not in shown
+            assert "body" not in declared(service).collections[plural].summary
 
 
-def test_the_same_arguments_make_the_same_drafts() -> None:
-    counts = dict.fromkeys(NAMES[:6], 2)
-    first, second = drafts_of(counts, 5), drafts_of(counts, 5)
-    assert [draft.prompt for draft in first] == [draft.prompt for draft in second]
-    assert [world_bytes(d.world) for d in first] == [world_bytes(d.world) for d in second]
-    assert [world_bytes(d.world) for d in first] != [
-        world_bytes(d.world) for d in drafts_of(counts, 6)
+def ids_of(draft: Draft) -> list[str]:
+    return [
+        identifier
+        for collections in draft.world.state.values()
+        for records in collections.values()
+        for identifier in records
     ]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_no_new_record_plans_a_day_that_is_over(name: str) -> None:
+    for draft in drafts(name):
+        made = [check.params["where"] for check in draft.checks if check.kind == "record_created"]
+        days = DAY.findall(json.dumps(made))
+        assert all(day >= draft.world.now[:10] for day in days)
+
+
+def test_the_same_arguments_make_the_same_drafts() -> None:
+    for name in NAMES[:3]:
+        first, again = draft_of(name), SMOKE[name].build(1, SEED)
+        assert (first.prompt, world_bytes(first.world)) == (again.prompt, world_bytes(again.world))
+        assert world_bytes(SMOKE[name].build(1, SEED + 1).world) != world_bytes(first.world)
+
+
 def test_every_third_draft_has_a_fault_that_passes() -> None:
-    for name in NAMES[:5]:
-        faulty = [draft.number for draft in drafts(name) if draft.world.faults]
-        assert faulty == [3]
-
-
-def test_near_names_differ_and_never_begin_with_each_other() -> None:
-    for number in range(40):
-        draw = Drawing("names", number, SEED)
-        right, twin = namesakes(draw)
-        assert right.name != twin.name
-        assert right.email != twin.email
-        for name in companies(draw, 6):
-            near = near_company(name)
-            assert near != name
-            assert not near.startswith(f"{name} ")
-            assert near.split()[0] == name.split()[0]
-
-
-def test_names_of_people_are_all_different() -> None:
-    drawn = people(Drawing("people", 1, SEED), 20)
-    assert len({person.name.split()[0] for person in drawn}) == 20
-    assert len({person.email for person in drawn}) == 20
+    for name in NAMES:
+        assert [draft.number for draft in drafts(name) if draft.world.faults] == [3]
