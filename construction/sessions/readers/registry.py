@@ -47,6 +47,7 @@ from construction.sessions.readers import (
     sqlite_store,
     swe_agent,
     tau2,
+    terminus,
     trae,
     vercel_ai,
     vscode_chat,
@@ -59,7 +60,7 @@ from construction.sessions.readers.source import (
     opened_text,
     read_head,
 )
-from construction.sessions.readers.talk import kind_of
+from construction.sessions.readers.talk import dicts, kind_of
 from data.contracts import ReadIssue, Session, SourceFormat
 
 Record = dict[str, Any]
@@ -176,6 +177,11 @@ def _is_harbor(sample: Sample) -> bool:
     return {"task_name", "trial_name"} <= head.keys() or {"n_total_trials", "stats"} <= head.keys()
 
 
+def _is_browser_use(sample: Sample) -> bool:
+    steps = dicts(sample.head.get("history"))
+    return any({"model_output", "result", "state"} <= step.keys() for step in steps[:5])
+
+
 def _is_trajectory(sample: Sample) -> bool:
     named = sample.source.relative.endswith(".trajectory.jsonl")
     return named or any("traceSchema" in record for record in sample.records)
@@ -235,6 +241,7 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.SWE_AGENT, swe_agent),
     _of(SourceFormat.MINI_SWE_AGENT, mini_swe_agent),
     _of(SourceFormat.TAU2, tau2),
+    _of(SourceFormat.TERMINUS, terminus),
     _of(SourceFormat.TRAE, trae),
     _of(SourceFormat.AMP, amp),
     _of(SourceFormat.GOOSE, goose),
@@ -251,6 +258,12 @@ FORMATS: tuple[Format | Named, ...] = (
     Format(SourceFormat.HERMES, chat.fits_hermes, chat.read_hermes),
     _of(SourceFormat.CHAT, chat),
     Named("tau2_voice", "a simulation of speech, in ticks", _has("task_id", "ticks")),
+    Named("browser_use", "steps in a browser without what was asked", _is_browser_use),
+    Named(
+        "who_and_when",
+        "a team's history whose roles are names of agents, with a label of its failure",
+        _has("history", "mistake_agent"),
+    ),
     Named("windsurf", "its app name", _is_export_of("windsurf")),
     Named(
         "continue_index",

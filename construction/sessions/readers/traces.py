@@ -6,6 +6,7 @@ ones. A conversation that begins with other words belongs to another agent of th
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -112,12 +113,23 @@ class _Conversation:
             questions = [key for key in keys if key[0] == "user"]
             known = [key for key in self.keys if key[0] == "user"]
             is_ours = span.is_agent and bool(questions) and known[-len(questions) :] == questions
-            self.is_main |= is_ours and span.is_root
+            if is_ours and span.is_root:
+                self.is_main = True
+                self._set_apart(len(known) - len(questions))
             return is_ours
         if len(keys) > len(self.keys):
             self.messages, self.keys = span.messages, keys
         self.is_main |= span.is_root
         return True
+
+    def _set_apart(self, count: int) -> None:
+        """Make instructions of what the model was told, in a person's place, before the person."""
+        before = itertools.takewhile(lambda message: message.role != "assistant", self.messages)
+        told = [message for message in before if message.role == "user"]
+        if len(told) > count:
+            for message in told[:count]:
+                message.role = "system"
+            self.keys = _keys(self.messages)
 
     def follows_on(self, later: _Conversation) -> None:
         """Add a later trace of the same thread, which may or may not repeat this one."""
@@ -190,7 +202,8 @@ def sessions_of(
                 parent_session_id=thread if number else None,
             )
     if not uids.any_given:
-        actual, expected = "0 messages", f"a trace with messages for {source_format}"
+        actual = "no span holds a message: what was said was not captured"
+        expected = f"a trace with messages for {source_format}"
         yield ReadIssue("file", source.relative, 0, "file.no_records", actual, expected)
 
 
@@ -312,11 +325,13 @@ def _generated(generations: object) -> list[Message]:
 
 
 def _decoded(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("[", "{"):
+    """The list or object of a text; some exports encode it twice."""
+    if isinstance(value, str) and value.startswith(("[", "{", '"[', '"{')):
         try:
-            return orjson.loads(value)
+            decoded = orjson.loads(value)
         except orjson.JSONDecodeError:
             return value
+        return _decoded(decoded) if value[0] == '"' else decoded
     return value
 
 
