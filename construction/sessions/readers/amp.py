@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, document_of, epoch_seconds
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import block_text, plain
+from construction.sessions.readers.turns import block_text, is_failure, plain
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _FILE = "file://"
@@ -26,8 +26,7 @@ def fits(sample: Sample) -> bool:
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session of a thread."""
-    thread = document_of(source)
-    thread = thread if isinstance(thread, dict) else {}
+    thread = inner(document_of(source))
     talk = Talk(source, SourceFormat.AMP)
     for message in dicts(thread.get("messages")):
         _add(talk, message)
@@ -74,9 +73,8 @@ def _result(part: Record) -> pieces.Result:
     else:
         shown = result if result is not None else part.get("content")
     code = inner(run, "result").get("exitCode")
-    failed = run.get("status") in ("error", "rejected-by-user", "cancelled") or (
-        isinstance(code, int) and code != 0
-    )
+    stopped = run.get("status") in ("error", "rejected-by-user", "cancelled")
+    failed = stopped or is_failure(code)
     error = run.get("error")
     why = error.get("message") if isinstance(error, dict) else error
     call_id = str(part.get("toolUseID") or part.get("tool_use_id"))

@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import orjson
-
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds
 from construction.sessions.readers.talk import (
@@ -25,7 +23,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import plain, type_name
+from construction.sessions.readers.turns import decoded, plain, type_name
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _TOOLS = (
@@ -342,12 +340,12 @@ def _add_shown(task: Task, message: Record, line: int) -> None:
         task.has_spoken = True
         talk.person(text, line, at=at)
     elif kind in ("text", "completion_result", "followup", *_SPOKEN):
-        held = _json(text)
+        held = inner(decoded(text))
         talk.answer(line, at=at).say(first_text(held, "question", "response") or text)
     elif kind == "reasoning":
         talk.answer(line, at=at).think(text)
     elif kind in _SHOWN_CALLS:
-        held = _json(text)
+        held = inner(decoded(text))
         name = first_text(held, "tool", "type") or _SHOWN_CALLS[kind]
         arguments: Record = held or {"command": text}
         talk.answer(line, at=at).call(None, name, arguments)
@@ -356,7 +354,7 @@ def _add_shown(task: Task, message: Record, line: int) -> None:
             talk.result(text)
         talk.open.clear()
     elif kind == "api_req_started":
-        request = plain(_json(text).get("request"))
+        request = plain(inner(decoded(text)).get("request"))
         folder = _CWD.search(request)
         task.cwd = task.cwd or (folder[1] if folder else None)
         _add_results(task, _shown_results(request, len(talk.open)))
@@ -373,11 +371,3 @@ def _shown_results(request: str, most: int) -> list[str]:
         return []
     starts = [head.start() for head in itertools.islice(_HEAD.finditer(request), most)]
     return [request[i:j] for i, j in itertools.pairwise([*starts, len(request)])]
-
-
-def _json(text: str) -> Record:
-    try:
-        held = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return {}
-    return held if isinstance(held, dict) else {}

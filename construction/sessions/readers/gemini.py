@@ -23,7 +23,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import Uids, plain, text_field, type_name
+from construction.sessions.readers.turns import Uids, plain, type_name
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _AGENT_ROLES = frozenset({"gemini", "model", "assistant"})
@@ -89,7 +89,7 @@ def _session(source: SourceFile, log: _Log, uids: Uids) -> Iterator[Session | Re
     for line, message in log.messages.values():
         _add(talk, message, line, by_agent=by_agent)
     yield from talk.session(
-        text_field(head, "sessionId"),
+        first_text(head, "sessionId"),
         uids=uids,
         agent_name="gemini",
         started_at=epoch_seconds(head.get("startTime") or head.get("start_time")),

@@ -26,7 +26,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import Uids, block_text, plain, text_field, type_name
+from construction.sessions.readers.turns import Uids, block_text, plain, type_name
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -59,7 +59,7 @@ def fits(sample: Sample) -> bool:
         message = inner(record, "message")
         if "timestamp" in record and "payload" in message and isinstance(message.get("type"), str):
             return True
-        if isinstance(kind, str) and kind.startswith(("context.append_", "config.update")):
+        if kind.startswith(("context.append_", "config.update")):
             return True
     return False
 
@@ -174,7 +174,7 @@ def _add(log: _Log, line: int, record: Record) -> None:
         _add_step(talk, inner(record, "event"), line, epoch_seconds(record.get("time")))
     elif kind == "context.apply_compaction":
         talk.notice(plain(record.get("summary")), line, at=epoch_seconds(record.get("time")))
-    elif isinstance(kind, str) and kind.startswith(_SUBSYSTEMS):
+    elif kind.startswith(_SUBSYSTEMS):
         log.cwd = log.cwd or first_text(record, "cwd")
         log.cwd = log.cwd or first_text(inner(record, "environmentDisclosure"), "cwd")
         if (prompt := first_text(record, "systemPrompt")) and talk.system_prompt is None:
@@ -246,7 +246,7 @@ def _add_event(log: _Log, talk: Talk, message: Record, line: int, at: float | No
         talk.person(plain(payload.get("feedback")), line, at=at)
     elif kind == "Notification":
         talk.notice(plain(payload.get("body")), line, at=at)
-    elif isinstance(kind, str) and kind in _SILENT_EVENTS:
+    elif kind in _SILENT_EVENTS:
         talk.skip()
     else:
         talk.unexpected(line, f"an event of type {type_name(kind)}")
@@ -259,7 +259,7 @@ def _current(talk: Talk, line: int, at: float | None) -> Answer:
 
 def _add_step(talk: Talk, event: Record, line: int, at: float | None) -> None:
     kind = kind_of(event)
-    key = text_field(event, "stepUuid") or text_field(event, "uuid")
+    key = first_text(event, "stepUuid") or first_text(event, "uuid")
     if kind == "content.part":
         given = pieces.of(talk, [event.get("part")], line)
         pieces.add(talk, "assistant", given, line, at=at, key=key)
@@ -272,7 +272,7 @@ def _add_step(talk: Talk, event: Record, line: int, at: float | None) -> None:
         failed = held.get("isError") is True or "error" in held
         shown = plain(held.get("output")) or plain(held.get("error"))
         talk.results.add(str(event.get("toolCallId")), shown, failed)
-    elif isinstance(kind, str) and kind in _SILENT_STEPS:
+    elif kind in _SILENT_STEPS:
         talk.skip()
     else:
         talk.unexpected(line, f"an event of type {type_name(kind)}")

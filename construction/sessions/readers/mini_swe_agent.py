@@ -22,7 +22,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import block_text
+from construction.sessions.readers.turns import block_text, is_failure
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _FENCE = re.compile(r"```(?:bash|sh|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
@@ -67,7 +67,7 @@ class _Run:
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session of a run: the task is the first message of `user`, later ones are results."""
     document = document_of(source)
-    head = document if isinstance(document, dict) else {}
+    head = inner(document)
     messages = dicts(head.get("messages") if head else document)
     run = _Run(Talk(source, SourceFormat.MINI_SWE_AGENT))
     for message in messages:
@@ -155,7 +155,7 @@ def _add_result(talk: Talk, call_id: str | None, extra: Record, text: str) -> No
     if shown is None:
         long = _between(text, "<output_head>", "</output_tail>")
         shown = text if long is None else _HALVES.sub("", long)
-    talk.result(shown, isinstance(code, int) and code != 0, call_id)
+    talk.result(shown, is_failure(code), call_id)
 
 
 def _between(text: str, opening: str, closing: str) -> str | None:

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-import orjson
-
 from construction.sessions.readers.chat import FUNCTION, PARAMETER, chat_session
 from construction.sessions.readers.source import Sample, SourceFile, document_of
 from construction.sessions.readers.talk import dicts, first_text, inner
-from construction.sessions.readers.turns import block_text, decoded_arguments, plain
+from construction.sessions.readers.turns import block_text, decoded, decoded_arguments, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _AGENT_NAME = "swe-agent"
@@ -118,12 +116,7 @@ def _with_files(calls: Sequence[object], shown: str) -> tuple[list[object], str]
 
 def _working_folder(trajectory: object) -> str | None:
     """The folder in which the run began, as the state after its first command says it."""
-    steps = trajectory if isinstance(trajectory, list) else []
-    state = steps[0].get("state") if steps and isinstance(steps[0], dict) else None
-    if isinstance(state, str):
-        try:
-            state = orjson.loads(state)
-        except orjson.JSONDecodeError:
-            return None
-    folder = state.get("working_dir") if isinstance(state, dict) else None
+    steps = dicts(trajectory)
+    state = steps[0].get("state") if steps else None
+    folder = inner(decoded(state) if isinstance(state, str) else state).get("working_dir")
     return folder if isinstance(folder, str) and folder.startswith("/") else None

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, loads
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, kind_of
-from construction.sessions.readers.turns import Uids, plain
+from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
+from construction.sessions.readers.turns import Uids, decoded, plain
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _TASK = re.compile(
@@ -78,8 +78,4 @@ def _add_answer(talk: Talk, text: str, line: int) -> None:
 def _object(text: str) -> Record:
     """The object in an answer, which words or a fence may surround."""
     start, end = text.find("{"), text.rfind("}")
-    try:
-        held = loads(text[start : end + 1].encode("utf-8", "replace")) if start >= 0 else None
-    except ValueError:
-        held = None
-    return held if isinstance(held, dict) else {}
+    return inner(decoded(text[start : end + 1]))

@@ -16,12 +16,7 @@ import orjson
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import (
-    Uids,
-    inline_media,
-    plain,
-    text_field,
-)
+from construction.sessions.readers.turns import Uids, inline_media, plain
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _ROLES = {
@@ -412,7 +407,7 @@ def _piece(part: object) -> pieces.Piece:
     if kind_of(held) in _MEDIA:
         url = held.get("image_url", held.get("url", held.get("uri", held.get("content"))))
         link = inline_media(plain(url.get("url") if isinstance(url, dict) else url))
-        return Attachment(link.path or None, text_field(held, "mime_type"), link.data)
+        return Attachment(link.path or None, first_text(held, "mime_type"), link.data)
     if not kind_of(held) and not {"text", "content"} & held.keys():
         return pieces.gemini(held)
     text = plain(held.get("text", held.get("content")))

@@ -14,7 +14,7 @@ from construction.sessions.readers.source import (
     json_lines,
 )
 from construction.sessions.readers.talk import Answer, Record, Talk, dicts, first_text, inner
-from construction.sessions.readers.turns import plain, text_field
+from construction.sessions.readers.turns import plain
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _SET_ALL, _SET, _PUSH, _DELETE = 0, 1, 2, 3
@@ -44,7 +44,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     for request in dicts(chat.get("requests")):
         _add(talk, request)
     yield from talk.session(
-        text_field(chat, "sessionId"),
+        first_text(chat, "sessionId"),
         agent_name=_NAME,
         started_at=epoch_seconds(chat.get("creationDate")),
     )
