@@ -20,7 +20,7 @@ def fits(sample: Sample) -> bool:
         return False
     messages = dicts(head["messages"])[:20]
     return any("messageId" in message for message in messages) or (
-        not messages and str(head.get("id", "")).startswith("T-")
+        not messages and plain(head.get("id", "")).startswith("T-")
     )
 
 
@@ -77,5 +77,5 @@ def _result(part: Record) -> pieces.Result:
     failed = stopped or is_failure(code)
     error = run.get("error")
     why = error.get("message") if isinstance(error, dict) else error
-    call_id = str(part.get("toolUseID") or part.get("tool_use_id"))
+    call_id = plain(part.get("toolUseID") or part.get("tool_use_id"))
     return pieces.Result(call_id, plain(shown) or plain(why), failed)

@@ -19,6 +19,7 @@ from construction.sessions.readers.turns import (
     block_text,
     decoded_arguments,
     inline_media,
+    plain,
     system_turn,
     text_or_none,
     user_turn,
@@ -225,7 +226,7 @@ class _Names:
 
 def fits(sample: Sample) -> bool:
     """A `schema_version` that begins with ATIF."""
-    versions = (str(record.get("schema_version", "")) for record in sample.records)
+    versions = (plain(record.get("schema_version", "")) for record in sample.records)
     return any(version.upper().startswith("ATIF") for version in versions)
 
 
@@ -312,7 +313,7 @@ def _read(
     dropped: Counter[str] = Counter()
     steps = trajectory["steps"] if fields is not None else _gathered(trajectory["steps"], dropped)
     for number, step in enumerate(steps, start=1):
-        if not isinstance(step, dict) or str(step.get("source")) not in SOURCES:
+        if not isinstance(step, dict) or plain(step.get("source")) not in SOURCES:
             yield _bad_step(step, number, relative)
         elif step.get("is_copied_context") is True:
             dropped["replayed_prefix"] += 1
@@ -351,7 +352,7 @@ def _gathered(steps: Sequence[Any], dropped: Counter[str]) -> list[Any]:
             continue
         code = inner(step, "extra").get("exec_exit_code")
         for id_, result in zip(ids, results, strict=True):
-            caller = callers[str(id_)]
+            caller = callers[plain(id_)]
             before = dicts(inner(caller, "observation").get("results"))
             extra = {"extra": {EXTRA_KEY: {"is_error": True}}} if code not in (None, 0) else {}
             made = {**extra, **result, "source_call_id": id_}

@@ -120,7 +120,7 @@ def _add(talk: Talk, message: Record, line: int, model: str | None, unknown: Cou
         content = message.get("content", message.get("result", message.get("output")))
         failed = message.get("is_error") is True or message.get("status") == "error"
         list(given)
-        talk.results.add(str(call_id), plain(content), failed)
+        talk.results.add(plain(call_id), plain(content), failed)
     elif role in ("user", "system", "developer"):
         pieces.add(talk, role, given, line, at=at, sender=first_text(message, "name"))
     elif role in _BOOKKEEPING or (not has_role and kind in _BOOKKEEPING):
@@ -177,7 +177,7 @@ def _add_answer(
     for call in calls:
         named = {**call, **inner(call, "function")}
         name = plain(named.get("name")) or _NO_NAME
-        call_id = str(named.get("id") or named.get("call_id") or name)
+        call_id = plain(named.get("id") or named.get("call_id") or name)
         answer.call(call_id, name, named.get("arguments"), line)
     for use in dicts(message.get("skillExecutions")):  # of a thread of GitHub's Copilot
         own = answer.call(use.get("callId"), use.get("slug"), use.get("arguments"), line)

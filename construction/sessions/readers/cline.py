@@ -119,7 +119,7 @@ def _add_answer(task: Task, parts: list[object], line: int, at: float | None) ->
         if isinstance(piece, pieces.Text):
             _add_text(task, answer, piece.text)
         elif isinstance(piece, pieces.Call) and piece.name in _SPOKEN:
-            answer.say(inner({"": piece.arguments}, "").get(_SPOKEN[str(piece.name)]))
+            answer.say(inner({"": piece.arguments}, "").get(_SPOKEN[plain(piece.name)]))
         else:
             pieces.add_to(task.talk, answer, [piece], line)
 
@@ -128,7 +128,7 @@ def _piece(part: Record) -> pieces.Piece:
     if kind_of(part) != "tool_result":
         return pieces.common(part)
     text, failed = plain(_texts(part.get("content"))), part.get("is_error") is True
-    return pieces.Result(str(part.get("tool_use_id")), text, failed or _is_error(text))
+    return pieces.Result(plain(part.get("tool_use_id")), text, failed or _is_error(text))
 
 
 def _add_text(task: Task, answer: Answer, text: str) -> None:
@@ -332,7 +332,7 @@ _SHOWN_CALLS = {
 
 def _add_shown(task: Task, message: Record, line: int) -> None:
     """Add one entry of what the window showed: `say` or `ask` names its kind."""
-    talk, kind = task.talk, plain(message.get(str(message.get("type"))))
+    talk, kind = task.talk, plain(message.get(plain(message.get("type"))))
     at, text = epoch_seconds(message.get("ts")), plain(message.get("text"))
     if kind in ("task", "user_feedback", "user_feedback_diff") or (
         kind == "text" and not task.has_spoken

@@ -45,10 +45,10 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         elif kind.startswith("item."):
             entry = inner(record, "item")
             if kind == "item.completed":
-                started.pop(str(entry.get("id")), None)
+                started.pop(plain(entry.get("id")), None)
                 _add_item(talk, entry, line)
             else:
-                started[str(entry.get("id"))] = (line, entry)
+                started[plain(entry.get("id"))] = (line, entry)
         elif kind in ("turn.failed", "error"):
             talk.notice(plain(inner(record, "error").get("message") or record.get("message")), line)
         elif kind in ("turn.started", "turn.completed"):
@@ -68,7 +68,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
 
 def _add_item(talk: Talk, item: Record, line: int) -> None:
     kind = kind_of(item) or kind_of(item, "item_type")
-    answer = talk.answer(line, key=str(item.get("id")))
+    answer = talk.answer(line, key=plain(item.get("id")))
     status = item.get("status")
     if kind in ("agent_message", "assistant_message"):
         answer.say(item.get("text"))
@@ -117,19 +117,19 @@ def _add_message(talk: Talk, message: Record, line: int) -> None:
         output = message.get("aggregated_output") or message.get("stdout")
         code = message.get("exit_code")
         shown = plain(output) or plain(message.get("stderr"))
-        talk.results.add(str(call_id), shown, is_failure(code))
+        talk.results.add(plain(call_id), shown, is_failure(code))
     elif kind == "patch_apply_begin":
         talk.answer(line).call(call_id, "file_change", {"changes": message.get("changes")})
     elif kind == "patch_apply_end":
         shown = plain(message.get("stdout")) or plain(message.get("stderr"))
-        talk.results.add(str(call_id), shown, message.get("success") is False)
+        talk.results.add(plain(call_id), shown, message.get("success") is False)
     elif kind == "mcp_tool_call_begin":
         invoked = inner(message, "invocation")
         talk.answer(line).call(call_id, invoked.get("tool"), invoked.get("arguments"))
     elif kind == "mcp_tool_call_end":
         result = inner(message, "result")
         held = inner(result, "Ok").get("content", result.get("Err", result))
-        talk.results.add(str(call_id), plain(held), "Err" in result)
+        talk.results.add(plain(call_id), plain(held), "Err" in result)
     elif kind in ("web_search_begin", "web_search_end"):
         if kind == "web_search_end":
             talk.answer(line).call(call_id, "web_search", {"query": message.get("query")})

@@ -96,10 +96,10 @@ def _add(log: _Log, line: int, record: Record) -> None:
     elif kind == "assistant.message":
         _add_answer(log, talk, data, line, at)
     elif kind == "tool.user_requested":
-        log.by_person.add(str(data.get("toolCallId")))
+        log.by_person.add(plain(data.get("toolCallId")))
         talk.notice(f"! {plain(inner(data, 'arguments').get('command'))}", line, at=at)
     elif kind == "tool.execution_start":
-        call_id = str(data.get("toolCallId"))
+        call_id = plain(data.get("toolCallId"))
         if call_id not in log.called | log.by_person:
             log.called.add(call_id)
             talk.answer(line, at=at).call(
@@ -122,7 +122,7 @@ def _add_answer(log: _Log, talk: Talk, data: Record, line: int, at: float | None
     answer.say(data.get("content"))
     answer.think(data.get("reasoningText"))
     for call in dicts(data.get("toolRequests")):
-        if (call_id := str(call.get("toolCallId"))) not in log.called:
+        if (call_id := plain(call.get("toolCallId"))) not in log.called:
             log.called.add(call_id)
             answer.call(call_id, call.get("name"), call.get("arguments"), line)
 
@@ -146,7 +146,7 @@ def _add_result(log: _Log, talk: Talk, data: Record, line: int, at: float | None
     shown = result.get("content") if isinstance(result, dict) else result
     failed = data.get("success") is False
     text = plain(shown) or plain(inner(data, "error").get("message"))
-    call_id = str(data.get("toolCallId"))
+    call_id = plain(data.get("toolCallId"))
     if call_id in log.by_person:
         talk.notice(text, line, at=at)
     else:

@@ -151,7 +151,7 @@ def _add_event(log: Log, line: int, record: Record) -> None:
         log.head = record if subtype == "init" else log.head
         talk.skip()
     elif kind == "tool_call":
-        call_id = str(record.get("call_id"))
+        call_id = plain(record.get("call_id"))
         name, call = _tool(inner(record, "tool_call"))
         if subtype == "started" or call_id not in talk.open:
             answer = talk.answer(line, at=at)

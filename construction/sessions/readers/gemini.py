@@ -213,7 +213,7 @@ def _add_streamed(talk: Talk, entry: Record, line: int, at: float | None) -> Non
     kind = kind_of(entry)
     if kind == "tool_result":
         shown = entry.get("output") or inner(entry, "error").get("message")
-        talk.results.add(str(entry.get("tool_id")), plain(shown), entry.get("status") == "error")
+        talk.results.add(plain(entry.get("tool_id")), plain(shown), entry.get("status") == "error")
         return
     last = talk.drafts[-1] if talk.drafts else None
     if not isinstance(last, Answer) or (last.calls and kind == "message"):

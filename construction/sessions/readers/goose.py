@@ -93,7 +93,7 @@ def _result(part: Record) -> pieces.Result:
     # Some tools answer twice, for the agent and, shortened, for the person's window.
     for_agent = [b for b in dicts(listed) if "assistant" in plain(_audience(b))]
     text = block_text(for_agent) if for_agent else block_text(listed) or plain(listed)
-    return pieces.Result(str(part.get("id")), text or plain(result.get("error")), failed)
+    return pieces.Result(plain(part.get("id")), text or plain(result.get("error")), failed)
 
 
 def _audience(block: Record) -> object:

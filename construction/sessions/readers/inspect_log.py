@@ -146,7 +146,7 @@ def _add(talk: Talk, message: Record, kept: Record, *, has_source: bool) -> None
             answer.call(call.get("id"), named, call.get("arguments"))
     elif role == "tool":
         error = inner(message, "error").get("message")
-        call_id = str(message.get("tool_call_id"))
+        call_id = plain(message.get("tool_call_id"))
         talk.results.add(
             call_id, pieces.text(given) or plain(error), isinstance(message.get("error"), dict)
         )

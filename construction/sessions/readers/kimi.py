@@ -197,7 +197,7 @@ def _add_message(log: _Log, message: Record, line: int, at: float | None) -> Non
             answer.call(call.get("id"), function.get("name"), arguments)
     elif role == "tool":
         call_id = message.get("tool_call_id") or message.get("toolCallId")
-        talk.results.add(str(call_id), text, text.startswith("<system>ERROR"))
+        talk.results.add(plain(call_id), text, text.startswith("<system>ERROR"))
     elif role == "user":
         kind = inner(message, "origin").get("kind", "user")
         if kind == "user" and not text.lstrip().startswith(_SYSTEM_MARKS):
@@ -230,9 +230,9 @@ def _add_event(log: _Log, talk: Talk, message: Record, line: int, at: float | No
         value = inner(payload, "return_value") or inner(payload, "result")
         text = plain(value.get("output")) or plain(value.get("message"))
         failed = value.get("is_error") is True
-        talk.results.add(str(payload.get("tool_call_id")), text, failed)
+        talk.results.add(plain(payload.get("tool_call_id")), text, failed)
     elif kind == "SubagentEvent":
-        own = str(payload.get("parent_tool_call_id") or payload.get("task_tool_call_id"))
+        own = plain(payload.get("parent_tool_call_id") or payload.get("task_tool_call_id"))
         agent = log.agents.setdefault(own, Talk(talk.source, SourceFormat.KIMI))
         agent_id = first_text(payload, "agent_id")
         if agent_id is not None and _ID.fullmatch(agent_id):
@@ -271,7 +271,7 @@ def _add_step(talk: Talk, event: Record, line: int, at: float | None) -> None:
         held = result if isinstance(result, dict) else {"output": result}
         failed = held.get("isError") is True or "error" in held
         shown = plain(held.get("output")) or plain(held.get("error"))
-        talk.results.add(str(event.get("toolCallId")), shown, failed)
+        talk.results.add(plain(event.get("toolCallId")), shown, failed)
     elif kind in _SILENT_STEPS:
         talk.skip()
     else:

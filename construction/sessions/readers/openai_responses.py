@@ -140,7 +140,7 @@ def add_item(talk: Talk, item: Record, line: int, at: float | None, model: objec
         output = item.get("output")
         text = plain(output) if not isinstance(output, list) else _text(output)
         failed = item.get("status") in ("failed", "incomplete")
-        talk.results.add(str(item["call_id"]), text, failed)
+        talk.results.add(plain(item["call_id"]), text, failed)
     elif kind in _SILENT:
         talk.skip()
     else:

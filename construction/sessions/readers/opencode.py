@@ -165,9 +165,9 @@ def _read_storage(source: SourceFile, members: list[Path]) -> Iterator[Session |
                 record
             )
     messages = [record for record in others if "role" in record]
-    messages.sort(key=lambda entry: (_created(entry), str(entry.get("id"))))
+    messages.sort(key=lambda entry: (_created(entry), plain(entry.get("id"))))
     for message in messages:
-        add_message(talk, message, held.get(str(message.get("id")), []), 0, head)
+        add_message(talk, message, held.get(plain(message.get("id")), []), 0, head)
     yield from session_of(talk, head)
 
 

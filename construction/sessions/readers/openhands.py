@@ -312,10 +312,10 @@ def _add_v1(talk: Talk, event: Record, line: int) -> None:
         failed = seen.get("is_error") is True or bool(seen.get("error"))
         failed = failed or (isinstance(code, int) and code not in (0, -1))
         text = _text(content) or plain(seen.get("error"))
-        talk.results.add(str(event.get("tool_call_id")), text, failed)
+        talk.results.add(plain(event.get("tool_call_id")), text, failed)
     elif kind in ("AgentErrorEvent", "UserRejectObservation"):
         text = plain(event.get("error") or event.get("rejection_reason"))
-        talk.results.add(str(event.get("tool_call_id")), text, is_error=True)
+        talk.results.add(plain(event.get("tool_call_id")), text, is_error=True)
     elif kind == "ConversationErrorEvent":
         talk.notice(plain(event.get("detail") or event.get("code")), line, at=at)
     elif kind == "Condensation":

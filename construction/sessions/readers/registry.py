@@ -123,7 +123,7 @@ def _has_table(*columns: str) -> Callable[[Sample], bool]:
 
 
 def _is_export_of(app: str) -> Callable[[Sample], bool]:
-    return lambda sample: any(str(r.get("app", "")).lower() == app for r in sample.records)
+    return lambda sample: any(kind_of(r, "app").lower() == app for r in sample.records)
 
 
 def _is_openclaw_index(sample: Sample) -> bool:
@@ -324,8 +324,9 @@ def detect(source: SourceFile) -> Detection:
     if magic is None and head.is_too_large:
         limit = f"one JSON document of more than {LARGEST_DOCUMENT // 2**20} MiB"
         return Detection(None, "document_too_large", limit)
+    damage = ""
     if magic is not None:
-        sample = _inside(source, magic)
+        sample, damage = _inside(source, magic)
     elif head.record is not None:
         # A page that quotes an object is no log of lines.
         text = "" if head.start[:1] in (b"{", b"[") else _beginning(source.path)
@@ -337,13 +338,16 @@ def detect(source: SourceFile) -> Detection:
         sample = Sample(source, (head.document,))
     else:
         sample = Sample(source, text=_beginning(source.path))
-    for entry in FORMATS:
-        if entry.fits(sample):
-            if isinstance(entry, Format):
-                return Detection(entry.name, str(entry.name), entry.signature, entry)
-            return Detection(None, entry.name, entry.why, is_part=entry.is_part)
+    try:
+        entry = next((entry for entry in FORMATS if entry.fits(sample)), None)
+    except Exception as error:  # what a file holds must not stop the other files
+        return Detection(None, "unreadable", f"{type(error).__name__} at its beginning")
+    if isinstance(entry, Format):
+        return Detection(entry.name, str(entry.name), entry.signature, entry)
+    if entry is not None:
+        return Detection(None, entry.name, entry.why, is_part=entry.is_part)
     if magic is not None:
-        held = f"tables {_named(sample.tables)}" if sample.tables else "its first bytes"
+        held = f"tables {_named(sample.tables)}" if sample.tables else damage or "its first bytes"
         return Detection(None, magic, held)
     lines = head.record is not None
     if not lines and head.document is None:
@@ -377,18 +381,18 @@ def _beginning(path: Path) -> str:
         return handle.read(_TEXT).replace("\r\n", "\n")
 
 
-def _inside(source: SourceFile, magic: str) -> Sample:
-    """What a signature may look at inside a database or an archive."""
+def _inside(source: SourceFile, magic: str) -> tuple[Sample, str]:
+    """What a signature may look at inside a database or an archive, and what is wrong with it."""
     empty = Sample(source)
     try:
         if magic == "sqlite":
-            return replace(empty, tables=sqlite_store.tables_of(source.path))
+            return replace(empty, tables=sqlite_store.tables_of(source.path)), ""
         if magic == "zip":
             with zipfile.ZipFile(source.path) as archive:
-                return replace(empty, names=tuple(archive.namelist()))
+                return replace(empty, names=tuple(archive.namelist())), ""
     except (sqlite3.Error, zipfile.BadZipFile, ValueError, NotImplementedError):
-        return empty
-    return empty
+        return empty, "cut off or damaged"
+    return empty, ""
 
 
 def parts_of(source_format: SourceFormat, path: Path) -> Sequence[Path]:

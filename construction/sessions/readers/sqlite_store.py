@@ -36,8 +36,8 @@ from construction.sessions.readers.talk import Record, Talk, dicts, first_text, 
 from construction.sessions.readers.turns import Uids, decoded, plain
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
-_SECONDS = 600.0  # of one query
-_STEPS = 100_000  # of SQLite's machine between two looks at the clock
+_SECONDS = 600.0  # of all queries of a file
+_STEPS = 1_000  # of SQLite's machine between two looks at the clock
 _LARGEST_COPY = 4 * 2**30  # bytes
 _MOST_SESSIONS = 100_000
 _MOST_ROWS = 5_000_000
@@ -140,6 +140,8 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """
     log = _log_of(path)
     if log is None:
+        if _is_cut_off(path):
+            raise sqlite3.DatabaseError("shorter than its header says")
         # `immutable`: no lock is taken, so nothing beside the file is touched.
         with closing(_linked(path, "mode=ro&immutable=1")) as link:
             yield link
@@ -154,6 +156,18 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             yield link
 
 
+def _is_cut_off(path: Path) -> bool:
+    """Is a database shorter than its header says? SQLite would read the rest as empty."""
+    with path.open("rb") as handle:
+        head = handle.read(_HEADER)
+    size, pages = int.from_bytes(head[16:18]), int.from_bytes(head[28:32])
+    is_counted = len(head) == _HEADER and head[24:28] == head[92:96]
+    return is_counted and path.stat().st_size < (65_536 if size == 1 else size) * pages
+
+
+_HEADER = 100  # bytes
+
+
 def _linked(path: Path, how: str) -> sqlite3.Connection:
     link = sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True)
     link.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_LINE)
@@ -162,16 +176,24 @@ def _linked(path: Path, how: str) -> sqlite3.Connection:
     link.execute("PRAGMA query_only = ON")
     link.execute("PRAGMA cell_size_check = ON")
     link.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    ends = time.monotonic() + _SECONDS
-    link.set_progress_handler(lambda: int(time.monotonic() > ends), _STEPS)
     return link
 
 
 def _query(link: sqlite3.Connection) -> Query:
+    """What asks the database, for a limited time in all: a computed column may take long."""
+    ends = time.monotonic() + _SECONDS
+    link.set_progress_handler(lambda: int(time.monotonic() > ends), _STEPS)
+
     def rows(text: str, *values: object) -> Iterator[Row]:
         cursor_ = link.execute(text, values)
         names = [column[0] for column in cursor_.description]
-        return (dict(zip(names, row, strict=True)) for row in islice(cursor_, _MOST_ROWS))
+        return (dict(zip(names, row, strict=True)) for row in in_time(islice(cursor_, _MOST_ROWS)))
+
+    def in_time(found: Iterator[Any]) -> Iterator[Any]:
+        for row in found:
+            if time.monotonic() > ends:
+                raise sqlite3.OperationalError("out of time")
+            yield row
 
     return rows
 

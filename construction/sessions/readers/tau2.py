@@ -78,7 +78,7 @@ def _add(talk: Talk, message: Record, line: int, model: str | None) -> None:
             if result.get("requestor") == "user":
                 talk.skip("result_of_user")
                 continue
-            call_id = str(result.get("id") or result.get("tool_call_id"))
+            call_id = plain(result.get("id") or result.get("tool_call_id"))
             talk.results.add(call_id, plain(result.get("content")), result.get("error") is True)
     elif role == "system":
         talk.system(text, line, at=at)

@@ -239,7 +239,7 @@ def _talk(
             for piece in message.parts:
                 if isinstance(piece, pieces.Call):
                     own = answer.call(piece.call_id, piece.name, piece.arguments, held.line)
-                    open_calls[own] = str(piece.name)
+                    open_calls[own] = plain(piece.name)
                 elif not isinstance(piece, pieces.Result):
                     pieces.add_to(talk, answer, [piece], held.line)
         elif message.role == "user":
