@@ -141,7 +141,8 @@ def _prompts_beside(path: Path) -> Counter[str]:
     """The prompts of the sub-agents whose contexts lie beside a wire."""
     prompts: Counter[str] = Counter()
     for context in path.parent.iterdir() if path.name == "wire.jsonl" else ():
-        if _SUB_CONTEXT.fullmatch(context.name) is None or not context.is_file():
+        is_file = context.is_file() and not context.is_symlink()
+        if not is_file or _SUB_CONTEXT.fullmatch(context.name) is None:
             continue
         records = first_records(SourceFile(context, ""))
         prompt = next((record for record in records if record.get("role") == "user"), {})
