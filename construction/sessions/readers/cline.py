@@ -117,7 +117,7 @@ def _add_answer(task: Task, parts: list[object], line: int, at: float | None) ->
     task.talk.open.clear()
     for piece in pieces.of(task.talk, parts, line, _piece):
         if isinstance(piece, pieces.Text):
-            _add_text(task, answer, piece.text)
+            _add_text(answer, piece.text)
         elif isinstance(piece, pieces.Call) and piece.name in _SPOKEN:
             answer.say(inner({"": piece.arguments}, "").get(_SPOKEN[plain(piece.name)]))
         else:
@@ -131,7 +131,7 @@ def _piece(part: Record) -> pieces.Piece:
     return pieces.Result(plain(part.get("tool_use_id")), text, failed or _is_error(text))
 
 
-def _add_text(task: Task, answer: Answer, text: str) -> None:
+def _add_text(answer: Answer, text: str) -> None:
     """Add what the agent wrote: words, and calls that it wrote as tags."""
     position = 0
     said: list[str] = []

@@ -71,7 +71,6 @@ class Span:
     messages: list[Message] = field(default_factory=list)
     tool: str | None = None
     call_id: str | None = None
-    arguments: object = None
     result: str | None = None
     failed: bool = False
     line: int = 0
