@@ -54,6 +54,7 @@ from construction.sessions.readers import (
 )
 from construction.sessions.readers.source import (
     LARGEST_DOCUMENT,
+    Head,
     Sample,
     SourceFile,
     first_records,
@@ -324,20 +325,7 @@ def detect(source: SourceFile) -> Detection:
     if magic is None and head.is_too_large:
         limit = f"one JSON document of more than {LARGEST_DOCUMENT // 2**20} MiB"
         return Detection(None, "document_too_large", limit)
-    damage = ""
-    if magic is not None:
-        sample, damage = _inside(source, magic)
-    elif head.record is not None:
-        # A page that quotes an object is no log of lines.
-        text = "" if head.start[:1] in (b"{", b"[") else _beginning(source.path)
-        sample = Sample(source, tuple(first_records(source)), text=text)
-    elif isinstance(head.document, list):
-        items = [item for item in head.document[:_SAMPLED] if isinstance(item, dict)]
-        sample = Sample(source, tuple(items), is_list=True)
-    elif isinstance(head.document, dict):
-        sample = Sample(source, (head.document,))
-    else:
-        sample = Sample(source, text=_beginning(source.path))
+    sample, damage = _inside(source, magic) if magic else (_sampled(source, head), "")
     try:
         entry = next((entry for entry in FORMATS if entry.fits(sample)), None)
     except Exception as error:  # what a file holds must not stop the other files
@@ -354,6 +342,20 @@ def detect(source: SourceFile) -> Detection:
         return Detection(None, _NO_LOG, "neither JSON lines nor a JSON document")
     kind = "JSON lines" if lines else "a list" if sample.is_list else "a JSON document"
     return Detection(None, _NO_LOG, f"{kind} that no signature fits{_described(sample)}")
+
+
+def _sampled(source: SourceFile, head: Head) -> Sample:
+    """What a signature may look at in a text: its first objects, or its beginning."""
+    if head.record is not None:
+        # A page that quotes an object is no log of lines.
+        text = "" if head.start[:1] in (b"{", b"[") else _beginning(source.path)
+        return Sample(source, tuple(first_records(source)), text=text)
+    if isinstance(head.document, list):
+        items = [item for item in head.document[:_SAMPLED] if isinstance(item, dict)]
+        return Sample(source, tuple(items), is_list=True)
+    if isinstance(head.document, dict):
+        return Sample(source, (head.document,))
+    return Sample(source, text=_beginning(source.path))
 
 
 def _described(sample: Sample) -> str:

@@ -189,8 +189,8 @@ def _query(link: sqlite3.Connection) -> Query:
         names = [column[0] for column in cursor_.description]
         return (dict(zip(names, row, strict=True)) for row in in_time(islice(cursor_, _MOST_ROWS)))
 
-    def in_time(found: Iterator[Any]) -> Iterator[Any]:
-        for row in found:
+    def in_time(answers: Iterator[Any]) -> Iterator[Any]:
+        for row in answers:
             if time.monotonic() > ends:
                 raise sqlite3.OperationalError("out of time")
             yield row

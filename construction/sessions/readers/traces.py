@@ -119,9 +119,9 @@ class _Conversation:
     def _set_apart(self, count: int) -> None:
         """Make instructions of what the model was told, in a person's place, before the person."""
         before = itertools.takewhile(lambda message: message.role != "assistant", self.messages)
-        told = [message for message in before if message.role == "user"]
-        if len(told) > count:
-            for message in told[:count]:
+        instructions = [message for message in before if message.role == "user"]
+        if len(instructions) > count:
+            for message in instructions[:count]:
                 message.role = "system"
             self.keys = _keys(self.messages)
 

@@ -137,10 +137,10 @@ def test_a_report_of_an_error_holds_the_session_and_the_request_that_failed(tmp_
 
 
 def test_each_stream_of_a_file_is_a_session(tmp_path: Path) -> None:
-    asked = {"type": "message", "role": "user", "content": "The elms, as a script wrote it."}
+    prompt = {"type": "message", "role": "user", "content": "The elms, as a script wrote it."}
     streams = [
         [
-            asked,
+            prompt,
             {"type": "init", "session_id": name, "model": "m"},
             {"type": "message", "role": "user", "content": f"Count the {name}."},
             {"type": "tool_use", "tool_name": "read_file", "tool_id": "c", "parameters": {}},

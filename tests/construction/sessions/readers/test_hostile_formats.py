@@ -160,8 +160,8 @@ def test_a_database_that_is_cut_off_is_named(tmp_path: Path) -> None:
     raw = path.read_bytes()
     for size in (len(raw) - 4096, 5000, 99):
         path.write_bytes(raw[:size])
-        found = detect(SourceFile(path, path.name))
-        assert (found.name, found.why) == ("sqlite", "cut off or damaged")
+        detection = detect(SourceFile(path, path.name))
+        assert (detection.name, detection.why) == ("sqlite", "cut off or damaged")
 
 
 @pytest.mark.parametrize("key", ["id", "schema_version", "attributes", "kind", "role", "app"])
