@@ -7,7 +7,7 @@ from typing import Annotated
 from construction.sessions.gates.network import GATE as NETWORK
 from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.local_gates import LocalGatesConfig
-from data.contracts import StageConfig, gates_in
+from data.contracts import gates_in
 
 
 class SessionsConfig(LocalGatesConfig):
@@ -20,10 +20,6 @@ class SessionsConfig(LocalGatesConfig):
         return LocalGatesConfig.model_validate(
             {name: getattr(self, name) for name in LocalGatesConfig.model_fields}
         )
-
-    def of_stage(self, stage: str) -> tuple[StageConfig, ...]:
-        """The settings of the gates that a stage runs, in their order."""
-        return tuple(getattr(self, gate.name) for gate in gates_in(SessionsConfig, stage))
 
 
 NETWORK_GATES = gates_in(SessionsConfig, NETWORK.stage)

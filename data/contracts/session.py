@@ -50,6 +50,7 @@ class SourceFormat(StrEnum):
     OPENAI_RESPONSES = "openai_responses"
     INSPECT = "inspect"
     TAU2 = "tau2"
+    TERMINUS = "terminus"
     TRAE = "trae"
     DROID = "droid"
     AGNO = "agno"

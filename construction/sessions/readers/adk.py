@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text
-from construction.sessions.readers.turns import Uids, plain, text_field
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner
+from construction.sessions.readers.turns import Uids, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _NAME = "google-adk"
@@ -80,7 +80,7 @@ def _session(
     talk = Talk(source, SourceFormat.ADK)
     for event in events:
         add_event(talk, event, line)
-    yield from talk.session(text_field(record, "id"), uids=uids, agent_name=_NAME)
+    yield from talk.session(first_text(record, "id"), uids=uids, agent_name=_NAME)
 
 
 def _case(source: SourceFile, uids: Uids, case: Record, line: int) -> Iterator[Session | ReadIssue]:
@@ -91,8 +91,7 @@ def _case(source: SourceFile, uids: Uids, case: Record, line: int) -> Iterator[S
     talk = Talk(source, SourceFormat.ADK)
     for turn in dicts(case.get("conversation")):
         _add_parts(talk, _content(turn, "user_content"), "user", line, None, turn)
-        kept = _get(turn, "intermediate_data")
-        held = kept if isinstance(kept, dict) else {}
+        held = _content(turn, "intermediate_data")
         answer = talk.answer(line)
         for call in dicts(_get(held, "tool_uses")):
             answer.call(call.get("id"), call.get("name"), call.get("args"), line)
@@ -119,8 +118,7 @@ def _old_case(
 
 
 def _content(holder: Record, name: str) -> Record:
-    content = _get(holder, name)
-    return content if isinstance(content, dict) else {}
+    return inner(_get(holder, name))
 
 
 def add_event(talk: Talk, event: Record, line: int) -> None:
@@ -143,7 +141,7 @@ def _add_parts(
 ) -> None:
     """Add a content; what the user's side holds are words, or results of tools."""
     role = "user" if author == "user" else "assistant"
-    key = text_field(event, "id")
+    key = first_text(event, "id")
     pieces.add(
         talk, role, pieces.of(talk, content.get("parts"), line, _piece), line, at=at, key=key
     )

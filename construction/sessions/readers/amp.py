@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, document_of, epoch_seconds
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import block_text, plain
+from construction.sessions.readers.turns import block_text, is_failure, plain
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _FILE = "file://"
@@ -20,14 +20,13 @@ def fits(sample: Sample) -> bool:
         return False
     messages = dicts(head["messages"])[:20]
     return any("messageId" in message for message in messages) or (
-        not messages and str(head.get("id", "")).startswith("T-")
+        not messages and plain(head.get("id", "")).startswith("T-")
     )
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session of a thread."""
-    thread = document_of(source)
-    thread = thread if isinstance(thread, dict) else {}
+    thread = inner(document_of(source))
     talk = Talk(source, SourceFormat.AMP)
     for message in dicts(thread.get("messages")):
         _add(talk, message)
@@ -74,10 +73,9 @@ def _result(part: Record) -> pieces.Result:
     else:
         shown = result if result is not None else part.get("content")
     code = inner(run, "result").get("exitCode")
-    failed = run.get("status") in ("error", "rejected-by-user", "cancelled") or (
-        isinstance(code, int) and code != 0
-    )
+    stopped = run.get("status") in ("error", "rejected-by-user", "cancelled")
+    failed = stopped or is_failure(code)
     error = run.get("error")
     why = error.get("message") if isinstance(error, dict) else error
-    call_id = str(part.get("toolUseID") or part.get("tool_use_id"))
+    call_id = plain(part.get("toolUseID") or part.get("tool_use_id"))
     return pieces.Result(call_id, plain(shown) or plain(why), failed)

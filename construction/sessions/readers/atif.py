@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_document
-from construction.sessions.readers.talk import dicts, inner
+from construction.sessions.readers.talk import dicts, first_text, inner
 from construction.sessions.readers.turns import (
     WEB,
     Uids,
@@ -19,8 +19,8 @@ from construction.sessions.readers.turns import (
     block_text,
     decoded_arguments,
     inline_media,
+    plain,
     system_turn,
-    text_field,
     text_or_none,
     user_turn,
 )
@@ -69,8 +69,8 @@ def foreign_turn(
             text,
             0,
             at=at,
-            thinking=text_field(step, "reasoning_content") or "",
-            model=text_field(step, "model_name") or model,
+            thinking=first_text(step, "reasoning_content") or "",
+            model=first_text(step, "model_name") or model,
             tool_calls=_attributed(tool_calls(step)),
         )
     if step["source"] == "system":
@@ -118,11 +118,11 @@ def message_parts(message: object) -> tuple[str, tuple[Attachment, ...]]:
         source = part.get("source")
         if isinstance(text := part.get("text"), str):
             texts.append(text)
-        elif isinstance(source, dict) and (path := text_field(source, "path")) is not None:
+        elif isinstance(source, dict) and (path := first_text(source, "path")) is not None:
             if path.startswith(WEB):
                 texts.append(path)
             else:
-                media.append(_media(path, text_field(source, "media_type")))
+                media.append(_media(path, first_text(source, "media_type")))
     return "\n".join(texts), tuple(media)
 
 
@@ -134,9 +134,9 @@ def tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
     for call in listed if isinstance(listed, list) else ():
         if not isinstance(call, dict):
             continue
-        id_ = text_field(call, "tool_call_id") or ""
+        id_ = first_text(call, "tool_call_id") or ""
         waiting = results.get(id_)
-        name = text_field(call, "function_name") or ""
+        name = first_text(call, "function_name") or ""
         calls.append(_joined(id_, name, call.get("arguments"), waiting.pop(0) if waiting else {}))
     for id_, unclaimed in results.items():
         calls.extend(_joined(id_, OBSERVATION, None, result) for result in unclaimed)
@@ -174,7 +174,7 @@ def _results_by_call(step: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     results: dict[str, list[dict[str, Any]]] = {}
     for result in listed if isinstance(listed, list) else ():
         if isinstance(result, dict):
-            results.setdefault(text_field(result, "source_call_id") or "", []).append(result)
+            results.setdefault(first_text(result, "source_call_id") or "", []).append(result)
     return results
 
 
@@ -226,7 +226,7 @@ class _Names:
 
 def fits(sample: Sample) -> bool:
     """A `schema_version` that begins with ATIF."""
-    versions = (str(record.get("schema_version", "")) for record in sample.records)
+    versions = (plain(record.get("schema_version", "")) for record in sample.records)
     return any(version.upper().startswith("ATIF") for version in versions)
 
 
@@ -292,7 +292,7 @@ def _unreadable(trajectory: object, relative: str) -> ReadIssue | None:
 def _session_id(trajectory: dict[str, Any], relative: str, number: int) -> str:
     """The session id; sub-agents share it with their run and use the trajectory's id instead."""
     keys = ("trajectory_id", "session_id") if number else ("session_id", "trajectory_id")
-    named = text_field(trajectory, keys[0]) or text_field(trajectory, keys[1])
+    named = first_text(trajectory, keys[0]) or first_text(trajectory, keys[1])
     return named or f"{PurePosixPath(relative).stem}{f'-subagent-{number}' if number else ''}"
 
 
@@ -300,11 +300,10 @@ def _read(
     trajectory: dict[str, Any], relative: str, names: _Names
 ) -> Iterator[Session | ReadIssue]:
     fields = ours(trajectory)
-    agent = trajectory.get("agent")
-    agent = agent if isinstance(agent, dict) else {}
+    agent = inner(trajectory, "agent")
     own = agent.get("extra") if fields is None else None
     parent = names.parent or (
-        text_field(own, "parent_session_id") if isinstance(own, dict) else None
+        first_text(own, "parent_session_id") if isinstance(own, dict) else None
     )
     prompts_by = Origin.AGENT if parent is not None or not names.is_root else None
     hands_over = False
@@ -314,7 +313,7 @@ def _read(
     dropped: Counter[str] = Counter()
     steps = trajectory["steps"] if fields is not None else _gathered(trajectory["steps"], dropped)
     for number, step in enumerate(steps, start=1):
-        if not isinstance(step, dict) or str(step.get("source")) not in SOURCES:
+        if not isinstance(step, dict) or plain(step.get("source")) not in SOURCES:
             yield _bad_step(step, number, relative)
         elif step.get("is_copied_context") is True:
             dropped["replayed_prefix"] += 1
@@ -323,7 +322,7 @@ def _read(
         elif fields is not None:
             turns.append(own_turn(len(turns), step))
         else:
-            model = text_field(agent, "model_name")
+            model = first_text(agent, "model_name")
             origin = Origin.AGENT if hands_over else prompts_by
             turns.append(foreign_turn(len(turns), step, model, origin))
             hands_over = is_handover(step)
@@ -343,17 +342,17 @@ def _gathered(steps: Sequence[Any], dropped: Counter[str]) -> list[Any]:
     for step in steps:
         calls = dicts(step.get("tool_calls")) if isinstance(step, dict) else []
         results = dicts(inner(step, "observation").get("results"))
-        named = text_field(inner(step, "extra"), "tool_call_id")
-        ids = [text_field(result, "source_call_id") or named for result in results]
+        named = first_text(inner(step, "extra"), "tool_call_id")
+        ids = [first_text(result, "source_call_id") or named for result in results]
         if calls or not ids or any(id_ not in callers for id_ in ids):
             step = dict(step) if isinstance(step, dict) else step
             gathered.append(step)
-            own = (text_field(call, "tool_call_id") for call in calls)
+            own = (first_text(call, "tool_call_id") for call in calls)
             callers.update({id_: step for id_ in own if id_})
             continue
         code = inner(step, "extra").get("exec_exit_code")
         for id_, result in zip(ids, results, strict=True):
-            caller = callers[str(id_)]
+            caller = callers[plain(id_)]
             before = dicts(inner(caller, "observation").get("results"))
             extra = {"extra": {EXTRA_KEY: {"is_error": True}}} if code not in (None, 0) else {}
             made = {**extra, **result, "source_call_id": id_}
@@ -386,9 +385,9 @@ def _session(
         turns=tuple(turns),
         format_version=trajectory["schema_version"].removeprefix("ATIF-v"),
         started_at=next((turn.at for turn in turns if turn.at is not None), None),
-        agent_name=text_field(agent, "name"),
-        agent_version=text_field(agent, "version"),
-        extra={CONTINUED: ref} if (ref := text_field(trajectory, CONTINUED)) else {},
+        agent_name=first_text(agent, "name"),
+        agent_version=first_text(agent, "version"),
+        extra={CONTINUED: ref} if (ref := first_text(trajectory, CONTINUED)) else {},
     )
 
 
@@ -402,11 +401,11 @@ def _as_exported(session: Session, fields: dict[str, Any]) -> Session:
     dropped.update(session.dropped)
     return replace(
         session,
-        cwd=text_field(fields, "cwd"),
+        cwd=first_text(fields, "cwd"),
         started_at=started if isinstance(started, float) else None,
-        agent_name=text_field(fields, "agent_name"),
-        agent_version=text_field(fields, "agent_version"),
-        parent_session_id=text_field(fields, "parent_session_id"),
+        agent_name=first_text(fields, "agent_name"),
+        agent_version=first_text(fields, "agent_version"),
+        parent_session_id=first_text(fields, "parent_session_id"),
         dropped=dict(dropped),
         extra={**(extra if isinstance(extra, dict) else {}), **session.extra},
     )

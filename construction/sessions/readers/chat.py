@@ -13,7 +13,6 @@ from construction.sessions.readers.source import (
     Sample,
     SourceFile,
     epoch_seconds,
-    loads,
     values,
 )
 from construction.sessions.readers.talk import (
@@ -28,6 +27,7 @@ from construction.sessions.readers.talk import (
 from construction.sessions.readers.turns import (
     Uids,
     block_text,
+    decoded,
     decoded_arguments,
     plain,
     text_or_none,
@@ -120,7 +120,7 @@ def _add(talk: Talk, message: Record, line: int, model: str | None, unknown: Cou
         content = message.get("content", message.get("result", message.get("output")))
         failed = message.get("is_error") is True or message.get("status") == "error"
         list(given)
-        talk.results.add(str(call_id), plain(content), failed)
+        talk.results.add(plain(call_id), plain(content), failed)
     elif role in ("user", "system", "developer"):
         pieces.add(talk, role, given, line, at=at, sender=first_text(message, "name"))
     elif role in _BOOKKEEPING or (not has_role and kind in _BOOKKEEPING):
@@ -177,7 +177,7 @@ def _add_answer(
     for call in calls:
         named = {**call, **inner(call, "function")}
         name = plain(named.get("name")) or _NO_NAME
-        call_id = str(named.get("id") or named.get("call_id") or name)
+        call_id = plain(named.get("id") or named.get("call_id") or name)
         answer.call(call_id, name, named.get("arguments"), line)
     for use in dicts(message.get("skillExecutions")):  # of a thread of GitHub's Copilot
         own = answer.call(use.get("callId"), use.get("slug"), use.get("arguments"), line)
@@ -251,10 +251,8 @@ def _is_chat(record: dict[str, Any]) -> bool:
     if isinstance(record.get("role"), str) and record["role"] in ROLES:
         said = record.get("content", record.get("message"))
         return isinstance(said, str | list) or bool(record.keys() & {"tool_calls", "function_call"})
-    kind = record.get("type")
     return (
-        isinstance(kind, str)
-        and kind in CALL_TYPES | RESULT_TYPES
+        kind_of(record) in CALL_TYPES | RESULT_TYPES
         and "role" not in record
         and (isinstance(record.get("function"), dict) or "result" in record)
     )
@@ -339,10 +337,7 @@ def _from_pairs(pairs: Sequence[Record]) -> Iterator[Record]:
 
 
 def _calls(text: str) -> list[Record]:
-    try:
-        held = loads(text.encode("utf-8", "replace"))
-    except ValueError:
-        held = None
+    held = decoded(text)
     return dicts(held if isinstance(held, list) else [held]) or [{"arguments": text}]
 
 

@@ -30,12 +30,11 @@ from construction.sessions.readers.source import (
     objects,
     records,
 )
-from construction.sessions.readers.talk import dicts
+from construction.sessions.readers.talk import dicts, first_text, kind_of
 from construction.sessions.readers.turns import (
     Uids,
     agent_turn,
     system_turn,
-    text_field,
     text_or_none,
     tool_call,
     user_turn,
@@ -58,13 +57,13 @@ _KEYS = frozenset(
 def fits(sample: Sample) -> bool:
     """Typed records with a `uuid` or a `message`, or a document of `loglines`."""
     for record in sample.records:
-        kind = record.get("type")
+        kind = kind_of(record)
         if isinstance(record.get("loglines"), list) or kind == "file-history-snapshot":
             return True
         if kind == "system":
             if "uuid" in record or record.get("subtype") == "init":
                 return True  # other programs write `system` records, too
-        elif isinstance(kind, str) and kind in _TYPES and record.keys() & _KEYS:
+        elif kind in _TYPES and record.keys() & _KEYS:
             return True
     return False
 
@@ -192,10 +191,10 @@ def _session(
         source_format=SourceFormat.CLAUDE_CODE,
         source_path=log.source_path,
         turns=tuple(turns),
-        cwd=text_field(first, "cwd"),
+        cwd=first_text(first, "cwd"),
         started_at=next((turn.at for turn in turns if turn.at is not None), None),
         agent_name=_AGENT_NAME,
-        agent_version=text_field(first, "version"),
+        agent_version=first_text(first, "version"),
         parent_session_id=parent,
         dropped={"abandoned_branch": abandoned} if abandoned else {},
     )

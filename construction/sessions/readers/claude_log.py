@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from construction.sessions.readers.talk import kind_of
 from construction.sessions.wrappers.blocks import is_of_harness
 from data.contracts import Origin
 
@@ -49,13 +50,12 @@ def origin_of(record: dict[str, Any], typed: str, is_side: bool) -> Origin | Non
     """The origin of a user record with this text; None leaves it to the wrappers in the text."""
     if any(record.get(flag) is True for flag in _FLAGS) or is_of_harness(typed.lstrip()):
         return Origin.SYSTEM
-    declared = record.get("origin")
-    kind = declared.get("kind") if isinstance(declared, dict) else None
+    kind = kind_of(record.get("origin"), "kind")
     if kind == "human":
         return None
-    if isinstance(kind, str) and kind in _MACHINE_KINDS:
+    if kind in _MACHINE_KINDS:
         return Origin.SYSTEM
-    if is_side or (isinstance(kind, str) and kind in _AGENT_KINDS):
+    if is_side or kind in _AGENT_KINDS:
         return Origin.AGENT
     return Origin.AGENT if typed.lstrip().startswith(_BY_AGENTS) else None
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from construction.sessions.readers.claude_log import said_on_refusal
-from construction.sessions.readers.turns import ToolResults, block_text, text_field, type_name
+from construction.sessions.readers.talk import first_text, kind_of
+from construction.sessions.readers.turns import ToolResults, block_text, type_name
 from data.contracts import Attachment, ReadIssue
 
 MAIN = ""
@@ -70,13 +71,13 @@ class ClaudeLog:
 
     def add(self, line: int, record: dict[str, Any]) -> ReadIssue | None:
         """Add one record; returns an issue if its type is unknown or its message is missing."""
-        id_ = text_field(record, "uuid")
+        id_ = first_text(record, "uuid")
         if id_ is not None:
             if id_ in self._ids:
                 self.dropped["replayed_prefix"] += 1
                 return None
             self._ids.add(id_)
-        kind = record.get("type")
+        kind = kind_of(record)
         if kind == "assistant":
             return self._add_message(line, record, id_, by_agent=True)
         if kind == "user":
@@ -89,10 +90,10 @@ class ClaudeLog:
             self._add_attachment(line, record, id_)
             return None
         self._relay(id_, record)
-        if isinstance(kind, str) and kind in _BOOKKEEPING:
+        if kind in _BOOKKEEPING:
             self.dropped["bookkeeping"] += 1
             return None
-        description = f"a record of type {type_name(kind)} with {len(record)} keys"
+        description = f"a record of type {type_name(record.get('type'))} with {len(record)} keys"
         expected = "a message, a tool's result, or a record of the program's state"
         return ReadIssue(
             "record", self.source_path, line, "record.unexpected", description, expected
@@ -132,7 +133,7 @@ class ClaudeLog:
             text = text or _detail_text(detail)
             failed = block.get("is_error") is True
             self.results.add(
-                text_field(block, "tool_use_id") or self._call_of(record), text, failed
+                first_text(block, "tool_use_id") or self._call_of(record), text, failed
             )
             said = said_on_refusal(text) if failed else None
             if said is not None:
@@ -141,7 +142,7 @@ class ClaudeLog:
 
     def _call_of(self, record: dict[str, Any]) -> str:
         """The key of the call that a result without an id belongs to."""
-        named = text_field(record, "sourceToolAssistantUUID") or _parent(record)
+        named = first_text(record, "sourceToolAssistantUUID") or _parent(record)
         if named is not None:
             return named
         return self._last_answer or ""
@@ -154,7 +155,7 @@ class ClaudeLog:
                 record["origin"] = attachment.get("origin")
                 self._keep(line, record, id_, prompt, by_agent=False)
                 return
-            parent, name = _parent(record), text_field(attachment, "filename")
+            parent, name = _parent(record), first_text(attachment, "filename")
             if attachment.get("type") == "file" and parent is not None and name is not None:
                 self.mentioned.append((parent, Attachment(name)))
         self._relay(id_, record)
@@ -179,9 +180,9 @@ class ClaudeLog:
     def _add_answer(self, message: Message, record: dict[str, Any]) -> None:
         self._last_answer = message.id
         inner = record["message"]
-        message.model = text_field(inner, "model")
+        message.model = first_text(inner, "model")
         message.stop_reason = _stop_reason(record, inner)
-        answer_id = text_field(inner, "id")
+        answer_id = first_text(inner, "id")
         if answer_id is not None:
             message.answer_id = f"{message.label}:{answer_id}"
             self.answers.setdefault(message.answer_id, []).append(message)
@@ -190,10 +191,10 @@ class ClaudeLog:
         """The label of a record's conversation; notes the session id and folder that it names."""
         label = MAIN
         if self.agent is not None or record.get("isSidechain") is True:
-            label = text_field(record, "agentId") or self.agent or UNNAMED_AGENT
+            label = first_text(record, "agentId") or self.agent or UNNAMED_AGENT
         # The stream of `claude -p` marks a sub-agent's messages by the call that started it.
-        label = text_field(record, "parent_tool_use_id") or label
-        session_id = text_field(record, "sessionId") or text_field(record, "session_id")
+        label = first_text(record, "parent_tool_use_id") or label
+        session_id = first_text(record, "sessionId") or first_text(record, "session_id")
         if session_id is not None:
             self.session_ids[label] = session_id
         if label not in self.first and "cwd" in record:
@@ -208,7 +209,7 @@ class ClaudeLog:
 
 
 def _parent(record: dict[str, Any]) -> str | None:
-    return text_field(record, "parentUuid") or text_field(record, "logicalParentUuid")
+    return first_text(record, "parentUuid") or first_text(record, "logicalParentUuid")
 
 
 def _stop_reason(record: dict[str, Any], message: dict[str, Any]) -> str | None:
@@ -216,7 +217,7 @@ def _stop_reason(record: dict[str, Any], message: dict[str, Any]) -> str | None:
         return "error"
     if record.get("isAbortedMidStream") is True:
         return "aborted"
-    return text_field(message, "stop_reason")
+    return first_text(message, "stop_reason")
 
 
 def _queued_prompt(attachment: dict[str, Any]) -> str | list[Any] | None:

@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import orjson
-
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds
 from construction.sessions.readers.talk import (
@@ -25,7 +23,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import plain, type_name
+from construction.sessions.readers.turns import decoded, plain, type_name
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _TOOLS = (
@@ -119,9 +117,9 @@ def _add_answer(task: Task, parts: list[object], line: int, at: float | None) ->
     task.talk.open.clear()
     for piece in pieces.of(task.talk, parts, line, _piece):
         if isinstance(piece, pieces.Text):
-            _add_text(task, answer, piece.text)
+            _add_text(answer, piece.text)
         elif isinstance(piece, pieces.Call) and piece.name in _SPOKEN:
-            answer.say(inner({"": piece.arguments}, "").get(_SPOKEN[str(piece.name)]))
+            answer.say(inner({"": piece.arguments}, "").get(_SPOKEN[plain(piece.name)]))
         else:
             pieces.add_to(task.talk, answer, [piece], line)
 
@@ -130,10 +128,10 @@ def _piece(part: Record) -> pieces.Piece:
     if kind_of(part) != "tool_result":
         return pieces.common(part)
     text, failed = plain(_texts(part.get("content"))), part.get("is_error") is True
-    return pieces.Result(str(part.get("tool_use_id")), text, failed or _is_error(text))
+    return pieces.Result(plain(part.get("tool_use_id")), text, failed or _is_error(text))
 
 
-def _add_text(task: Task, answer: Answer, text: str) -> None:
+def _add_text(answer: Answer, text: str) -> None:
     """Add what the agent wrote: words, and calls that it wrote as tags."""
     position = 0
     said: list[str] = []
@@ -334,7 +332,7 @@ _SHOWN_CALLS = {
 
 def _add_shown(task: Task, message: Record, line: int) -> None:
     """Add one entry of what the window showed: `say` or `ask` names its kind."""
-    talk, kind = task.talk, plain(message.get(str(message.get("type"))))
+    talk, kind = task.talk, plain(message.get(plain(message.get("type"))))
     at, text = epoch_seconds(message.get("ts")), plain(message.get("text"))
     if kind in ("task", "user_feedback", "user_feedback_diff") or (
         kind == "text" and not task.has_spoken
@@ -342,12 +340,12 @@ def _add_shown(task: Task, message: Record, line: int) -> None:
         task.has_spoken = True
         talk.person(text, line, at=at)
     elif kind in ("text", "completion_result", "followup", *_SPOKEN):
-        held = _json(text)
+        held = inner(decoded(text))
         talk.answer(line, at=at).say(first_text(held, "question", "response") or text)
     elif kind == "reasoning":
         talk.answer(line, at=at).think(text)
     elif kind in _SHOWN_CALLS:
-        held = _json(text)
+        held = inner(decoded(text))
         name = first_text(held, "tool", "type") or _SHOWN_CALLS[kind]
         arguments: Record = held or {"command": text}
         talk.answer(line, at=at).call(None, name, arguments)
@@ -356,7 +354,7 @@ def _add_shown(task: Task, message: Record, line: int) -> None:
             talk.result(text)
         talk.open.clear()
     elif kind == "api_req_started":
-        request = plain(_json(text).get("request"))
+        request = plain(inner(decoded(text)).get("request"))
         folder = _CWD.search(request)
         task.cwd = task.cwd or (folder[1] if folder else None)
         _add_results(task, _shown_results(request, len(talk.open)))
@@ -373,11 +371,3 @@ def _shown_results(request: str, most: int) -> list[str]:
         return []
     starts = [head.start() for head in itertools.islice(_HEAD.finditer(request), most)]
     return [request[i:j] for i, j in itertools.pairwise([*starts, len(request)])]
-
-
-def _json(text: str) -> Record:
-    try:
-        held = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return {}
-    return held if isinstance(held, dict) else {}

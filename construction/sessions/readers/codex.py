@@ -25,7 +25,7 @@ from construction.sessions.readers.turns import (
     ToolResult,
     block_text,
     inline_media,
-    text_field,
+    is_failure,
     type_name,
 )
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
@@ -116,7 +116,7 @@ def result_of(item: dict[str, Any]) -> ToolResult:
 def _from_envelope(output: dict[str, Any]) -> ToolResult:
     metadata = output.get("metadata")
     code = metadata.get("exit_code") if isinstance(metadata, dict) else output.get("exitCode")
-    failed = output.get("success") is False or (isinstance(code, int) and code != 0)
+    failed = output.get("success") is False or is_failure(code)
     inner = output.get("output", output.get("content", output.get("text")))
     if inner is None:
         streams = [output.get("stdout"), output.get("stderr")]
@@ -160,15 +160,15 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         log.add(line, record)
     log.settle_events()
     meta = log.meta
-    log.talk.system_prompt = text_field(inner(meta, "base_instructions"), "text") or text_field(
+    log.talk.system_prompt = first_text(inner(meta, "base_instructions"), "text") or first_text(
         meta, "instructions"
     )
     yield from log.talk.session(
         first_text(meta, "id", "session_id"),
-        cwd=text_field(meta, "cwd") or log.cwd,
+        cwd=first_text(meta, "cwd") or log.cwd,
         started_at=epoch_seconds(meta.get("timestamp")),
         agent_name="codex",
-        agent_version=text_field(meta, "cli_version"),
+        agent_version=first_text(meta, "cli_version"),
         parent_session_id=log.spawned_by()[1],
     )
 
@@ -200,13 +200,13 @@ class _Log:
             self._add_event(line, record, payload)
         elif kind == "session_meta" and not self.meta:
             self.meta = payload  # a forked rollout repeats that of its origin after its own
-        elif kind == "compacted" and text_field(payload, "message"):
+        elif kind == "compacted" and first_text(payload, "message"):
             self.talk.notice(payload["message"], line, at=_at(record))
         elif kind in _TYPES:
             self.talk.skip()
             if kind == "turn_context":
-                self.model = text_field(payload, "model") or self.model
-                self.cwd = self.cwd or text_field(payload, "cwd")
+                self.model = first_text(payload, "model") or self.model
+                self.cwd = self.cwd or first_text(payload, "cwd")
         else:
             self._unexpected(line, record.get("type"), payload)
 
@@ -215,8 +215,8 @@ class _Log:
         spawn = inner(self.meta, "source").get("subagent")
         if spawn is None:
             return False, None
-        named = text_field(inner(spawn, "thread_spawn"), "parent_thread_id")
-        return True, named or text_field(self.meta, "parent_thread_id")
+        named = first_text(inner(spawn, "thread_spawn"), "parent_thread_id")
+        return True, named or first_text(self.meta, "parent_thread_id")
 
     def settle_events(self) -> None:
         """Drop events whose text also is an item; the others become turns at their position.
@@ -306,7 +306,7 @@ class _Log:
             self._answer(line, record).call(own, name, given, line)
         elif kind in _RESULTS:
             result = result_of(item)
-            own = text_field(item, "call_id") or f"name:{item.get('name')}"
+            own = first_text(item, "call_id") or f"name:{item.get('name')}"
             self.talk.results.add(own, result.text, result.is_error)
             self.is_answered = True
         elif kind in _SILENT_ITEMS:

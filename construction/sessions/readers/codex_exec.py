@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, json_lines
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import plain, type_name
+from construction.sessions.readers.turns import is_failure, plain, type_name
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _TURNS = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed"})
@@ -42,13 +42,13 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         kind = kind_of(record)
         if kind == "thread.started":
             name = first_text(record, "thread_id")
-        elif isinstance(kind, str) and kind.startswith("item."):
+        elif kind.startswith("item."):
             entry = inner(record, "item")
             if kind == "item.completed":
-                started.pop(str(entry.get("id")), None)
+                started.pop(plain(entry.get("id")), None)
                 _add_item(talk, entry, line)
             else:
-                started[str(entry.get("id"))] = (line, entry)
+                started[plain(entry.get("id"))] = (line, entry)
         elif kind in ("turn.failed", "error"):
             talk.notice(plain(inner(record, "error").get("message") or record.get("message")), line)
         elif kind in ("turn.started", "turn.completed"):
@@ -68,7 +68,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
 
 def _add_item(talk: Talk, item: Record, line: int) -> None:
     kind = kind_of(item) or kind_of(item, "item_type")
-    answer = talk.answer(line, key=str(item.get("id")))
+    answer = talk.answer(line, key=plain(item.get("id")))
     status = item.get("status")
     if kind in ("agent_message", "assistant_message"):
         answer.say(item.get("text"))
@@ -78,7 +78,7 @@ def _add_item(talk: Talk, item: Record, line: int) -> None:
         own = answer.call(item.get("id"), kind, {"command": item.get("command")})
         output, code = item.get("aggregated_output"), item.get("exit_code")
         if status != "in_progress":
-            failed = status in ("failed", "declined") or (isinstance(code, int) and code != 0)
+            failed = status in ("failed", "declined") or is_failure(code)
             talk.results.add(own, plain(output), failed)
     elif kind == "file_change":
         changes = dicts(item.get("changes"))
@@ -117,19 +117,19 @@ def _add_message(talk: Talk, message: Record, line: int) -> None:
         output = message.get("aggregated_output") or message.get("stdout")
         code = message.get("exit_code")
         shown = plain(output) or plain(message.get("stderr"))
-        talk.results.add(str(call_id), shown, isinstance(code, int) and code != 0)
+        talk.results.add(plain(call_id), shown, is_failure(code))
     elif kind == "patch_apply_begin":
         talk.answer(line).call(call_id, "file_change", {"changes": message.get("changes")})
     elif kind == "patch_apply_end":
         shown = plain(message.get("stdout")) or plain(message.get("stderr"))
-        talk.results.add(str(call_id), shown, message.get("success") is False)
+        talk.results.add(plain(call_id), shown, message.get("success") is False)
     elif kind == "mcp_tool_call_begin":
         invoked = inner(message, "invocation")
         talk.answer(line).call(call_id, invoked.get("tool"), invoked.get("arguments"))
     elif kind == "mcp_tool_call_end":
         result = inner(message, "result")
         held = inner(result, "Ok").get("content", result.get("Err", result))
-        talk.results.add(str(call_id), plain(held), "Err" in result)
+        talk.results.add(plain(call_id), plain(held), "Err" in result)
     elif kind in ("web_search_begin", "web_search_end"):
         if kind == "web_search_end":
             talk.answer(line).call(call_id, "web_search", {"query": message.get("query")})

@@ -14,7 +14,7 @@ from construction.sessions.readers.source import (
     json_lines,
 )
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, plain, text_field, type_name
+from construction.sessions.readers.turns import Uids, plain, type_name
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _SILENT = (
@@ -30,8 +30,7 @@ def fits(sample: Sample) -> bool:
     if isinstance(sample.head.get("chatMessages"), list):
         return "sessionId" in sample.head
     return any(
-        isinstance(kind := kind_of(record), str)
-        and kind.startswith(("session.", "user.", "assistant.", "tool.", "system."))
+        kind_of(record).startswith(("session.", "user.", "assistant.", "tool.", "system."))
         and isinstance(record.get("data"), dict)
         for record in sample.records
     )
@@ -67,9 +66,9 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     yield from log.main.session(
         name,
         uids=uids,
-        cwd=text_field(inner(log.head, "context"), "cwd"),
+        cwd=first_text(inner(log.head, "context"), "cwd"),
         agent_name=_NAME,
-        agent_version=text_field(log.head, "copilotVersion"),
+        agent_version=first_text(log.head, "copilotVersion"),
         started_at=epoch_seconds(log.head.get("startTime")),
     )
     for call_id, talk in log.agents.items():
@@ -85,7 +84,7 @@ _NAME = "copilot-cli"
 def _add(log: _Log, line: int, record: Record) -> None:
     kind, data = kind_of(record), inner(record, "data")
     at = epoch_seconds(record.get("timestamp"))
-    above = text_field(data, "parentToolCallId") or text_field(record, "agentId")
+    above = first_text(data, "parentToolCallId") or first_text(record, "agentId")
     talk = log.main
     if above is not None:
         talk = log.agents.setdefault(above, Talk(talk.source, SourceFormat.COPILOT_CLI))
@@ -97,10 +96,10 @@ def _add(log: _Log, line: int, record: Record) -> None:
     elif kind == "assistant.message":
         _add_answer(log, talk, data, line, at)
     elif kind == "tool.user_requested":
-        log.by_person.add(str(data.get("toolCallId")))
+        log.by_person.add(plain(data.get("toolCallId")))
         talk.notice(f"! {plain(inner(data, 'arguments').get('command'))}", line, at=at)
     elif kind == "tool.execution_start":
-        call_id = str(data.get("toolCallId"))
+        call_id = plain(data.get("toolCallId"))
         if call_id not in log.called | log.by_person:
             log.called.add(call_id)
             talk.answer(line, at=at).call(
@@ -112,18 +111,18 @@ def _add(log: _Log, line: int, record: Record) -> None:
         talk.system(plain(data.get("content")), line, at=at)
     elif kind == "system.notification":
         talk.notice(plain(data.get("content")), line, at=at)
-    elif kind == "abort" or (isinstance(kind, str) and kind.startswith(_SILENT)):
+    elif kind == "abort" or (kind.startswith(_SILENT)):
         talk.skip()
     else:
         talk.unexpected(line, f"an event of type {type_name(kind)}")
 
 
 def _add_answer(log: _Log, talk: Talk, data: Record, line: int, at: float | None) -> None:
-    answer = talk.answer(line, at=at, key=text_field(data, "messageId"), model=data.get("model"))
+    answer = talk.answer(line, at=at, key=first_text(data, "messageId"), model=data.get("model"))
     answer.say(data.get("content"))
     answer.think(data.get("reasoningText"))
     for call in dicts(data.get("toolRequests")):
-        if (call_id := str(call.get("toolCallId"))) not in log.called:
+        if (call_id := plain(call.get("toolCallId"))) not in log.called:
             log.called.add(call_id)
             answer.call(call_id, call.get("name"), call.get("arguments"), line)
 
@@ -147,7 +146,7 @@ def _add_result(log: _Log, talk: Talk, data: Record, line: int, at: float | None
     shown = result.get("content") if isinstance(result, dict) else result
     failed = data.get("success") is False
     text = plain(shown) or plain(inner(data, "error").get("message"))
-    call_id = str(data.get("toolCallId"))
+    call_id = plain(data.get("toolCallId"))
     if call_id in log.by_person:
         talk.notice(text, line, at=at)
     else:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_lines
 from construction.sessions.readers.talk import Record, Said, Talk, first_text, inner, kind_of
-from construction.sessions.readers.turns import plain, text_field, type_name
+from construction.sessions.readers.turns import plain, type_name
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _QUERY = ("<user_query>", "</user_query>")
@@ -63,8 +63,8 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             _add_event(log, line, record)
     log.settle()
     yield from log.talk.session(
-        text_field(log.head, "session_id"),
-        cwd=text_field(log.head, "cwd"),
+        first_text(log.head, "session_id"),
+        cwd=first_text(log.head, "cwd"),
         agent_name=_NAME,
         parent_session_id=(path.parent.parent.name or None) if is_side else None,
     )
@@ -151,7 +151,7 @@ def _add_event(log: Log, line: int, record: Record) -> None:
         log.head = record if subtype == "init" else log.head
         talk.skip()
     elif kind == "tool_call":
-        call_id = str(record.get("call_id"))
+        call_id = plain(record.get("call_id"))
         name, call = _tool(inner(record, "tool_call"))
         if subtype == "started" or call_id not in talk.open:
             answer = talk.answer(line, at=at)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from construction.sessions.readers.source import SourceFile, epoch_seconds, loads
+from construction.sessions.readers.source import SourceFile, epoch_seconds
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner
-from construction.sessions.readers.turns import Uids, plain
+from construction.sessions.readers.turns import Uids, decoded, plain
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 Query = Callable[..., Iterator[dict[str, Any]]]
@@ -60,20 +60,12 @@ def _value(query: Query, table: str, key: str) -> Record:
     if not _has(query, table):
         return {}
     row = next(query(f"SELECT value FROM {table} WHERE key = ?", key), {})  # noqa: S608
-    return _object(row.get("value"))
+    return inner(decoded(row.get("value")))
 
 
 def _has(query: Query, table: str) -> bool:
     known = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
     return next(query(known, table), None) is not None
-
-
-def _object(value: object) -> Record:
-    try:
-        held = loads(value if isinstance(value, bytes) else plain(value).encode())
-    except ValueError:
-        return {}
-    return held if isinstance(held, dict) else {}
 
 
 def _composers(query: Query) -> Iterator[Record]:
@@ -131,12 +123,12 @@ def _add(talk: Talk, bubble: Record, blocks: Record) -> None:
 
 def _add_call(talk: Talk, used: Record, at: float | None) -> None:
     """Add a call. What the editor made of its arguments has the path that the model left out."""
-    given = _object(used.get("rawArgs")) or inner(used, "rawArgs")
-    made = _object(used.get("params")) or inner(used, "params")
+    given = inner(decoded(used.get("rawArgs"))) or inner(used, "rawArgs")
+    made = inner(decoded(used.get("params"))) or inner(used, "params")
     name = first_text(used, "name") or f"tool {plain(used.get('tool'))}"
     served = dicts(made.get("tools"))
     if name.startswith("mcp") and served and not given:
-        given = _object(served[0].get("parameters"))
+        given = inner(decoded(served[0].get("parameters")))
     answer = talk.answer(at=at)
     own = answer.call(used.get("toolCallId"), name, {**made, **given} if given else made)
     failed = used.get("status") in _FAILED or used.get("userDecision") == "rejected"

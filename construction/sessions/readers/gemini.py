@@ -23,7 +23,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import plain, text_field, type_name
+from construction.sessions.readers.turns import Uids, plain, type_name
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _AGENT_ROLES = frozenset({"gemini", "model", "assistant"})
@@ -32,6 +32,7 @@ _LISTED = ("messages", "history", "context")
 _REWIND = "$rewindTo"
 # What the program asks when the model stopped too early, and the answer that it puts in its mouth.
 _ASKED_ON = ("Please continue.", "System: Please continue.")
+_SWITCHED = "User has manually exited Plan Mode. Switching to "
 _CANNED = "Got it. Thanks for the context!"
 # What `@` brings in follows the prompt.
 _INSERTED = "\n--- Content from referenced files ---"
@@ -63,22 +64,33 @@ def fits(sample: Sample) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
-    """The session of a file. A message that is logged again replaces itself; rewound ones go."""
-    log = _Log()
+    """The session of a file, or one of each stream in it.
+
+    A message that is logged again replaces itself; rewound ones go.
+    """
+    log, uids = _Log(), Uids(source.relative)
     for item in values(source):
         if isinstance(item, ReadIssue):
             yield item
-        else:
-            log.read(*item)
+            continue
+        if log.is_stream and kind_of(item[1]) == "init":
+            yield from _session(source, log, uids)
+            log = _Log()
+        log.read(*item)
+    yield from _session(source, log, uids)
+
+
+def _session(source: SourceFile, log: _Log, uids: Uids) -> Iterator[Session | ReadIssue]:
     head = log.head
     talk = Talk(source, SourceFormat.GEMINI)
     talk.dropped["abandoned_branch"] = log.rewound
-    talk.dropped["before_stream"] = log.before
+    talk.dropped["outside_stream"] = log.outside
     by_agent = head.get("kind") == "subagent"
     for line, message in log.messages.values():
         _add(talk, message, line, by_agent=by_agent)
     yield from talk.session(
-        text_field(head, "sessionId"),
+        first_text(head, "sessionId"),
+        uids=uids,
         agent_name="gemini",
         started_at=epoch_seconds(head.get("startTime") or head.get("start_time")),
         cwd=next((path for path in _folders(head) if path.startswith("/")), None),
@@ -86,12 +98,16 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
 
 
 class _Log:
-    """The head of a log and its messages by id; how many were rewound, or came before a stream."""
+    """The head of a log and its messages by id; how many were rewound, or lie outside a stream.
+
+    A script that calls the program writes such messages into the same file.
+    """
 
     def __init__(self) -> None:
         self.head: Record = {}
         self.messages: dict[str, tuple[int, object]] = {}
-        self.rewound = self.before = 0
+        self.rewound = self.outside = 0
+        self.is_stream = self.is_ended = False
 
     def read(self, line: int, record: object) -> None:
         messages = self.messages
@@ -115,9 +131,13 @@ class _Log:
                 "sessionId": record.get("session_id"),
                 "startTime": record.get("timestamp"),
             }
-            self.before += len(messages)  # what a script wrote before the stream began
+            self.is_stream = True
+            self.outside += len(messages)
             messages.clear()
+        elif self.is_ended:
+            self.outside += 1
         elif "$set" not in record:
+            self.is_ended = self.is_stream and kind_of(record) == "result"
             messages[_id(record, len(messages))] = (line, record)
 
 
@@ -162,7 +182,8 @@ def _add_prompt(talk: Talk, entry: Record, line: int, at: float | None, *, by_ag
     pieces.add(talk, "tool", results)
     media = (*(piece for piece in given if isinstance(piece, Attachment)), *selected)
     origin, said_ = Origin.AGENT if by_agent else None, said if said != text else None
-    if (said.strip() or media) and text not in _ASKED_ON:
+    is_own = text in _ASKED_ON or text.startswith(_SWITCHED)
+    if (said.strip() or media) and not is_own:
         talk.person(text, line, at=at, said=said_, media=media, origin=origin)
     else:
         talk.notice(text, line, at=at)
@@ -192,7 +213,7 @@ def _add_streamed(talk: Talk, entry: Record, line: int, at: float | None) -> Non
     kind = kind_of(entry)
     if kind == "tool_result":
         shown = entry.get("output") or inner(entry, "error").get("message")
-        talk.results.add(str(entry.get("tool_id")), plain(shown), entry.get("status") == "error")
+        talk.results.add(plain(entry.get("tool_id")), plain(shown), entry.get("status") == "error")
         return
     last = talk.drafts[-1] if talk.drafts else None
     if not isinstance(last, Answer) or (last.calls and kind == "message"):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds
-from construction.sessions.readers.talk import Record, Talk, dicts, inner, kind_of
-from construction.sessions.readers.turns import Uids, block_text, plain, text_field
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
+from construction.sessions.readers.turns import Uids, block_text, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _LISTED = ("conversation", "messages")
@@ -53,9 +53,9 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
 def session_of(talk: Talk, head: Record, uids: Uids | None = None) -> Iterator[Session | ReadIssue]:
     """The session with what its head says."""
     return talk.session(
-        text_field(head, "id"),
+        first_text(head, "id"),
         uids=uids,
-        cwd=text_field(head, "working_dir"),
+        cwd=first_text(head, "working_dir"),
         agent_name="goose",
         started_at=epoch_seconds(head.get("created_at")),
     )
@@ -93,7 +93,7 @@ def _result(part: Record) -> pieces.Result:
     # Some tools answer twice, for the agent and, shortened, for the person's window.
     for_agent = [b for b in dicts(listed) if "assistant" in plain(_audience(b))]
     text = block_text(for_agent) if for_agent else block_text(listed) or plain(listed)
-    return pieces.Result(str(part.get("id")), text or plain(result.get("error")), failed)
+    return pieces.Result(plain(part.get("id")), text or plain(result.get("error")), failed)
 
 
 def _audience(block: Record) -> object:

@@ -23,7 +23,7 @@ from construction.sessions.readers.source import (
     no_records,
 )
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, inline_media, plain, text_field
+from construction.sessions.readers.turns import Uids, inline_media, plain
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _SAMPLES, _HEADER, _START = "samples/", "header.json", "_journal/start.json"
@@ -52,8 +52,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         with zipfile.ZipFile(source.path) as archive:
             yield from _read_archive(source, archive, uids)
         return
-    document = document_of(source)
-    head = document if isinstance(document, dict) else {}
+    head = inner(document_of(source))
     samples = dicts(head.get("samples"))
     if not samples:
         yield no_records(source, "an evaluation with samples")
@@ -90,7 +89,7 @@ def _read_archive(
             )
             continue
         if isinstance(sample, dict):
-            yield from _session(source, uids, sample, head if isinstance(head, dict) else {})
+            yield from _session(source, uids, sample, inner(head))
 
 
 def _member(
@@ -139,7 +138,7 @@ def _add(talk: Talk, message: Record, kept: Record, *, has_source: bool) -> None
     shown = _kept(content, kept) if isinstance(content, str) else content
     given = list(pieces.of(talk, shown, 0, lambda part: _piece(part, kept)))
     if role == "assistant":
-        answer = talk.answer(key=text_field(message, "id"), model=message.get("model"))
+        answer = talk.answer(key=first_text(message, "id"), model=message.get("model"))
         pieces.add_to(talk, answer, given, 0)
         for call in dicts(message.get("tool_calls")):
             name = call.get("function")
@@ -147,7 +146,7 @@ def _add(talk: Talk, message: Record, kept: Record, *, has_source: bool) -> None
             answer.call(call.get("id"), named, call.get("arguments"))
     elif role == "tool":
         error = inner(message, "error").get("message")
-        call_id = str(message.get("tool_call_id"))
+        call_id = plain(message.get("tool_call_id"))
         talk.results.add(
             call_id, pieces.text(given) or plain(error), isinstance(message.get("error"), dict)
         )
@@ -165,7 +164,7 @@ def _piece(part: Record, kept: Record) -> pieces.Piece:
         return pieces.Call(part.get("id"), part.get("name"), part.get("arguments"), shown, failed)
     if kind in _MEDIA:
         held = inline_media(_kept(plain(part.get(kind)), kept))
-        return Attachment(text_field(part, "filename") or held.path, held.mime, held.data)
+        return Attachment(first_text(part, "filename") or held.path, held.mime, held.data)
     if kind in ("text", "reasoning"):
         text = _kept(plain(part.get(kind)), kept)
         return pieces.Text(text) if kind == "text" else pieces.Thought(text)

@@ -26,7 +26,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import Uids, block_text, plain, text_field, type_name
+from construction.sessions.readers.turns import Uids, block_text, plain, type_name
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -59,7 +59,7 @@ def fits(sample: Sample) -> bool:
         message = inner(record, "message")
         if "timestamp" in record and "payload" in message and isinstance(message.get("type"), str):
             return True
-        if isinstance(kind, str) and kind.startswith(("context.append_", "config.update")):
+        if kind.startswith(("context.append_", "config.update")):
             return True
     return False
 
@@ -141,7 +141,8 @@ def _prompts_beside(path: Path) -> Counter[str]:
     """The prompts of the sub-agents whose contexts lie beside a wire."""
     prompts: Counter[str] = Counter()
     for context in path.parent.iterdir() if path.name == "wire.jsonl" else ():
-        if _SUB_CONTEXT.fullmatch(context.name) is None or not context.is_file():
+        is_file = context.is_file() and not context.is_symlink()
+        if not is_file or _SUB_CONTEXT.fullmatch(context.name) is None:
             continue
         records = first_records(SourceFile(context, ""))
         prompt = next((record for record in records if record.get("role") == "user"), {})
@@ -174,7 +175,7 @@ def _add(log: _Log, line: int, record: Record) -> None:
         _add_step(talk, inner(record, "event"), line, epoch_seconds(record.get("time")))
     elif kind == "context.apply_compaction":
         talk.notice(plain(record.get("summary")), line, at=epoch_seconds(record.get("time")))
-    elif isinstance(kind, str) and kind.startswith(_SUBSYSTEMS):
+    elif kind.startswith(_SUBSYSTEMS):
         log.cwd = log.cwd or first_text(record, "cwd")
         log.cwd = log.cwd or first_text(inner(record, "environmentDisclosure"), "cwd")
         if (prompt := first_text(record, "systemPrompt")) and talk.system_prompt is None:
@@ -197,7 +198,7 @@ def _add_message(log: _Log, message: Record, line: int, at: float | None) -> Non
             answer.call(call.get("id"), function.get("name"), arguments)
     elif role == "tool":
         call_id = message.get("tool_call_id") or message.get("toolCallId")
-        talk.results.add(str(call_id), text, text.startswith("<system>ERROR"))
+        talk.results.add(plain(call_id), text, text.startswith("<system>ERROR"))
     elif role == "user":
         kind = inner(message, "origin").get("kind", "user")
         if kind == "user" and not text.lstrip().startswith(_SYSTEM_MARKS):
@@ -230,9 +231,9 @@ def _add_event(log: _Log, talk: Talk, message: Record, line: int, at: float | No
         value = inner(payload, "return_value") or inner(payload, "result")
         text = plain(value.get("output")) or plain(value.get("message"))
         failed = value.get("is_error") is True
-        talk.results.add(str(payload.get("tool_call_id")), text, failed)
+        talk.results.add(plain(payload.get("tool_call_id")), text, failed)
     elif kind == "SubagentEvent":
-        own = str(payload.get("parent_tool_call_id") or payload.get("task_tool_call_id"))
+        own = plain(payload.get("parent_tool_call_id") or payload.get("task_tool_call_id"))
         agent = log.agents.setdefault(own, Talk(talk.source, SourceFormat.KIMI))
         agent_id = first_text(payload, "agent_id")
         if agent_id is not None and _ID.fullmatch(agent_id):
@@ -246,7 +247,7 @@ def _add_event(log: _Log, talk: Talk, message: Record, line: int, at: float | No
         talk.person(plain(payload.get("feedback")), line, at=at)
     elif kind == "Notification":
         talk.notice(plain(payload.get("body")), line, at=at)
-    elif isinstance(kind, str) and kind in _SILENT_EVENTS:
+    elif kind in _SILENT_EVENTS:
         talk.skip()
     else:
         talk.unexpected(line, f"an event of type {type_name(kind)}")
@@ -259,7 +260,7 @@ def _current(talk: Talk, line: int, at: float | None) -> Answer:
 
 def _add_step(talk: Talk, event: Record, line: int, at: float | None) -> None:
     kind = kind_of(event)
-    key = text_field(event, "stepUuid") or text_field(event, "uuid")
+    key = first_text(event, "stepUuid") or first_text(event, "uuid")
     if kind == "content.part":
         given = pieces.of(talk, [event.get("part")], line)
         pieces.add(talk, "assistant", given, line, at=at, key=key)
@@ -271,8 +272,8 @@ def _add_step(talk: Talk, event: Record, line: int, at: float | None) -> None:
         held = result if isinstance(result, dict) else {"output": result}
         failed = held.get("isError") is True or "error" in held
         shown = plain(held.get("output")) or plain(held.get("error"))
-        talk.results.add(str(event.get("toolCallId")), shown, failed)
-    elif isinstance(kind, str) and kind in _SILENT_STEPS:
+        talk.results.add(plain(event.get("toolCallId")), shown, failed)
+    elif kind in _SILENT_STEPS:
         talk.skip()
     else:
         talk.unexpected(line, f"an event of type {type_name(kind)}")

@@ -37,10 +37,11 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     threads: dict[str, str] = {}
     for line, record in objects(source, issues):
         if "observations" in record or not _is_observation(record):
-            trace = first_text(record, "id") or f"trace-{line}"
-            if thread := first_text(record, "sessionId", "session_id"):
+            head = inner(record, "trace") or record
+            trace = first_text(head, "id") or f"trace-{line}"
+            if thread := first_text(head, "sessionId", "session_id"):
                 threads[trace] = thread
-            spans.append(_root(record, trace, line))
+            spans.append(_root(head, trace, line))
         for entry in dicts(record.get("observations")) or [record]:
             if _is_observation(entry) and (span := _span(entry, line)) is not None:
                 spans.append(span)

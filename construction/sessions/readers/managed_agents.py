@@ -19,7 +19,7 @@ _MAIN = ""
 def fits(sample: Sample) -> bool:
     """Events of a session, whose ids begin with `sevt_`, or calls and messages of such an agent."""
     return any(
-        str(event.get("id", "")).startswith("sevt_")
+        plain(event.get("id", "")).startswith("sevt_")
         or (kind_of(event) in (*_CALLS, "user.define_outcome") and "id" in event)
         for record in sample.records
         for event in (_event(record), *dicts(record.get("data"))[:5])

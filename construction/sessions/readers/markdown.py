@@ -105,9 +105,9 @@ def _body(block: list[str]) -> str:
     return "" if text == _RULE else text.removesuffix(f"\n{_RULE}").strip()
 
 
-# SpecStory: `_**User**_`, `_**Agent (model time)**_`, `<tool-use>` blocks. Early files name the
-# agent Assistant and show calls as plain Markdown, which stays its text. Side chains belong to
-# sub-agents.
+# SpecStory: `_**User**_`, `_**Agent (model time)**_`, `<tool-use>` blocks. Early files have a
+# section `Tool use: **NAME**` for a call; the first files name the agent Assistant and show calls
+# as plain Markdown, which stays its text. Side chains belong to sub-agents.
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?=Z)")
 _TOOL = re.compile(r'<tool-use\b[^>]*\bdata-tool-name="([^"]{1,200})"[^>]*>')
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
@@ -115,6 +115,10 @@ _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _NO_MARKS = re.compile(r"</?(?:think|details)>|<summary>.*?</summary>", re.DOTALL)
 _OF_FILE = re.compile(r" • \w[\w ]{0,30}\bfile: `?(/[^\n`]{1,1000}|[A-Za-z]:\\[^\n`]{1,1000})`?$")
 _NAMED = re.compile(r"^(\w[\w ]{0,30}):[ \t]*$", re.MULTILINE)
+_EARLY = re.compile(r"Tool use: \*\*(\S{1,200})\*\*[ \t]*(?:path )?([^\n]*)")
+_EARLY_END = re.compile(
+    r"^(Result|Error):\n\n(`{3,})[^`\n]*\n(.*?)\n?\2\s*\Z", re.DOTALL | re.MULTILINE
+)
 
 
 def _track_fence(heading: re.Match[str] | None, fence: str, text: str) -> str:
@@ -141,8 +145,23 @@ def _add_specstory(page: Page, section: Section) -> None:
     answer = talk.answer(section.line, at=at, model=model)
     for thought in _THOUGHT.findall(section.text):
         answer.think(_NO_MARKS.sub("", thought).strip())
+    if (early := _EARLY.match(section.text)) is not None:
+        _add_early(talk, answer, early)
+        return
     is_cursor = any("Cursor" in line for line in page.head)
     _add_elements(talk, answer, _THOUGHT.sub("", section.text), is_cursor=is_cursor)
+
+
+def _add_early(talk: Talk, answer: Answer, call: re.Match[str]) -> None:
+    """Add a call whose path, if it is shown, is code; the content of a file may stand below."""
+    body = call.string[call.end() :].strip()
+    end = _EARLY_END.search(body)
+    content = _BLOCK.match(body[: end.start()] if end else body)
+    path = call[2].strip("`") if call[2].startswith("`") else ""
+    given = {"path": path, "summary": "" if path else call[2], "content": content and content[2]}
+    own = answer.call(None, call[1], {key: value for key, value in given.items() if value})
+    if end is not None:
+        talk.results.add(own, end[3], end[1] == "Error")
 
 
 def _add_elements(talk: Talk, answer: Answer, text: str, *, is_cursor: bool) -> None:

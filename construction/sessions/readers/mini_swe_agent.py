@@ -22,7 +22,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import block_text
+from construction.sessions.readers.turns import block_text, is_failure, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _FENCE = re.compile(r"```(?:bash|sh|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
@@ -43,7 +43,7 @@ _TAIL = "\n\nYou can execute bash commands and edit files to implement the neces
 def fits(sample: Sample) -> bool:
     """Its `trajectory_format`, its version in `info`, or a fence that a return code answers."""
     head = sample.head
-    named = str(head.get("trajectory_format", "")).startswith("mini-swe-agent")
+    named = plain(head.get("trajectory_format", "")).startswith("mini-swe-agent")
     if named or "mini_version" in inner(head, "info"):
         return True
     messages = dicts(head.get("messages")) or list(sample.items)
@@ -67,7 +67,7 @@ class _Run:
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session of a run: the task is the first message of `user`, later ones are results."""
     document = document_of(source)
-    head = document if isinstance(document, dict) else {}
+    head = inner(document)
     messages = dicts(head.get("messages") if head else document)
     run = _Run(Talk(source, SourceFormat.MINI_SWE_AGENT))
     for message in messages:
@@ -97,7 +97,7 @@ def _add(run: _Run, message: Record) -> None:
     elif role in ("system", "developer"):
         talk.system(text, at=at)
     elif role == "tool":
-        _add_result(talk, str(message.get("tool_call_id")), extra, text)
+        _add_result(talk, plain(message.get("tool_call_id")), extra, text)
     elif role == "exit":
         talk.skip()
     elif role == "user":
@@ -117,7 +117,7 @@ def _add_user(run: _Run, extra: Record, text: str, at: float | None) -> None:
         talk.open.clear()  # the command was not run, or its output is not shown
         words = text[typed.end() :].strip()
         talk.notice(text, at=at) if words in _NO_WORDS else talk.person(text, at=at, said=words)
-    elif talk.open and not str(extra.get("interrupt_type", "")).startswith("User"):
+    elif talk.open and not plain(extra.get("interrupt_type", "")).startswith("User"):
         _add_result(talk, None, extra, text)
     elif run.has_acted:
         talk.person(text, at=at)
@@ -155,7 +155,7 @@ def _add_result(talk: Talk, call_id: str | None, extra: Record, text: str) -> No
     if shown is None:
         long = _between(text, "<output_head>", "</output_tail>")
         shown = text if long is None else _HALVES.sub("", long)
-    talk.result(shown, isinstance(code, int) and code != 0, call_id)
+    talk.result(shown, is_failure(code), call_id)
 
 
 def _between(text: str, opening: str, closing: str) -> str | None:

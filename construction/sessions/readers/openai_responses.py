@@ -124,7 +124,7 @@ def add_item(talk: Talk, item: Record, line: int, at: float | None, model: objec
         answer = talk.answer(line, at=at, key="output", model=model)
         for key in ("summary", "content"):
             answer.think("\n".join(plain(part.get("text")) for part in dicts(item.get(key))))
-    elif isinstance(kind, str) and kind in _CALLS:
+    elif kind in _CALLS:
         answer = talk.answer(line, at=at, key="output", model=model)
         name = first_text(item, "name") or kind.removesuffix("_call")
         arguments = item.get("arguments", item.get("input", item.get("action")))
@@ -136,12 +136,12 @@ def add_item(talk: Talk, item: Record, line: int, at: float | None, model: objec
             failed = bool(item.get("error"))
             if shown is not None or failed:
                 talk.results.add(own, plain(shown) or plain(item.get("error")), failed)
-    elif isinstance(kind, str) and kind.endswith(_OUTPUT) and "call_id" in item:
+    elif kind.endswith(_OUTPUT) and "call_id" in item:
         output = item.get("output")
         text = plain(output) if not isinstance(output, list) else _text(output)
         failed = item.get("status") in ("failed", "incomplete")
-        talk.results.add(str(item["call_id"]), text, failed)
-    elif isinstance(kind, str) and kind in _SILENT:
+        talk.results.add(plain(item["call_id"]), text, failed)
+    elif kind in _SILENT:
         talk.skip()
     else:
         talk.unexpected(line, f"an item of type {type_name(kind)}")

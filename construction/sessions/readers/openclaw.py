@@ -19,6 +19,7 @@ from construction.sessions.readers.turns import (
     Uids,
     agent_turn,
     block_text,
+    plain,
     system_turn,
     text_or_none,
     tool_call,
@@ -66,7 +67,7 @@ def _turn(record: Record, index: int, line: int, results: ToolResults) -> Turn |
         model=text_or_none(held.get("model")),
         stop_reason=text_or_none(held.get("stopReason")),
         tool_calls=tuple(
-            tool_call(results, str(call.call_id), str(call.name), call.arguments, line)
+            tool_call(results, plain(call.call_id), plain(call.name), call.arguments, line)
             for call in calls
         ),
         **ids,
@@ -142,12 +143,12 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             problem = _add(log, line, record)
             if problem is not None:
                 yield _issue(source, line, problem)
-        elif str(record.get("id")) in seen:
+        elif plain(record.get("id")) in seen:
             log.dropped["bookkeeping"] += 1
         else:
             if log.records:
                 yield _session(source, log, uids)
-            seen.add(str(record.get("id")))
+            seen.add(plain(record.get("id")))
             log = _Log(record)
     if log.records or log.header:
         yield _session(source, log, uids)
@@ -209,7 +210,7 @@ def _register_message(log: _Log, position: int, message: object) -> str | None:
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "toolCall":
-                log.by_call[str(block.get("id"))] = position
+                log.by_call[plain(block.get("id"))] = position
     elif role == "toolResult":
         log.results.append(position)
         log.silent.add(position)
@@ -255,7 +256,7 @@ def _session(source: SourceFile, log: _Log, uids: Uids) -> Session:
 def _version(log: _Log) -> str | None:
     version = log.header.get("version")
     if isinstance(version, int | str):
-        return str(version)[:20]
+        return plain(version)[:20]
     return None if log.by_id else "1"
 
 
@@ -285,7 +286,7 @@ def _results(log: _Log, on_branch: set[int]) -> ToolResults:
         message = log.records[position]["message"]
         if position in on_branch:
             _add_result(results, message)
-        elif log.by_call.get(str(message.get("toolCallId"))) in on_branch:
+        elif log.by_call.get(plain(message.get("toolCallId"))) in on_branch:
             beside.append(message)
         else:
             abandoned += 1
@@ -297,4 +298,4 @@ def _results(log: _Log, on_branch: set[int]) -> ToolResults:
 
 def _add_result(results: ToolResults, message: Record) -> None:
     text = block_text(message.get("content"))
-    results.add(str(message.get("toolCallId")), text, message.get("isError") is True)
+    results.add(plain(message.get("toolCallId")), text, message.get("isError") is True)

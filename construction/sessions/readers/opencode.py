@@ -18,7 +18,7 @@ from construction.sessions.readers.source import (
     files_in,
 )
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, plain, text_field
+from construction.sessions.readers.turns import Uids, is_failure, plain
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -135,12 +135,12 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
 def session_of(talk: Talk, head: Record, uids: Uids | None = None) -> Iterator[Session | ReadIssue]:
     """The session with what its head says."""
     return talk.session(
-        text_field(head, "id"),
+        first_text(head, "id"),
         uids=uids,
-        cwd=text_field(head, "directory"),
+        cwd=first_text(head, "directory"),
         agent_name=_NAME,
-        agent_version=text_field(head, "version"),
-        parent_session_id=text_field(head, "parentID"),
+        agent_version=first_text(head, "version"),
+        parent_session_id=first_text(head, "parentID"),
         started_at=epoch_seconds(inner(head, "time").get("created")),
     )
 
@@ -161,13 +161,13 @@ def _read_storage(source: SourceFile, members: list[Path]) -> Iterator[Session |
     held: dict[str, list[Record]] = {}
     for record in others:
         if "role" not in record:
-            held.setdefault(text_field(record, "messageID") or owners[id(record)], []).append(
+            held.setdefault(first_text(record, "messageID") or owners[id(record)], []).append(
                 record
             )
     messages = [record for record in others if "role" in record]
-    messages.sort(key=lambda entry: (_created(entry), str(entry.get("id"))))
+    messages.sort(key=lambda entry: (_created(entry), plain(entry.get("id"))))
     for message in messages:
-        add_message(talk, message, held.get(str(message.get("id")), []), 0, head)
+        add_message(talk, message, held.get(plain(message.get("id")), []), 0, head)
     yield from session_of(talk, head)
 
 
@@ -182,14 +182,14 @@ def add_message(
     at = epoch_seconds(inner(info, "time").get("created"))
     role = info.get("role")
     model = info.get("modelID") or inner(info, "model").get("modelID")
-    origin = Origin.AGENT if text_field(head, "parentID") else None
+    origin = Origin.AGENT if first_text(head, "parentID") else None
     given = pieces.of(talk, list(listed), line, lambda part: _piece(part, by_person=role == "user"))
     if role == "assistant" and info.get("summary") is True:
         talk.notice(pieces.text(given), line, at=at)  # of what was said, when it grew too long
         return
-    key = text_field(info, "id")
+    key = first_text(info, "id")
     answer = pieces.add(talk, role, given, line, at=at, key=key, model=model, origin=origin)
-    if answer is not None and text_field(inner(info, "error"), "name"):
+    if answer is not None and first_text(inner(info, "error"), "name"):
         answer.stop_reason = "error"
 
 
@@ -200,14 +200,14 @@ def _piece(part: Record, *, by_person: bool) -> pieces.Piece:
     if by_person and kind == "subtask":
         return pieces.Text(plain(part.get("prompt")))
     if by_person and kind == "file":
-        path = text_field(inner(part, "source"), "path")
-        name = path or text_field(part, "filename") or text_field(part, "url")
-        return Attachment(name, text_field(part, "mime"))
+        path = first_text(inner(part, "source"), "path")
+        name = path or first_text(part, "filename") or first_text(part, "url")
+        return Attachment(name, first_text(part, "mime"))
     if kind == "tool":
         state = inner(part, "state")
-        call_id = text_field(part, "callID") or text_field(part, "id")
+        call_id = first_text(part, "callID") or first_text(part, "id")
         code = inner(state, "metadata").get("exit")
-        failed = state.get("status") == "error" or (isinstance(code, int) and code != 0)
+        failed = state.get("status") == "error" or is_failure(code)
         is_done = "output" in state or "error" in state
         shown = plain(state.get("output")) or plain(state.get("error")) if is_done else None
         return pieces.Call(call_id, part.get("tool"), state.get("input"), shown, failed)
@@ -227,5 +227,5 @@ def _add_streamed(talk: Talk, record: Record, line: int) -> None:
         talk.skip()
     else:
         given = pieces.of(talk, [part], line, lambda part: _piece(part, by_person=False))
-        key = text_field(part, "messageID")
+        key = first_text(part, "messageID")
         pieces.add(talk, "assistant", given, line, at=at, key=key)

@@ -28,7 +28,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import Uids, plain, text_field, type_name
+from construction.sessions.readers.turns import Uids, plain, type_name
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _REQUEST = re.compile(r"(.{1,200})-(\d{9,11}\.\d{1,9})(?:-\w{1,36})?\.json")
@@ -312,15 +312,15 @@ def _add_v1(talk: Talk, event: Record, line: int) -> None:
         failed = seen.get("is_error") is True or bool(seen.get("error"))
         failed = failed or (isinstance(code, int) and code not in (0, -1))
         text = _text(content) or plain(seen.get("error"))
-        talk.results.add(str(event.get("tool_call_id")), text, failed)
+        talk.results.add(plain(event.get("tool_call_id")), text, failed)
     elif kind in ("AgentErrorEvent", "UserRejectObservation"):
         text = plain(event.get("error") or event.get("rejection_reason"))
-        talk.results.add(str(event.get("tool_call_id")), text, is_error=True)
+        talk.results.add(plain(event.get("tool_call_id")), text, is_error=True)
     elif kind == "ConversationErrorEvent":
         talk.notice(plain(event.get("detail") or event.get("code")), line, at=at)
     elif kind == "Condensation":
         talk.notice(plain(event.get("summary")), line, at=at)
-    elif isinstance(kind, str) and kind in _SILENT_EVENTS:
+    elif kind in _SILENT_EVENTS:
         talk.skip()
     else:
         talk.unexpected(line, f"an event of type {type_name(kind)}")
@@ -330,7 +330,7 @@ def _add_message(talk: Talk, event: Record, line: int, at: float | None) -> None
     message = inner(event, "llm_message")
     text = _text(message.get("content"))
     if message.get("role") == "assistant" or event.get("source") == "agent":
-        answer = talk.answer(line, at=at, key=text_field(event, "llm_response_id"))
+        answer = talk.answer(line, at=at, key=first_text(event, "llm_response_id"))
         answer.say(text)
         answer.think(message.get("reasoning_content"))
     elif event.get("source") == "user":
@@ -340,10 +340,10 @@ def _add_message(talk: Talk, event: Record, line: int, at: float | None) -> None
 
 
 def _add_v1_action(talk: Talk, event: Record, line: int, at: float | None) -> None:
-    answer = talk.answer(line, at=at, key=text_field(event, "llm_response_id"))
+    answer = talk.answer(line, at=at, key=first_text(event, "llm_response_id"))
     answer.say(_text(event.get("thought")))
     answer.think(event.get("reasoning_content"))
-    name = text_field(event, "tool_name")
+    name = first_text(event, "tool_name")
     action = inner(event, "action")
     if name == "finish":
         answer.say(first_text(action, "message"))

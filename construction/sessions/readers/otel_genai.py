@@ -90,7 +90,7 @@ def any_value(value: object, depth: int = 0) -> object:
             return value[key]
     for key in ("intValue", "int_value"):
         if key in value:
-            return int(value[key]) if str(value[key]).lstrip("-").isdecimal() else value[key]
+            return int(value[key]) if plain(value[key]).lstrip("-").isdecimal() else value[key]
     for key in ("arrayValue", "array_value"):
         if key in value:
             return [any_value(item, depth + 1) for item in dicts(inner(value, key).get("values"))]
@@ -106,7 +106,7 @@ def any_value(value: object, depth: int = 0) -> object:
 def start_of(span: Record) -> float | None:
     """When a span began, in seconds: nanoseconds of OTLP, or a time as text."""
     nano = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
-    if isinstance(nano, int | str) and str(nano).isdecimal() and len(str(nano)) < 30:
+    if isinstance(nano, int | str) and plain(nano).isdecimal() and len(plain(nano)) < 30:
         return epoch_seconds(int(nano) / 1e9)
     start = span.get("startTime")
     if isinstance(start, list) and start and isinstance(start[0], int):

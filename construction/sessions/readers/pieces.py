@@ -19,7 +19,7 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
 )
-from construction.sessions.readers.turns import WEB, inline_media, plain, text_field, type_name
+from construction.sessions.readers.turns import WEB, inline_media, plain, type_name
 from data.contracts import Attachment, Origin
 
 
@@ -114,7 +114,7 @@ def _media(kind: str, part: Record) -> Piece:
         return inline_media(plain(url))
     if kind == "input_audio":
         audio = inner(part, "input_audio")
-        return Attachment(None, f"audio/{audio.get('format')}", text_field(audio, "data"))
+        return Attachment(None, f"audio/{audio.get('format')}", first_text(audio, "data"))
     if kind not in ("image", "file", "input_file", "document"):
         return UNKNOWN
     held = inner(part, "source") or inner(part, "file") or part
@@ -147,7 +147,7 @@ def gemini(part: Record) -> Piece:
         return Thought(text) if part.get("thought") is True else Text(text)
     if inline:
         mime = first_text(inline, "mimeType", "mime_type")
-        return Attachment(None, mime, text_field(inline, "data"))
+        return Attachment(None, mime, first_text(inline, "data"))
     if file:
         mime = first_text(file, "mimeType", "mime_type")
         return Attachment(first_text(file, "fileUri", "file_uri"), mime)

@@ -9,7 +9,7 @@ from construction.sessions.readers import pieces
 from construction.sessions.readers.claude_log import trees
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_lines
 from construction.sessions.readers.talk import Record, Talk, first_text, inner, kind_of
-from construction.sessions.readers.turns import text_field, type_name
+from construction.sessions.readers.turns import type_name
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _TURNS = frozenset({"user", "assistant", "tool_result"})
@@ -33,8 +33,8 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     relays: dict[str, str | None] = {}
     seen: set[str] = set()
     for line, record in talk.records(json_lines):
-        kind, own = kind_of(record), text_field(record, "uuid")
-        if isinstance(kind, str) and kind in _TURNS:
+        kind, own = kind_of(record), first_text(record, "uuid")
+        if kind in _TURNS:
             if own is not None and own in seen:
                 relays[f"{own}#{len(kept)}"] = own
                 record["uuid"] = f"{own}#{len(kept)}"  # one answer in several records
@@ -42,7 +42,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             seen.add(own or "")
         elif kind == "system":
             if own is not None:
-                relays[own] = text_field(record, "parentUuid")
+                relays[own] = first_text(record, "parentUuid")
             talk.skip()
         else:
             talk.unexpected(line, f"a record of type {type_name(kind)}")
@@ -53,16 +53,16 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     for position in path:
         _add(talk, *kept[position])
     yield from talk.session(
-        text_field(head, "sessionId"),
-        cwd=text_field(head, "cwd"),
+        first_text(head, "sessionId"),
+        cwd=first_text(head, "cwd"),
         agent_name="qwen-code",
-        agent_version=text_field(head, "version"),
+        agent_version=first_text(head, "version"),
     )
 
 
 def _active(kept: list[tuple[int, Record]], relays: dict[str, str | None]) -> list[int]:
-    ids = [text_field(record, "uuid") for _, record in kept]
-    parents = [text_field(record, "parentUuid") for _, record in kept]
+    ids = [first_text(record, "uuid") for _, record in kept]
+    parents = [first_text(record, "parentUuid") for _, record in kept]
     forest = trees(ids, parents, [""] * len(kept), relays)
     chosen = {position for tree in forest for position in tree.path}
     # The records of one answer share a parent, so that all but the last look abandoned.
@@ -79,7 +79,7 @@ def _add(talk: Talk, line: int, record: Record) -> None:
     if inner(record, "toolCallResult").get("status") == "error":
         given = [replace(p, failed=True) if isinstance(p, pieces.Result) else p for p in given]
     if kind == "assistant":
-        key = (text_field(record, "uuid") or "").partition("#")[0] or None
+        key = (first_text(record, "uuid") or "").partition("#")[0] or None
         pieces.add(talk, kind, given, line, at=at, key=key, model=record.get("model"))
         return
     pieces.add(talk, "tool", [piece for piece in given if isinstance(piece, pieces.Result)])
@@ -95,7 +95,7 @@ def _add_prompt(
     shown = first_text(inner(record, "systemPayload"), "displayText")
     media = tuple(piece for piece in given if isinstance(piece, Attachment))
     text = "\n".join(texts)
-    if text_field(record, "subtype") in _TYPED and (said or media):
+    if first_text(record, "subtype") in _TYPED and (said or media):
         origin = Origin.AGENT if record.get("isSidechain") is True else None
         words = shown if shown and not said else "\n".join(said)
         talk.person(text, line, at=at, said=words, media=media, origin=origin)

@@ -47,19 +47,21 @@ from construction.sessions.readers import (
     sqlite_store,
     swe_agent,
     tau2,
+    terminus,
     trae,
     vercel_ai,
     vscode_chat,
 )
 from construction.sessions.readers.source import (
     LARGEST_DOCUMENT,
+    Head,
     Sample,
     SourceFile,
     first_records,
     opened_text,
     read_head,
 )
-from construction.sessions.readers.talk import kind_of
+from construction.sessions.readers.talk import dicts, kind_of
 from data.contracts import ReadIssue, Session, SourceFormat
 
 Record = dict[str, Any]
@@ -122,7 +124,7 @@ def _has_table(*columns: str) -> Callable[[Sample], bool]:
 
 
 def _is_export_of(app: str) -> Callable[[Sample], bool]:
-    return lambda sample: any(str(r.get("app", "")).lower() == app for r in sample.records)
+    return lambda sample: any(kind_of(r, "app").lower() == app for r in sample.records)
 
 
 def _is_openclaw_index(sample: Sample) -> bool:
@@ -174,6 +176,11 @@ def _is_beside_database(sample: Sample) -> bool:
 def _is_harbor(sample: Sample) -> bool:
     head = sample.head
     return {"task_name", "trial_name"} <= head.keys() or {"n_total_trials", "stats"} <= head.keys()
+
+
+def _is_browser_use(sample: Sample) -> bool:
+    steps = dicts(sample.head.get("history"))
+    return any({"model_output", "result", "state"} <= step.keys() for step in steps[:5])
 
 
 def _is_trajectory(sample: Sample) -> bool:
@@ -235,6 +242,7 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.SWE_AGENT, swe_agent),
     _of(SourceFormat.MINI_SWE_AGENT, mini_swe_agent),
     _of(SourceFormat.TAU2, tau2),
+    _of(SourceFormat.TERMINUS, terminus),
     _of(SourceFormat.TRAE, trae),
     _of(SourceFormat.AMP, amp),
     _of(SourceFormat.GOOSE, goose),
@@ -251,6 +259,12 @@ FORMATS: tuple[Format | Named, ...] = (
     Format(SourceFormat.HERMES, chat.fits_hermes, chat.read_hermes),
     _of(SourceFormat.CHAT, chat),
     Named("tau2_voice", "a simulation of speech, in ticks", _has("task_id", "ticks")),
+    Named("browser_use", "steps in a browser without what was asked", _is_browser_use),
+    Named(
+        "who_and_when",
+        "a team's history whose roles are names of agents, with a label of its failure",
+        _has("history", "mistake_agent"),
+    ),
     Named("windsurf", "its app name", _is_export_of("windsurf")),
     Named(
         "continue_index",
@@ -311,32 +325,37 @@ def detect(source: SourceFile) -> Detection:
     if magic is None and head.is_too_large:
         limit = f"one JSON document of more than {LARGEST_DOCUMENT // 2**20} MiB"
         return Detection(None, "document_too_large", limit)
+    sample, damage = _inside(source, magic) if magic else (_sampled(source, head), "")
+    try:
+        entry = next((entry for entry in FORMATS if entry.fits(sample)), None)
+    except Exception as error:  # what a file holds must not stop the other files
+        return Detection(None, "unreadable", f"{type(error).__name__} at its beginning")
+    if isinstance(entry, Format):
+        return Detection(entry.name, str(entry.name), entry.signature, entry)
+    if entry is not None:
+        return Detection(None, entry.name, entry.why, is_part=entry.is_part)
     if magic is not None:
-        sample = _inside(source, magic)
-    elif head.record is not None:
-        # A page that quotes an object is no log of lines.
-        text = "" if head.start[:1] in (b"{", b"[") else _beginning(source.path)
-        sample = Sample(source, tuple(first_records(source)), text=text)
-    elif isinstance(head.document, list):
-        items = [item for item in head.document[:_SAMPLED] if isinstance(item, dict)]
-        sample = Sample(source, tuple(items), is_list=True)
-    elif isinstance(head.document, dict):
-        sample = Sample(source, (head.document,))
-    else:
-        sample = Sample(source, text=_beginning(source.path))
-    for entry in FORMATS:
-        if entry.fits(sample):
-            if isinstance(entry, Format):
-                return Detection(entry.name, str(entry.name), entry.signature, entry)
-            return Detection(None, entry.name, entry.why, is_part=entry.is_part)
-    if magic is not None:
-        held = f"tables {_named(sample.tables)}" if sample.tables else "its first bytes"
+        held = f"tables {_named(sample.tables)}" if sample.tables else damage or "its first bytes"
         return Detection(None, magic, held)
     lines = head.record is not None
     if not lines and head.document is None:
         return Detection(None, _NO_LOG, "neither JSON lines nor a JSON document")
     kind = "JSON lines" if lines else "a list" if sample.is_list else "a JSON document"
     return Detection(None, _NO_LOG, f"{kind} that no signature fits{_described(sample)}")
+
+
+def _sampled(source: SourceFile, head: Head) -> Sample:
+    """What a signature may look at in a text: its first objects, or its beginning."""
+    if head.record is not None:
+        # A page that quotes an object is no log of lines.
+        text = "" if head.start[:1] in (b"{", b"[") else _beginning(source.path)
+        return Sample(source, tuple(first_records(source)), text=text)
+    if isinstance(head.document, list):
+        items = [item for item in head.document[:_SAMPLED] if isinstance(item, dict)]
+        return Sample(source, tuple(items), is_list=True)
+    if isinstance(head.document, dict):
+        return Sample(source, (head.document,))
+    return Sample(source, text=_beginning(source.path))
 
 
 def _described(sample: Sample) -> str:
@@ -364,18 +383,18 @@ def _beginning(path: Path) -> str:
         return handle.read(_TEXT).replace("\r\n", "\n")
 
 
-def _inside(source: SourceFile, magic: str) -> Sample:
-    """What a signature may look at inside a database or an archive."""
+def _inside(source: SourceFile, magic: str) -> tuple[Sample, str]:
+    """What a signature may look at inside a database or an archive, and what is wrong with it."""
     empty = Sample(source)
     try:
         if magic == "sqlite":
-            return replace(empty, tables=sqlite_store.tables_of(source.path))
+            return replace(empty, tables=sqlite_store.tables_of(source.path)), ""
         if magic == "zip":
             with zipfile.ZipFile(source.path) as archive:
-                return replace(empty, names=tuple(archive.namelist()))
+                return replace(empty, names=tuple(archive.namelist())), ""
     except (sqlite3.Error, zipfile.BadZipFile, ValueError, NotImplementedError):
-        return empty
-    return empty
+        return empty, "cut off or damaged"
+    return empty, ""
 
 
 def parts_of(source_format: SourceFormat, path: Path) -> Sequence[Path]:

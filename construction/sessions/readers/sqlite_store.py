@@ -31,14 +31,13 @@ from construction.sessions.readers.source import (
     Sample,
     SourceFile,
     epoch_seconds,
-    loads,
 )
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, plain
+from construction.sessions.readers.turns import Uids, decoded, plain
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
-_SECONDS = 600.0  # of one query
-_STEPS = 100_000  # of SQLite's machine between two looks at the clock
+_SECONDS = 600.0  # of all queries of a file
+_STEPS = 1_000  # of SQLite's machine between two looks at the clock
 _LARGEST_COPY = 4 * 2**30  # bytes
 _MOST_SESSIONS = 100_000
 _MOST_ROWS = 5_000_000
@@ -141,6 +140,8 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """
     log = _log_of(path)
     if log is None:
+        if _is_cut_off(path):
+            raise sqlite3.DatabaseError("shorter than its header says")
         # `immutable`: no lock is taken, so nothing beside the file is touched.
         with closing(_linked(path, "mode=ro&immutable=1")) as link:
             yield link
@@ -155,6 +156,18 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             yield link
 
 
+def _is_cut_off(path: Path) -> bool:
+    """Is a database shorter than its header says? SQLite would read the rest as empty."""
+    with path.open("rb") as handle:
+        head = handle.read(_HEADER)
+    size, pages = int.from_bytes(head[16:18]), int.from_bytes(head[28:32])
+    is_counted = len(head) == _HEADER and head[24:28] == head[92:96]
+    return is_counted and path.stat().st_size < (65_536 if size == 1 else size) * pages
+
+
+_HEADER = 100  # bytes
+
+
 def _linked(path: Path, how: str) -> sqlite3.Connection:
     link = sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True)
     link.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_LINE)
@@ -163,25 +176,26 @@ def _linked(path: Path, how: str) -> sqlite3.Connection:
     link.execute("PRAGMA query_only = ON")
     link.execute("PRAGMA cell_size_check = ON")
     link.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    ends = time.monotonic() + _SECONDS
-    link.set_progress_handler(lambda: int(time.monotonic() > ends), _STEPS)
     return link
 
 
 def _query(link: sqlite3.Connection) -> Query:
+    """What asks the database, for a limited time in all: a computed column may take long."""
+    ends = time.monotonic() + _SECONDS
+    link.set_progress_handler(lambda: int(time.monotonic() > ends), _STEPS)
+
     def rows(text: str, *values: object) -> Iterator[Row]:
         cursor_ = link.execute(text, values)
         names = [column[0] for column in cursor_.description]
-        return (dict(zip(names, row, strict=True)) for row in islice(cursor_, _MOST_ROWS))
+        return (dict(zip(names, row, strict=True)) for row in in_time(islice(cursor_, _MOST_ROWS)))
+
+    def in_time(answers: Iterator[Any]) -> Iterator[Any]:
+        for row in answers:
+            if time.monotonic() > ends:
+                raise sqlite3.OperationalError("out of time")
+            yield row
 
     return rows
-
-
-def _json(value: object) -> Any:
-    try:
-        return loads(value if isinstance(value, bytes) else plain(value).encode())
-    except ValueError:
-        return None
 
 
 def _sessions(query: Query, text: str) -> list[Row]:
@@ -202,12 +216,12 @@ def _opencode(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session 
         parts = "SELECT p.id, p.message_id, p.data FROM part p JOIN message m"
         parts += " ON m.id = p.message_id WHERE m.session_id = ? ORDER BY p.id"
         for part in query(parts, row["id"]):
-            data = _json(part["data"])
+            data = decoded(part["data"])
             if isinstance(data, dict):
                 held.setdefault(plain(part["message_id"]), []).append({**data, "id": part["id"]})
         messages = "SELECT * FROM message WHERE session_id = ? ORDER BY id"
         for message in query(messages, row["id"]):
-            data = _json(message["data"])
+            data = decoded(message["data"])
             if isinstance(data, dict):
                 info = {**data, "id": message["id"]}
                 opencode.add_message(talk, info, held.get(plain(message["id"]), []), 0, head)
@@ -226,9 +240,9 @@ def _goose(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | R
                 talk,
                 {
                     "role": message["role"],
-                    "content": _json(message["content_json"]),
+                    "content": decoded(message["content_json"]),
                     "created": message.get("created_timestamp"),
-                    "metadata": _json(message.get("metadata_json")),
+                    "metadata": decoded(message.get("metadata_json")),
                 },
                 0,
             )
@@ -241,7 +255,7 @@ def _hermes(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | 
         records = []
         messages = "SELECT * FROM messages WHERE session_id = ? ORDER BY rowid"
         for message in query(messages, row["id"]):
-            calls = _json(message.get("tool_calls"))
+            calls = decoded(message.get("tool_calls"))
             made = {key: value for key, value in message.items() if value is not None}
             records.append((0, {**made, "tool_calls": calls if isinstance(calls, list) else []}))
         if records:
@@ -265,7 +279,7 @@ def _crush(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | R
         parent = first_text(row, "parent_session_id")
         messages = "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid"
         for message in query(messages, row["id"]):
-            given = pieces.of(talk, _json(message["parts"]), 0, _crush_piece)
+            given = pieces.of(talk, decoded(message["parts"]), 0, _crush_piece)
             at = epoch_seconds(message["created_at"])
             origin = Origin.AGENT if parent else None
             if message.get("is_summary_message"):
@@ -304,11 +318,11 @@ def _adk(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | Rea
         owner = (row["app_name"], row["user_id"], row["id"])
         events = "SELECT * FROM events WHERE app_name = ? AND user_id = ? AND session_id = ?"
         for event in query(f"{events} ORDER BY timestamp, rowid", *owner):
-            held = _json(event.get("event_data"))
+            held = decoded(event.get("event_data"))
             held = (
                 held
                 if isinstance(held, dict)
-                else {**event, "content": _json(event.get("content"))}
+                else {**event, "content": decoded(event.get("content"))}
             )
             adk.add_event(talk, held, 0)
         if talk.drafts or talk.issues:
@@ -322,7 +336,7 @@ _FIELD = bytes((0x0A, _HASH))  # the first field of a message of Protocol Buffer
 def _cursor(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     """The messages that the newest root names, in order; a root is a list of hashes."""
     for row in query("SELECT value FROM meta ORDER BY key LIMIT 20"):
-        meta = _json(_unhexed(row["value"]))
+        meta = decoded(_unhexed(row["value"]))
         if not isinstance(meta, dict) or "latestRootBlobId" not in meta:
             continue
         newest = query("SELECT data FROM blobs WHERE id = ?", meta["latestRootBlobId"])
@@ -330,7 +344,7 @@ def _cursor(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | 
         log = cursor.Log(Talk(source, SourceFormat.CURSOR), by_agent=False)
         for name in _named(root if isinstance(root, bytes) else b""):
             for blob in query("SELECT data FROM blobs WHERE id = ?", name):
-                message = _json(blob["data"])
+                message = decoded(blob["data"])
                 if isinstance(message, dict):
                     cursor.add_message(log, 0, {"message": message})
                 else:
@@ -367,7 +381,7 @@ def _openai_agents(source: SourceFile, query: Query, uids: Uids) -> Iterator[Ses
         talk = Talk(source, SourceFormat.OPENAI_AGENTS)
         items = f"SELECT * FROM {table} WHERE session_id = ? ORDER BY rowid"  # noqa: S608
         for item in query(items, row["session_id"]):
-            data = _json(item["message_data"])
+            data = decoded(item["message_data"])
             if isinstance(data, dict):
                 openai_responses.add_item(talk, data, 0, epoch_seconds(item.get("created_at")))
             else:
@@ -380,9 +394,9 @@ def _agno(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | Re
     tables = _tables(query)
     table = table_with(tables, _MEMORY) or table_with(tables, _RUNS)
     for row in _sessions(query, f"SELECT * FROM {_quoted(table)}"):  # noqa: S608
-        memory = _json(row.get("memory"))
+        memory = decoded(row.get("memory"))
         memory = memory if isinstance(memory, dict) else {}
-        runs = dicts(_json(row.get("runs"))) or dicts(memory.get("runs"))
+        runs = dicts(decoded(row.get("runs"))) or dicts(memory.get("runs"))
         own = [run for run in runs if not run.get("parent_run_id")]
         messages = dicts(memory.get("messages")) or [m for run in own for m in _run_messages(run)]
         name = plain(row["session_id"])
@@ -412,7 +426,7 @@ def _kiro(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | Re
     newer = "conversations_v2" in _tables(query)
     rows = "SELECT * FROM conversations_v2" if newer else "SELECT * FROM conversations"
     for row in _sessions(query, rows):
-        held = _json(row["value"])
+        held = decoded(row["value"])
         if isinstance(held, dict):
             talk = Talk(source, SourceFormat.KIRO, is_typed=True)
             kiro.add_history(talk, held, 0)

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-import orjson
-
 from construction.sessions.readers.chat import FUNCTION, PARAMETER, chat_session
 from construction.sessions.readers.source import Sample, SourceFile, document_of
-from construction.sessions.readers.talk import dicts, inner
-from construction.sessions.readers.turns import block_text, plain
+from construction.sessions.readers.talk import dicts, first_text, inner
+from construction.sessions.readers.turns import block_text, decoded, decoded_arguments, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _AGENT_NAME = "swe-agent"
@@ -78,7 +76,8 @@ _EDITOR = frozenset({"open", "create", "edit", "insert"})  # commands of the fil
 def _action(entry: Record, number: int, shown: str) -> tuple[Record, str, str]:
     """What the agent said with the call of its command, the id of that call, the file shown."""
     if isinstance(entry.get("tool_calls"), list):
-        return entry, "", shown
+        calls, shown = _with_files(entry["tool_calls"], shown)
+        return {**entry, "tool_calls": calls}, "", shown
     command, text = entry.get("action"), block_text(entry.get("content"))
     function = FUNCTION.search(text)
     if function is None and (not isinstance(command, str) or not command.strip()):
@@ -101,14 +100,23 @@ def _action(entry: Record, number: int, shown: str) -> tuple[Record, str, str]:
     return message, call_id, shown
 
 
+def _with_files(calls: Sequence[object], shown: str) -> tuple[list[object], str]:
+    """The calls, those that change the file in the editor with its path; the file shown then."""
+    made: list[object] = []
+    for call in calls:
+        function = inner(call, "function")
+        given = decoded_arguments(function.get("arguments"))
+        if function.get("name") in _EDITOR and isinstance(call, dict):
+            shown = first_text(given, "path", "filename") or shown
+            named = {"path": shown, **given} if shown else given
+            call = {**call, "function": {**function, "arguments": named}}
+        made.append(call)
+    return made, shown
+
+
 def _working_folder(trajectory: object) -> str | None:
     """The folder in which the run began, as the state after its first command says it."""
-    steps = trajectory if isinstance(trajectory, list) else []
-    state = steps[0].get("state") if steps and isinstance(steps[0], dict) else None
-    if isinstance(state, str):
-        try:
-            state = orjson.loads(state)
-        except orjson.JSONDecodeError:
-            return None
-    folder = state.get("working_dir") if isinstance(state, dict) else None
+    steps = dicts(trajectory)
+    state = steps[0].get("state") if steps else None
+    folder = inner(decoded(state) if isinstance(state, str) else state).get("working_dir")
     return folder if isinstance(folder, str) and folder.startswith("/") else None

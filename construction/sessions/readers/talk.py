@@ -15,7 +15,6 @@ from construction.sessions.readers.turns import (
     agent_turn,
     session_uid,
     system_turn,
-    text_field,
     tool_call,
     type_name,
     user_turn,
@@ -254,7 +253,8 @@ def inner(holder: object, *keys: str) -> Record:
 
 def first_text(holder: Record, *keys: str) -> str | None:
     """The first non-empty text under one of the keys."""
-    return next((text for key in keys if (text := text_field(holder, key))), None)
+    values = (holder.get(key) for key in keys)
+    return next((value for value in values if isinstance(value, str) and value), None)
 
 
 def kind_of(record: object, key: str = "type") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner
-from construction.sessions.readers.turns import Uids, plain, text_field, type_name
+from construction.sessions.readers.turns import Uids, plain, type_name
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _MARKS = frozenset({"###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"})
@@ -41,7 +41,7 @@ def _simulation(
     source: SourceFile, uids: Uids, run: Record, info: Record, line: int
 ) -> Iterator[Session | ReadIssue]:
     talk = Talk(source, SourceFormat.TAU2)
-    model = text_field(inner(info, "agent_info"), "llm")
+    model = first_text(inner(info, "agent_info"), "llm")
     for message in dicts(run.get("messages")):
         _add(talk, message, line, model)
     trial = f"_trial_{run['trial']}" if isinstance(run.get("trial"), int) else ""
@@ -78,7 +78,7 @@ def _add(talk: Talk, message: Record, line: int, model: str | None) -> None:
             if result.get("requestor") == "user":
                 talk.skip("result_of_user")
                 continue
-            call_id = str(result.get("id") or result.get("tool_call_id"))
+            call_id = plain(result.get("id") or result.get("tool_call_id"))
             talk.results.add(call_id, plain(result.get("content")), result.get("error") is True)
     elif role == "system":
         talk.system(text, line, at=at)

@@ -6,6 +6,7 @@ ones. A conversation that begins with other words belongs to another agent of th
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +16,7 @@ import orjson
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import (
-    Uids,
-    inline_media,
-    plain,
-    text_field,
-)
+from construction.sessions.readers.turns import Uids, inline_media, plain
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _ROLES = {
@@ -75,7 +71,6 @@ class Span:
     messages: list[Message] = field(default_factory=list)
     tool: str | None = None
     call_id: str | None = None
-    arguments: object = None
     result: str | None = None
     failed: bool = False
     line: int = 0
@@ -112,12 +107,23 @@ class _Conversation:
             questions = [key for key in keys if key[0] == "user"]
             known = [key for key in self.keys if key[0] == "user"]
             is_ours = span.is_agent and bool(questions) and known[-len(questions) :] == questions
-            self.is_main |= is_ours and span.is_root
+            if is_ours and span.is_root:
+                self.is_main = True
+                self._set_apart(len(known) - len(questions))
             return is_ours
         if len(keys) > len(self.keys):
             self.messages, self.keys = span.messages, keys
         self.is_main |= span.is_root
         return True
+
+    def _set_apart(self, count: int) -> None:
+        """Make instructions of what the model was told, in a person's place, before the person."""
+        before = itertools.takewhile(lambda message: message.role != "assistant", self.messages)
+        instructions = [message for message in before if message.role == "user"]
+        if len(instructions) > count:
+            for message in instructions[:count]:
+                message.role = "system"
+            self.keys = _keys(self.messages)
 
     def follows_on(self, later: _Conversation) -> None:
         """Add a later trace of the same thread, which may or may not repeat this one."""
@@ -190,7 +196,8 @@ def sessions_of(
                 parent_session_id=thread if number else None,
             )
     if not uids.any_given:
-        actual, expected = "0 messages", f"a trace with messages for {source_format}"
+        actual = "no span holds a message: what was said was not captured"
+        expected = f"a trace with messages for {source_format}"
         yield ReadIssue("file", source.relative, 0, "file.no_records", actual, expected)
 
 
@@ -231,7 +238,7 @@ def _talk(
             for piece in message.parts:
                 if isinstance(piece, pieces.Call):
                     own = answer.call(piece.call_id, piece.name, piece.arguments, held.line)
-                    open_calls[own] = str(piece.name)
+                    open_calls[own] = plain(piece.name)
                 elif not isinstance(piece, pieces.Result):
                     pieces.add_to(talk, answer, [piece], held.line)
         elif message.role == "user":
@@ -312,11 +319,13 @@ def _generated(generations: object) -> list[Message]:
 
 
 def _decoded(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("[", "{"):
+    """The list or object of a text; some exports encode it twice."""
+    if isinstance(value, str) and value.startswith(("[", "{", '"[', '"{')):
         try:
-            return orjson.loads(value)
+            decoded = orjson.loads(value)
         except orjson.JSONDecodeError:
             return value
+        return _decoded(decoded) if value[0] == '"' else decoded
     return value
 
 
@@ -397,7 +406,7 @@ def _piece(part: object) -> pieces.Piece:
     if kind_of(held) in _MEDIA:
         url = held.get("image_url", held.get("url", held.get("uri", held.get("content"))))
         link = inline_media(plain(url.get("url") if isinstance(url, dict) else url))
-        return Attachment(link.path or None, text_field(held, "mime_type"), link.data)
+        return Attachment(link.path or None, first_text(held, "mime_type"), link.data)
     if not kind_of(held) and not {"text", "content"} & held.keys():
         return pieces.gemini(held)
     text = plain(held.get("text", held.get("content")))

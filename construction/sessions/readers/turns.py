@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from construction.sessions.readers.source import loads
 from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import Attachment, Origin, Role, ToolCall, Turn
 
@@ -96,12 +97,6 @@ def text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def text_field(holder: dict[str, Any], key: str) -> str | None:
-    """The value under `key` if it is a non-empty text, else None."""
-    value = holder.get(key)
-    return value if isinstance(value, str) and value else None
-
-
 def type_name(value: object) -> str:
     """A record's type name for messages; for other values, possibly private, type and length."""
     if (
@@ -112,6 +107,14 @@ def type_name(value: object) -> str:
         return value
     length = f", {len(value)} characters" if isinstance(value, str) else ""
     return f"{type(value).__name__}{length}"
+
+
+def decoded(value: object) -> Any:
+    """The JSON value that a text or bytes hold, None if they hold none."""
+    try:
+        return loads(value if isinstance(value, bytes) else plain(value).encode("utf-8", "replace"))
+    except ValueError:
+        return None
 
 
 def decoded_arguments(value: object) -> dict[str, Any]:
@@ -128,6 +131,11 @@ def decoded_arguments(value: object) -> dict[str, Any]:
         if isinstance(decoded, dict):
             return decoded
     return {"input": value} if value else {}
+
+
+def is_failure(code: object) -> bool:
+    """Whether an exit code says that a program failed."""
+    return isinstance(code, int) and code != 0
 
 
 def tool_call(

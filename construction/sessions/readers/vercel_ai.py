@@ -35,7 +35,7 @@ def _is_message(message: Record) -> bool:
     content = dicts(message.get("content"))
     if any(kind_of(part) in _MODEL_PARTS and "toolCallId" in part for part in content):
         return True
-    return any(str(kind_of(part)).startswith("tool-") and "state" in part for part in shown)
+    return any(kind_of(part).startswith("tool-") and "state" in part for part in shown)
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
@@ -100,4 +100,4 @@ def _result(part: Record) -> pieces.Result:
     failed = part.get("isError") is True or kind in ("error-text", "error-json", "execution-denied")
     if isinstance(output, dict) and kind is not None and "value" in output:
         output = output["value"]
-    return pieces.Result(str(part.get("toolCallId")), plain(output), failed)
+    return pieces.Result(plain(part.get("toolCallId")), plain(output), failed)

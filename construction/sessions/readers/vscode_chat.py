@@ -13,8 +13,16 @@ from construction.sessions.readers.source import (
     epoch_seconds,
     json_lines,
 )
-from construction.sessions.readers.talk import Answer, Record, Talk, dicts, first_text, inner
-from construction.sessions.readers.turns import plain, text_field
+from construction.sessions.readers.talk import (
+    Answer,
+    Record,
+    Talk,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+)
+from construction.sessions.readers.turns import plain
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _SET_ALL, _SET, _PUSH, _DELETE = 0, 1, 2, 3
@@ -44,7 +52,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     for request in dicts(chat.get("requests")):
         _add(talk, request)
     yield from talk.session(
-        text_field(chat, "sessionId"),
+        first_text(chat, "sessionId"),
         agent_name=_NAME,
         started_at=epoch_seconds(chat.get("creationDate")),
     )
@@ -142,7 +150,7 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
     known = {
         _own_id(call.get("id")): call for turn in rounds for call in dicts(turn.get("toolCalls"))
     }
-    shown = [part for part in parts if part.get("kind") in _CALLS]
+    shown = [part for part in parts if kind_of(part, "kind") in _CALLS]
     ids = _ids(shown, known)
     words = [plain(turn.get("response")).strip() for turn in rounds]
     response = _Response(talk, request.get("modelId"), at, known, iter(ids), words)
@@ -244,7 +252,7 @@ class _Response:
             self.pieces.append(name or "")
         elif kind == "thinking":
             self.turn().think(value if isinstance(value, str) else "\n".join(_texts(value)))
-        elif kind in _CALLS:
+        elif isinstance(kind, str) and kind in _CALLS:
             self.settle()
             own = next(self.ids)
             call = self.known.get(own, {})

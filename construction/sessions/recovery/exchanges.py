@@ -77,8 +77,10 @@ _COMMAND_KEYS = ("command", "cmd", "script", "input", "CommandLine")
 _PATCH_MARK = "*** Begin Patch"
 _PATCH_FILE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,1000})$", re.M)
 _DIFF_FILE = re.compile(r"^--- (?:a/)?(\S[^\t\n]{0,999})\n\+\+\+ (?:b/)?(\S[^\t\n]{0,999})", re.M)
-# The answer of an edit, from which some exports leave out the path among the arguments.
-_EDITED = re.compile(r"\s*The file (\S.{0,999}?) has been updated\b")
+# The answer to who wrote a file: some exports leave out the path among the arguments.
+_WRITTEN = re.compile(
+    r"\s*The file (\S.{0,999}?) has been updated\b|\s*File created successfully at: (\S.{0,999})"
+)
 # Aider logs no calls: it says which files it wrote.
 _APPLIED = re.compile(r"^Applied edit to (\S[^\n]{0,999})$", re.MULTILINE)
 _SCRIPTED = re.compile(r'\bexec_command\(\{\s*"?cmd"?:\s*"((?:[^"\\\n]|\\.)*)("?)')
@@ -156,15 +158,15 @@ def _file_acts(
     if kind == "run":
         command = _command(arguments)
         command = _scripted(command or result) or command
-        return _patched(command) if _PATCH_MARK in command else shell_acts(command)
+        return _patched(_unescaped(command)) if _PATCH_MARK in command else shell_acts(command)
     if kind == WROTE and arguments.get("command", arguments.get("operation")) == "view":
         kind = READ
     paths = _paths(arguments)
     if not paths and kind == WROTE:
         if patched := [act for text in _texts(arguments) for act in _patched(text)]:
             return patched
-        answer = _EDITED.match(result) if is_edit else None
-        paths = [answer[1]] if answer else []
+        answer = _WRITTEN.match(result)
+        paths = [answer[1] or answer[2].rstrip()] if answer else []
     if is_edit and kind == WROTE and not _creates(arguments):
         return [(act, path) for path in paths for act in (READ, WROTE)]
     return [(kind, path) for path in paths]
@@ -226,6 +228,11 @@ def _patched(patch: str) -> list[tuple[str, str]]:
         for head, path in _PATCH_FILE.findall(patch)
         for act in ((READ, WROTE) if head == "Update File" else (WROTE,))
     ]
+
+
+def _unescaped(script: str) -> str:
+    """A patch on lines of its own, also where a script holds it as one literal."""
+    return script if _PATCH_FILE.search(script) else script.replace("\\n", "\n")
 
 
 def _command(arguments: dict[str, Any]) -> str:

@@ -70,6 +70,8 @@ _LOGS: list[tuple[str, SourceFormat | None, dict[str, Any]]] = [
     ("gemini", SourceFormat.GEMINI, {"error": {}, "context": [{"role": "user", "parts": []}]}),
     ("claude_code", SourceFormat.CLAUDE_CODE, {"type": "system", "subtype": "init", "uuid": "u",
      "apiKeySource": "none"}),
+    ("browser_use", None, {"history": [{"model_output": {}, "result": [], "state": {}}]}),
+    ("who_and_when", None, {"history": [{"role": "human", "content": "x"}], "mistake_agent": "a"}),
     ("windsurf", None, {"app": "Windsurf", "conversation": {"messages": [{"sender": "user"}]}}),
     ("kiro_history", None, {"conversation_id": "k", "history": [{"user": {}}]}),
     ("swe_agent", SourceFormat.SWE_AGENT, {"environment": "m", "trajectory": [{"action": "ls"}]}),

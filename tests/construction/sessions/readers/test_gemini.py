@@ -9,7 +9,7 @@ import pytest
 
 from construction.sessions.readers.gemini import read
 from data.contracts import Origin, ReadIssue, Role, SourceFormat
-from tests.construction.sessions.readers.written import document, lines, session, typed
+from tests.construction.sessions.readers.written import document, lines, session, sessions, typed
 
 _CALL = {
     "id": "c1",
@@ -134,3 +134,32 @@ def test_a_report_of_an_error_holds_the_session_and_the_request_that_failed(tmp_
         assert [(call.name, call.result) for call in calls] == [("read_file", "oak,3")]
         answers = [turn.text for turn in parsed.turns if turn.role is Role.ASSISTANT and turn.text]
         assert answers == ["Three oaks."]
+
+
+def test_each_stream_of_a_file_is_a_session(tmp_path: Path) -> None:
+    prompt = {"type": "message", "role": "user", "content": "The elms, as a script wrote it."}
+    streams = [
+        [
+            prompt,
+            {"type": "init", "session_id": name, "model": "m"},
+            {"type": "message", "role": "user", "content": f"Count the {name}."},
+            {"type": "tool_use", "tool_name": "read_file", "tool_id": "c", "parameters": {}},
+            {"type": "tool_result", "tool_id": "c", "status": "success", "output": name},
+            {"type": "message", "role": "assistant", "content": "Three.", "delta": True},
+        ]
+        for name in ("oaks", "elms")
+    ]
+    ended = {"type": "result", "status": "success"}
+    both = sessions(read, lines(tmp_path, [*streams[0], ended, *streams[1]]))
+    assert [one.session_id for one in both] == ["oaks", "elms"]
+    assert [typed(one.turns) for one in both] == [["Count the oaks."], ["Count the elms."]]
+    assert [one.turns[1].tool_calls[0].result for one in both] == ["oaks", "elms"]
+    assert both[0].dropped["outside_stream"] == 2
+    assert "outside_stream" not in both[1].dropped
+
+
+def test_a_mode_that_was_switched_is_a_notice(tmp_path: Path) -> None:
+    text = "User has manually exited Plan Mode. Switching to Default mode (edits need a yes)."
+    messages = [{"type": "user", "content": [{"text": text}]}, *_MESSAGES]
+    parsed = session(read, document(tmp_path, {"projectHash": "h", "messages": messages}))
+    assert typed(parsed.turns) == ["Count the stock."]

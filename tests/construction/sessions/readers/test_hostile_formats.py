@@ -7,6 +7,7 @@ import sqlite3
 import tempfile
 import zipfile
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
-from construction.sessions.readers import inspect_log, source
+from construction.sessions.readers import inspect_log, source, sqlite_store
 from construction.sessions.readers.registry import FORMATS, Format, detect, read_source
 from construction.sessions.readers.source import SourceFile
+from construction.sessions.scan import scan
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat, ToolCall
 from tests.construction.sessions.readers.written import document, lines
 
@@ -145,6 +147,54 @@ def test_a_database_is_opened_without_a_trace_and_views_are_no_tables(tmp_path: 
     assert detect(SourceFile(path, path.name)).name == "sqlite"
     assert [file.name for file in tmp_path.iterdir()] == ["sessions.db"]
     assert path.read_bytes() == before
+
+
+def test_a_database_that_is_cut_off_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    with closing(sqlite3.connect(path)) as link:
+        link.execute("CREATE TABLE sessions (id TEXT, working_dir TEXT)")
+        link.executemany(
+            "INSERT INTO sessions VALUES (?, '/')", [(str(n) * 50,) for n in range(500)]
+        )
+        link.commit()
+    raw = path.read_bytes()
+    for size in (len(raw) - 4096, 5000, 99):
+        path.write_bytes(raw[:size])
+        detection = detect(SourceFile(path, path.name))
+        assert (detection.name, detection.why) == ("sqlite", "cut off or damaged")
+
+
+@pytest.mark.parametrize("key", ["id", "schema_version", "attributes", "kind", "role", "app"])
+def test_an_object_nested_deeply_stops_nothing(tmp_path: Path, key: str) -> None:
+    nested = "[" * 1000 + "]" * 1000
+    names = ("v", "messages", "gen_ai.x", "requests", "trajectory_format", "type")
+    fields = ", ".join(f'"{name}": {nested}' for name in (key, *names))
+    (tmp_path / "log.jsonl").write_text(f"{{{fields}}}\n")
+    (file,) = scan([tmp_path])
+    assert file.format is None
+    (issue,) = read_source(SourceFile(tmp_path / "log.jsonl", "log.jsonl"))
+    assert isinstance(issue, ReadIssue)
+
+
+def test_a_database_whose_columns_take_long_to_compute_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "slow.db"
+    with closing(sqlite3.connect(path)) as link:
+        slow = "GENERATED ALWAYS AS (replace(hex(zeroblob(4000000)), '0', 'x')) VIRTUAL"
+        link.execute(
+            f"CREATE TABLE sessions (id, parent_session_id, title, created_at, slow {slow})"
+        )
+        columns = "id, session_id, role, parts, model, created_at"
+        link.execute(f"CREATE TABLE messages ({columns})")
+        link.executemany("INSERT INTO sessions VALUES (?, '', '', 1)", [(n,) for n in range(100)])
+        link.commit()
+    source = SourceFile(path, path.name)
+    assert detect(source).format is SourceFormat.CRUSH
+    monkeypatch.setattr(sqlite_store, "_SECONDS", 0.1)
+    (issue,) = read_source(source)
+    assert isinstance(issue, ReadIssue)
+    assert (issue.unit, issue.reason) == ("file", "file.broken_database")
 
 
 def test_a_damaged_database_is_named(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_every_format_has_its_cases() -> None:
     own_tests = {
         SourceFormat.OPENCLAW, SourceFormat.CLAUDE_CODE, SourceFormat.CODEX, SourceFormat.ATIF,
         SourceFormat.CHAT, SourceFormat.HERMES, SourceFormat.SWE_AGENT, SourceFormat.SPECSTORY,
-        SourceFormat.CRUSH, SourceFormat.AGNO, SourceFormat.OPENAI_AGENTS,
+        SourceFormat.CRUSH, SourceFormat.AGNO, SourceFormat.OPENAI_AGENTS, SourceFormat.TERMINUS,
     }  # fmt: skip
     assert {case.format for case in (*EDITOR, *FRAMEWORK, *TERMINAL, *TRACE)} | own_tests == set(
         SourceFormat

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,22 @@ def test_calls_of_functions_in_text_have_their_names(tmp_path: Path) -> None:
     (made,) = parsed.turns[1].tool_calls
     assert (made.name, made.arguments, made.result) == ("viewer", {"path": "a.py"}, "weigh()")
     assert parsed.turns[1].text == "I look."
+
+
+def test_called_commands_of_the_editor_name_the_file_that_it_shows(tmp_path: Path) -> None:
+    called = [("create", {"filename": "drift.py"}), ("insert", {"text": "x = 1"}),
+              ("bash", {"command": "ls"}), ("open", {"path": "tare.py", "line_number": 9}),
+              ("edit", {"search": "a", "replace": "b"})]  # fmt: skip
+    acted = [
+        {
+            "role": "assistant",
+            "content": "x",
+            "tool_calls": [
+                {"id": name, "function": {"name": name, "arguments": json.dumps(given)}}
+            ],
+        }
+        for name, given in called
+    ]
+    parsed = session(read, document(tmp_path, {"history": [*_HISTORY[:3], *acted]}, "r.traj"))
+    acts = [(act.kind, act.path) for turn in parsed.turns for act in acts_of(turn)]
+    assert [path for kind, path in acts if kind == "wrote"] == ["drift.py", "drift.py", "tare.py"]

@@ -248,6 +248,16 @@ LANGFUSE = [
     ),
     Case(
         SourceFormat.LANGFUSE,
+        "instructions in a person's place, and a trace encoded twice",
+        {"trace": {"id": "t", "input": json.dumps(json.dumps({"messages": [_HUMAN]})),
+                   "output": json.dumps(json.dumps({"messages": [_HUMAN, _AI]}))},
+         "observations": [
+            _observed("GENERATION", output={"role": "assistant", "content": DONE},
+                      input=[{"role": "user", "content": "Be brief."}, _OPENAI_ASK])]},
+        name="trace.json",
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
         "a result in the role of its tool",
         [_observed("GENERATION", output={"role": "assistant", "content": DONE}, input=[
             _OPENAI_ASK, _OPENAI_CALL, {"role": "read", "content": CSV}])],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -116,7 +117,18 @@ PATCHED = [("read", "src/a b.py"), ("wrote", "src/a b.py"), ("wrote", "new.md")]
             replace(call("Edit", content="x"), result="The file /w/a.go has been updated."),
             [("read", "/w/a.go"), ("wrote", "/w/a.go")],
         ),
-        (replace(call("Write", content="x"), result="The file /w/a.go has been updated."), []),
+        (
+            replace(call("Write", content="x"), result="The file /w/a.go has been updated."),
+            [("wrote", "/w/a.go")],
+        ),
+        (
+            replace(call("Write", content="x"), result="File created successfully at: /w/a.go\n"),
+            [("wrote", "/w/a.go")],
+        ),
+        (
+            call("exec", input=f"const patch = {json.dumps(PATCH)};\ntools.apply_patch(patch)"),
+            PATCHED,
+        ),
         (call("bash"), []),
         (call("Read", file_path="gone.csv", is_error=True), []),
         (call("Read", file_path="x" * 1001), []),
