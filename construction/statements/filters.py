@@ -23,7 +23,7 @@ import polars as pl
 from construction.statements.categories import Category, CategoryReason
 from construction.statements.config import FilterConfig
 from construction.statements.model import POINTS, LabelMethod, Statement, Statements
-from construction.statements.periods.fill import period_reasons
+from construction.statements.periods.fill import ELAPSED, period_reasons
 from construction.statements.presentation import SIGN_CONTRADICTED, contradicted
 from construction.statements.questions.wording import has_foreign_letters
 from data.contracts import Outcome, StageKind, StageTally
@@ -218,6 +218,7 @@ class FilterReason(StrEnum):
     NO_STATEMENT = "point.no_statement"  # its filing has no cash flow statement, only some items
     WRONG_LENGTH = "point.wrong_length"  # a flow of one day, or a balance of cash over months
     SIGN_CONTRADICTED = SIGN_CONTRADICTED  # by the row that prints it
+    PART_CONTRADICTED = "period.part_contradicted"  # by the longest span of its filing
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
 
 
@@ -297,6 +298,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
             *(pl.when(test).then(pl.lit(str(r))) for test, r in tests),
             "scale_reason",
             "sign_reason",
+            pl.when("misplaced").then(pl.lit(str(FilterReason.PART_CONTRADICTED))),
             undated,
         )
     )
@@ -329,10 +331,27 @@ def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
     )
     doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
-    signs = contradicted(statements)
-    joined = joined.join(signs, on="point_id", how="left", maintain_order="left")
+    for about, key in ((contradicted(statements), "point_id"), (_misplaced(points), "document")):
+        joined = joined.join(about, on=key, how="left", maintain_order="left")
     return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
         _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
+    )
+
+
+def _misplaced(points: pl.DataFrame) -> pl.DataFrame:
+    """Documents whose longest span up to their last day is too short for the part of the fiscal
+    year in which that day lies: a register's year end is wrong, or the year was cut short.
+
+    A second quarter is reported with its half, a third one with nine months.
+    """
+    spans = points.filter(~pl.col("computed"), pl.col("months") > 0)
+    last = pl.col("period_end") == pl.col("period_end").max().over("document")
+    elapsed = pl.col("fiscal_period").replace_strict(ELAPSED, default=None, return_dtype=pl.Int64)
+    return (
+        spans.filter(last)
+        .group_by("document")
+        .agg((pl.col("months").max() < elapsed.max()).alias("misplaced"))
+        .filter("misplaced")
     )
 
 

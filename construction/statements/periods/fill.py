@@ -131,6 +131,8 @@ _PARTS = {
     (0, 3): "Q3",
     (0, 0): "FY",
 }
+# Months of the fiscal year at the end of each of its parts.
+ELAPSED = {"Q1": 3, "Q2": 6, "H1": 6, "Q3": 9, "9M": 9, "Q4": 12, "H2": 12, "FY": 12}
 _TYPES = {"FY": "annual", "H1": "half", "H2": "half", "9M": "nine_months"}
 _LENGTHS = (0, 3, 6, 9, 12)
 

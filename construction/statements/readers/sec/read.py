@@ -109,8 +109,14 @@ def _standing(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def tag_rows_in_filings(rows: pl.DataFrame) -> pl.DataFrame:
-    """The row of each (nth, tag, version): its report and line."""
-    first = rows.group_by("nth", "tag", "version").agg(pl.col("rank").min())
+    """The row of each (nth, tag, version): its report and line.
+
+    A cash flow statement shows one tag at the beginning and at the end of the period; values are
+    for its end.
+    """
+    opens = pl.col("plabel").str.contains("(?i)beginning").fill_null(value=False)
+    rank = pl.coalesce(pl.col("rank").filter(~opens).min(), pl.col("rank").min())
+    first = rows.group_by("nth", "tag", "version").agg(rank)
     return first.join(rows.select("rank", "report", "line"), on="rank").drop("rank")
 
 
