@@ -255,8 +255,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
     parenthetical, in no whole statement, of a wrong length, translated, blank, zero, implausible,
-    with a sign that its row contradicts, no fiscal period. `statements` already have names,
-    categories and periods.
+    with a sign that its row contradicts, in a part of the year that its filing contradicts, no
+    fiscal period. `statements` already have names, categories and periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)

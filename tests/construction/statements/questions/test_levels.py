@@ -100,7 +100,7 @@ def test_two_values_make_a_growth_or_a_difference() -> None:
     for name in ("Net sales", "Cost of sales", "Interest expense", "Gross profit", "Net profit"):
         book = Book()
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
-        before, now = quarters(book, company, f"Cash flow statement | {name}", "4000000", "5000000")
+        before, now = quarters(book, company, f"Income statement | {name}", "4000000", "5000000")
         (question,) = made(book, ALL_HARD, now)
         if question.level is Level.EASY:
             continue

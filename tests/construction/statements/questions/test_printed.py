@@ -65,7 +65,7 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         # what was received is not asked as paid
         ("Cash Dividends Paid to Parent Company by Millers", "Dividends received from millers",
          {"statement": "Cash flow statement"}, "dividends received from millers"),
-        ("Grain Assets Current", "Grain assets", {"statement": "Balance sheet"}, "grain assets as"),
+        ("Grain Assets Current", "Grain assets", {"statement": "Balance sheet"}, "the grain assets"),
     ],
 )  # fmt: skip
 def test_lines_are_asked_by_what_readers_see(
