@@ -153,8 +153,10 @@ def spoken_label(
     for concepts with a phrase of their own, and where nothing printed is at hand. None if neither
     will do.
     """
-    if series.dimensions and not {phrase_of(axis).text for axis in series.path[::2]} <= _AXES:
-        return None
+    if series.dimensions:
+        axes = {phrase_of(axis).text for axis in series.path[::2]}
+        if not axes <= _AXES or "/" in series.unit:  # a segment has no shares
+            return None
     own = phrase_of(series.label)
     row = rows.get((point.report or 0, point.line if point.line is not None else -1))
     if row is None or row.series_id != series.series_id:

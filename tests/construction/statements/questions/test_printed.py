@@ -65,7 +65,8 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         # what was received is not asked as paid
         ("Cash Dividends Paid to Parent Company by Millers", "Dividends received from millers",
          {"statement": "Cash flow statement"}, "dividends received from millers"),
-        ("Grain Assets Current", "Grain assets", {"statement": "Balance sheet"}, "the grain assets"),
+        ("Grain Assets Current", "Grain assets", {"statement": "Balance sheet"},
+         "the grain assets"),
     ],
 )  # fmt: skip
 def test_lines_are_asked_by_what_readers_see(
@@ -112,10 +113,12 @@ def test_lines_without_a_clear_name_are_not_asked(
 
 
 def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
-    for axis, is_asked in {"Geography": True, "Equity Components": False}.items():
+    cases = (("Geography", "USD", True), ("Equity Components", "USD", False))
+    for axis, unit, is_asked in (*cases, ("Geography", "USD/share", False)):
         book = Book()
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
-        line = book.line(company, f"Segments | {axis} | Europe | Sales", dimensions="x=y")
+        name = f"Segments | {axis} | Europe | Sales"
+        line = book.line(company, name, dimensions="x=y", unit=unit)
         batch = make_questions(
             drawn(book.value(line, "5000000")), book.close(), QuestionConfig(), 7
         )

@@ -91,6 +91,7 @@ from tests.construction.statements.questions.small import Book, drawn
          "other items within investments and other assets", True),
         ("Excess of Cost", "excess of cost", False),
         ("Net income for the period", "net income", False),
+        ("Income Taxes Paid, Net", "income taxes paid, net of refunds", True),
         ("Total Cash and cash equivalents.", "total cash and cash equivalents", True),
         ("Supply & Logistics mill revenues", "Supply & Logistics mill revenues", True),
         ("Shares of mills subject to redemption", "shares of mills subject to redemption", True),
