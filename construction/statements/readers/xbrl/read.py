@@ -66,6 +66,10 @@ _NAMES = (
     "NameOfReportingEntityOrOtherMeansOfIdentification",
     "EntityCurrentLegalOrRegisteredName",
     "EntityRegistrantName",
+    "FullRegisteredNameOfCompany",  # South Africa
+    "NameOfReportingEntity",  # Denmark
+    "LegalEntityName",  # the Netherlands
+    "DatiAnagraficiDenominazione",  # Italy
     "NameOfUltimateParentOfGroup",
 )
 _COUNTRY = ("CountryOfIncorporation", "DomicileOfEntity", "EntityAddressCountry",
@@ -352,7 +356,8 @@ def _companies(filings: Sequence[_Filing], config: XbrlConfig) -> pl.DataFrame:
 
 
 def _country(document: Document) -> str | None:
-    """The country that the document names, as a code, or the one in which it was filed."""
+    """The country that the document names, as a code, or the one in which it was filed, or whose
+    register numbers the company."""
     for concept in _COUNTRY:
         text = (document.text(concept) or "").casefold()
         matches = [code for name, code in _COUNTRIES.items() if re.search(rf"\b{name}\b", text)]
@@ -361,7 +366,7 @@ def _country(document: Document) -> str | None:
         if matches:
             return matches[-1]
     filed_in = _FILED_IN.search(document.label)
-    return filed_in[1] if filed_in else None
+    return filed_in[1] if filed_in else document.register
 
 
 def _year_end(facts: Sequence[Fact]) -> str | None:
