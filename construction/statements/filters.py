@@ -278,9 +278,9 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
     tests = [
         (pl.col("computed"), FilterReason.COMPUTED),
-        (_auto_generated(config), FilterReason.AUTO_GENERATED),
+        (pl.col("auto_generated"), FilterReason.AUTO_GENERATED),
         (pl.col("statement").is_null(), FilterReason.NO_SERIES),
-        (_untranslated(config), FilterReason.UNTRANSLATED),
+        (pl.col("label_method") == LabelMethod.UNTRANSLATED, FilterReason.UNTRANSLATED),
         (pl.col("category").is_null(), CategoryReason.NONE),
         (pl.col("nameless").fill_null(value=False), FilterReason.NO_ENGLISH_NAME),
         (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
@@ -288,7 +288,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         (_WRONG_LENGTH, FilterReason.WRONG_LENGTH),
         (_translated(), FilterReason.TRANSLATED),
         (blank, FilterReason.BLANK),
-        (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
+        (pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
     ]
     undated = pl.when(pl.col("period_type").is_null()).then(
         pl.col("undated").fill_null(str(FilterReason.NOT_FILLED))
@@ -334,7 +334,7 @@ def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     for about, key in ((contradicted(statements), "point_id"), (_misplaced(points), "document")):
         joined = joined.join(about, on=key, how="left", maintain_order="left")
     return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
-        _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
+        _companies(statements.companies), on="company_id", how="left", maintain_order="left"
     )
 
 
@@ -373,14 +373,14 @@ def _without_cash(statements: Statements) -> pl.DataFrame:
 _NONE_DOUBTED = pl.DataFrame(schema={"point_id": pl.String, "scale_reason": pl.String})
 
 
-def _companies(companies: pl.DataFrame, config: FilterConfig) -> pl.DataFrame:
+def _companies(companies: pl.DataFrame) -> pl.DataFrame:
     """The region of each company, and whether an English sentence cannot name it."""
     names = companies["name"].to_list()
     nameless = [not name or has_foreign_letters(name) for name in names]
     return companies.select(
         "company_id",
         pl.col("us").fill_null(value=False).alias("is_us"),
-        pl.Series("nameless", nameless, pl.Boolean) & (config.untranslated == "reject"),
+        pl.Series("nameless", nameless, pl.Boolean),
     )
 
 
@@ -397,15 +397,6 @@ def _fill_by_category(judged: pl.DataFrame) -> list[dict[str, Any]]:
         cells = {"available": available, "askable": askable, "rejected": why}
         rows.append({"category": str(category), "is_us": is_us, **cells})
     return rows
-
-
-def _auto_generated(config: FilterConfig) -> pl.Expr:
-    stays = pl.col("statement").is_in(config.keep_auto_generated).fill_null(False)
-    return pl.col("auto_generated") & ~stays
-
-
-def _untranslated(config: FilterConfig) -> pl.Expr:
-    return (pl.col("label_method") == LabelMethod.UNTRANSLATED) & (config.untranslated == "reject")
 
 
 def _ledger(rejected_points: pl.DataFrame) -> pl.DataFrame:

@@ -77,7 +77,6 @@ STATEMENTS = Stage(
         "questions.sec",
         "questions.edinet",
         "questions.xbrl",
-        "questions.hierarchy",
         "questions.filters",
     ),
     inputs=_digests,

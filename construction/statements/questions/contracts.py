@@ -89,7 +89,6 @@ class QuestionConfig(StageConfig):
     that a question asks for, `max_characters` its length.
     """
 
-    ask_zero: bool = False
     round_share: Share = 0.6
     max_decimals: Count = 3
     max_label_words: Count = 12

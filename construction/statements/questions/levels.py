@@ -35,7 +35,7 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
-from construction.statements.questions.periods import period_words
+from construction.statements.questions.periods import PARTS, period_words
 from construction.statements.questions.printed import one_sided
 from construction.statements.questions.templates import Words
 from construction.statements.questions.wording import phrase_of, synonym_of
@@ -45,15 +45,6 @@ from data.text.dates import MONTHS, write_date
 
 _WORDED = {Means.FILER_WORDING, Means.SYNONYM, Means.UNDATED_PERIOD}
 _LEAST_NAME = 4  # letters of a word by which companies are alike
-_PARTS = {
-    "Q1": "first quarter",
-    "Q2": "second quarter",
-    "Q3": "third quarter",
-    "Q4": "fourth quarter",
-    "H1": "first half",
-    "H2": "second half",
-    "9M": "first nine months",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +109,8 @@ def _undated(point: Point, company: Company) -> str:
     if elapsed is None or part is None or not is_month_end or is_rounded:
         return ""
     last = point.period_end.year * 12 + point.period_end.month - 1 + 12 - elapsed
-    named = f"{_PARTS[part]} of the fiscal year to {MONTHS[last % 12]} {last // 12}"
-    return f"for the {named}" if point.months else f"at the end of the {named}"
+    named = f"{PARTS[part]}the fiscal year to {MONTHS[last % 12]} {last // 12}"
+    return f"for {named}" if point.months else f"at the end of {named}"
 
 
 _YEAR = range(350, 381)  # days between the ends of two periods a year apart
@@ -315,10 +306,13 @@ def _text(
     before, now = _spans(question.point, pair.point, harder)
     aside = words.location if words.location.startswith(",") else ""
     company = f"{company}{aside}," if aside else company
+    metric = words.metric.text
+    if metric.endswith(", net"):  # "goodwill, net of Acme Inc." is less something
+        metric = f"net {metric.removesuffix(', net')}"
     return (
         _TEXTS[pair.operation]
         .format(
-            metric=f"{words.metric.text}{'' if aside else words.location}",
+            metric=f"{metric}{'' if aside else words.location}",
             company=company,
             whole=other.metric.text,
             verb="were" if words.metric.plural else "was",

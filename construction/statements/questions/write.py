@@ -152,7 +152,7 @@ def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount 
     number = number_of(point.value)
     if number is None:
         return QuestionReason.NO_VALUE
-    if not number and not config.ask_zero:
+    if not number:
         return QuestionReason.ZERO_VALUE
     exponent = _exponent(point, series.unit, database)
     amount = amount_of(point.value, series.unit, series.label, exponent, config.max_decimals)

@@ -108,19 +108,6 @@ def test_kept(value: str) -> None:
     assert actual.points.height == 1
 
 
-def test_policies_can_be_changed() -> None:
-    result = _statements(
-        _point("zero", value="0"),
-        _point("local", series_id="local"),
-        _point("staff", series_id="staff", auto_generated=True),
-        _point("tags only", auto_generated=True),
-    )
-    config = FilterConfig(
-        reject_zero=False, untranslated="local", keep_auto_generated=("Operating indicators",)
-    )
-    assert filter_points(result, config).points["point_id"].to_list() == ["zero", "local", "staff"]
-
-
 def test_unfilled_periods_are_told_apart() -> None:
     result = _statements(_point("p"))
     bare = result.points.with_columns(period_type=pl.lit(None, pl.String))
@@ -155,7 +142,6 @@ def test_companies_without_an_english_name_are_left_out() -> None:
     local_only = Statements(local, result.series, result.points, result.history, result.rows)
     reasons = filter_points(local_only, FilterConfig()).ledger["reason"].to_list()
     assert reasons == ["company.no_english_name"]
-    assert filter_points(local_only, FilterConfig(untranslated="local")).points.height == 1
 
 
 def test_the_evidence_points_to_the_row() -> None:
