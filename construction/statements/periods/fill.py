@@ -159,9 +159,10 @@ def with_periods(
     """`points` with fiscal_year, fiscal_period, calendar_period and period_type filled.
 
     A balance sheet has the period that it closes: FY on the last day of the fiscal year, Q1 and Q3,
-    and in its middle Q2 if the company shows quarters in that year, else H1. If a company changed its fiscal year end, an earlier
-    point belongs to the year end that its annual statements show. For points that are not a year,
-    half, quarter or nine months of a fiscal year the columns stay null; `period_reasons` says why.
+    and in its middle Q2 if the company shows quarters in that year, else H1. If a company changed
+    its fiscal year end, an earlier point belongs to the year end that its annual statements show.
+    For points that are not a year, half, quarter or nine months of a fiscal year the columns stay
+    null; `period_reasons` says why.
     """
     classified = _classified(points, year_ends(companies, config, conventions))
     return points.with_columns(
