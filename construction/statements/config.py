@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from construction.statements.enrichment.picture import EnrichmentConfig
 from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.questions.contracts import QuestionConfig
 from construction.statements.readers.edinet.contracts import EdinetConfig
@@ -22,12 +21,11 @@ class FilterConfig(StageConfig):
 
 
 class StatementsRecipe(StageConfig):
-    """How statements become questions: readers, periods, filters, wording, pictures."""
+    """How statements become questions: readers, periods, filters, wording."""
 
     sec: SecConfig = SecConfig()
     edinet: EdinetConfig = EdinetConfig()
     xbrl: XbrlConfig = XbrlConfig()
     filters: FilterConfig = FilterConfig()
     wording: QuestionConfig = QuestionConfig()
-    enrichment: EnrichmentConfig = EnrichmentConfig()
     licence: str | None = None
