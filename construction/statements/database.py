@@ -11,7 +11,7 @@ import polars as pl
 from construction.statements.categories import assign, load_rules
 from construction.statements.config import StatementsRecipe
 from construction.statements.filters import filter_points
-from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
+from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.model import TABLES, Statements, plain_texts, write_statements
 from construction.statements.periods.conventions import PeriodConfig, with_declared
 from construction.statements.periods.fill import derived_points, with_periods
@@ -108,11 +108,7 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
     write_frame(out / LEDGER_FILE, pl.concat([ledger, assigned.ledger, filtered.ledger]))
     records = [record for tally in tallies for record in tally_records(tally)]
     write_table(out / TALLIES_FILE, records, TALLIES)
-    report = {
-        "hierarchy": hierarchy_report(named.series, named.points),
-        "filters": asdict(filtered.report),
-    }
-    write_bytes(out / REPORT, pretty_json(report))
+    write_bytes(out / REPORT, pretty_json({"filters": asdict(filtered.report)}))
 
 
 def _require_names(companies: pl.DataFrame, paths: Sequence[Path]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
+from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.model import SERIES, Statements
 from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
@@ -146,20 +146,6 @@ def test_any_statement_is_named_once_and_in_any_order(lines: list[Line], shuffle
     assert rebuild(result, shown[order], valued).equals(actual)
 
 
-def test_report() -> None:
-    actual = rebuild(*as_filed(SHEET))
-    report = hierarchy_report(actual, as_filed(SHEET)[2])
-    assert report["by_method"] == {"totals": 0.923076923, "tree": 0.076923077, "flat": 0.0}
-    assert report["depths"] == {"2": 3, "3": 4, "4": 6}
-    assert report["under_sections"] == report["points_under_sections"] == 0.769230769
-    assert report["shared_names"] == 0
-    assert report["by_statement"] == {"Balance sheet": {"totals": 12, "tree": 1}}
-
-
-def test_report_of_nothing() -> None:
-    assert hierarchy_report(series())["under_sections"] == 0.0
-
-
 def _real(name: str, material: Path) -> Statements:
     if name == "sec":
         return read_sec([material / "tables/sec/2010q2.zip"])
@@ -171,9 +157,10 @@ def _real(name: str, material: Path) -> Statements:
 def test_real_statements(name: str, flat: float, material: Path) -> None:
     result = _real(name, material)
     actual = rebuild(result.series, result.rows, result.points)
-    report = hierarchy_report(actual, result.points)
-    assert report["shared_names"] == 0
-    assert max(map(int, report["depths"])) <= 6
-    assert report["by_method"]["totals"] > 0.5
-    assert report["by_method"]["flat"] < flat
-    assert report["points_under_sections"] > 0.75
+    assert actual.select("company_id", "name").is_duplicated().sum() == 0
+    assert actual.select(pl.col("depth").max()).item() <= 6
+    shares = dict(actual["method"].value_counts(normalize=True).iter_rows())
+    assert shares["totals"] > 0.5
+    assert shares["flat"] < flat
+    deep = actual.filter(pl.col("depth") > 2)
+    assert result.points.join(deep, on="series_id", how="semi").height > 0.75 * result.points.height
