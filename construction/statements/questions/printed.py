@@ -37,7 +37,9 @@ _CASH_CHANGE = re.compile(
 )
 _EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
 _UNLIKE = re.compile(
-    r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$|\b(?:see|notes? \d|page|less|deduct|add|beginning)\b", re.I
+    r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$"
+    r"|\b(?:see|notes? \d|page|less|deduct|add|beginning|includes?)\b",
+    re.I,
 )
 _DETAIL = re.compile(
     r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"

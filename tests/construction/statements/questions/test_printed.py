@@ -49,6 +49,8 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
          "purchases of grain silos"),
         # the concept's, where the row prints all of it in its place
         ("Inventory, Net", "Inventories, net", {"statement": "Balance sheet"}, "net inventory"),
+        ("Flour and Grain", "Flour and grain includes grain of others",
+         {"statement": "Balance sheet"}, "flour and grain"),
         ("Earnings Per Share, Basic", "Basic", {"unit": "USD/share", "value": "1.20"},
          "basic earnings per share"),
         ("Interest Expense", "Interest expense (Note 4)", {}, "interest expense"),
