@@ -50,7 +50,7 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         # the concept's, where the row prints all of it in its place
         ("Inventory, Net", "Inventories, net", {"statement": "Balance sheet"}, "net inventory"),
         ("Flour and Grain", "Flour and grain includes grain of others",
-         {"statement": "Balance sheet"}, "flour and grain"),
+         {"statement": "Balance sheet"}, "the flour and grain of"),
         ("Earnings Per Share, Basic", "Basic", {"unit": "USD/share", "value": "1.20"},
          "basic earnings per share"),
         ("Interest Expense", "Interest expense (Note 4)", {}, "interest expense"),
