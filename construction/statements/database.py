@@ -11,7 +11,7 @@ import polars as pl
 from construction.statements.categories import assign, load_rules
 from construction.statements.config import StatementsRecipe
 from construction.statements.filters import filter_points
-from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
+from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.model import TABLES, Statements, plain_texts, write_statements
 from construction.statements.periods.conventions import PeriodConfig, with_declared
 from construction.statements.periods.fill import derived_points, with_periods
@@ -84,7 +84,7 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
         parts.append(read_sec(sources.sec, recipe.sec, sources.tickers))
     if sources.edinet:
         parts.append(read_edinet(sources.edinet, recipe.edinet))
-        _require_names(parts[-1].companies, sources.edinet, recipe)
+        _require_names(parts[-1].companies, sources.edinet)
     if sources.xbrl:
         parts.append(read_xbrl(sources.xbrl, recipe.xbrl))
     frames = {
@@ -94,7 +94,8 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
     frames["conventions"] = with_declared(frames["conventions"], labels)
     statements = plain_texts(Statements(**frames))
     rules = load_rules(sources.categories) if sources.categories else None
-    assigned = assign(_series(statements, recipe), rules)
+    renamed = rebuild(statements.series, statements.rows, statements.points)
+    assigned = assign(renamed, rules)
     named = _dated(replace(statements, series=assigned.series), recipe.filters.periods)
     filtered = filter_points(named, recipe.filters)
     write_statements(out / DATABASE, named)
@@ -107,31 +108,19 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
     write_frame(out / LEDGER_FILE, pl.concat([ledger, assigned.ledger, filtered.ledger]))
     records = [record for tally in tallies for record in tally_records(tally)]
     write_table(out / TALLIES_FILE, records, TALLIES)
-    report = {
-        "hierarchy": hierarchy_report(named.series, named.points),
-        "filters": asdict(filtered.report),
-    }
-    write_bytes(out / REPORT, pretty_json(report))
+    write_bytes(out / REPORT, pretty_json({"filters": asdict(filtered.report)}))
 
 
-def _require_names(
-    companies: pl.DataFrame, paths: Sequence[Path], recipe: StatementsRecipe
-) -> None:
+def _require_names(companies: pl.DataFrame, paths: Sequence[Path]) -> None:
     """Raise InputError if no company of EDINET has a name that an English sentence can hold."""
     names = companies["name"].to_list()
-    if recipe.filters.untranslated == "local" or not names:
-        return
-    if all(has_foreign_letters(name) for name in names):
+    if names and all(has_foreign_letters(name) for name in names):
         raise InputError(
             ", ".join(str(path) for path in paths),
             f"no English name for any of {len(names)} companies",
             f"{CODE_LIST}, the EDINET code list, which names them",
             f"Put {CODE_LIST} beside the summaries, or name it with --edinet.",
         )
-
-
-def _series(statements: Statements, recipe: StatementsRecipe) -> pl.DataFrame:
-    return rebuild(statements.series, statements.rows, statements.points, recipe.hierarchy)
 
 
 def _dated(statements: Statements, config: PeriodConfig) -> Statements:

@@ -23,7 +23,7 @@ import polars as pl
 from construction.statements.categories import Category, CategoryReason
 from construction.statements.config import FilterConfig
 from construction.statements.model import POINTS, LabelMethod, Statement, Statements
-from construction.statements.periods.fill import period_reasons
+from construction.statements.periods.fill import ELAPSED, period_reasons
 from construction.statements.presentation import SIGN_CONTRADICTED, contradicted
 from construction.statements.questions.wording import has_foreign_letters
 from data.contracts import Outcome, StageKind, StageTally
@@ -218,6 +218,7 @@ class FilterReason(StrEnum):
     NO_STATEMENT = "point.no_statement"  # its filing has no cash flow statement, only some items
     WRONG_LENGTH = "point.wrong_length"  # a flow of one day, or a balance of cash over months
     SIGN_CONTRADICTED = SIGN_CONTRADICTED  # by the row that prints it
+    PART_CONTRADICTED = "period.part_contradicted"  # by the longest span of its filing
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
 
 
@@ -254,8 +255,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
     parenthetical, in no whole statement, of a wrong length, translated, blank, zero, implausible,
-    with a sign that its row contradicts, no fiscal period. `statements` already have names,
-    categories and periods.
+    with a sign that its row contradicts, in a part of the year that its filing contradicts, no
+    fiscal period. `statements` already have names, categories and periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -277,9 +278,9 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
     tests = [
         (pl.col("computed"), FilterReason.COMPUTED),
-        (_auto_generated(config), FilterReason.AUTO_GENERATED),
+        (pl.col("auto_generated"), FilterReason.AUTO_GENERATED),
         (pl.col("statement").is_null(), FilterReason.NO_SERIES),
-        (_untranslated(config), FilterReason.UNTRANSLATED),
+        (pl.col("label_method") == LabelMethod.UNTRANSLATED, FilterReason.UNTRANSLATED),
         (pl.col("category").is_null(), CategoryReason.NONE),
         (pl.col("nameless").fill_null(value=False), FilterReason.NO_ENGLISH_NAME),
         (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
@@ -287,7 +288,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         (_WRONG_LENGTH, FilterReason.WRONG_LENGTH),
         (_translated(), FilterReason.TRANSLATED),
         (blank, FilterReason.BLANK),
-        (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
+        (pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
     ]
     undated = pl.when(pl.col("period_type").is_null()).then(
         pl.col("undated").fill_null(str(FilterReason.NOT_FILLED))
@@ -297,6 +298,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
             *(pl.when(test).then(pl.lit(str(r))) for test, r in tests),
             "scale_reason",
             "sign_reason",
+            pl.when("misplaced").then(pl.lit(str(FilterReason.PART_CONTRADICTED))),
             undated,
         )
     )
@@ -329,10 +331,27 @@ def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
     )
     doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
-    signs = contradicted(statements)
-    joined = joined.join(signs, on="point_id", how="left", maintain_order="left")
+    for about, key in ((contradicted(statements), "point_id"), (_misplaced(points), "document")):
+        joined = joined.join(about, on=key, how="left", maintain_order="left")
     return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
-        _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
+        _companies(statements.companies), on="company_id", how="left", maintain_order="left"
+    )
+
+
+def _misplaced(points: pl.DataFrame) -> pl.DataFrame:
+    """Documents whose longest span up to their last day is too short for the part of the fiscal
+    year in which that day lies: a register's year end is wrong, or the year was cut short.
+
+    A second quarter is reported with its half, a third one with nine months.
+    """
+    spans = points.filter(~pl.col("computed"), pl.col("months") > 0)
+    last = pl.col("period_end") == pl.col("period_end").max().over("document")
+    elapsed = pl.col("fiscal_period").replace_strict(ELAPSED, default=None, return_dtype=pl.Int64)
+    return (
+        spans.filter(last)
+        .group_by("document")
+        .agg((pl.col("months").max() < elapsed.max()).alias("misplaced"))
+        .filter("misplaced")
     )
 
 
@@ -354,14 +373,14 @@ def _without_cash(statements: Statements) -> pl.DataFrame:
 _NONE_DOUBTED = pl.DataFrame(schema={"point_id": pl.String, "scale_reason": pl.String})
 
 
-def _companies(companies: pl.DataFrame, config: FilterConfig) -> pl.DataFrame:
+def _companies(companies: pl.DataFrame) -> pl.DataFrame:
     """The region of each company, and whether an English sentence cannot name it."""
     names = companies["name"].to_list()
     nameless = [not name or has_foreign_letters(name) for name in names]
     return companies.select(
         "company_id",
         pl.col("us").fill_null(value=False).alias("is_us"),
-        pl.Series("nameless", nameless, pl.Boolean) & (config.untranslated == "reject"),
+        pl.Series("nameless", nameless, pl.Boolean),
     )
 
 
@@ -378,15 +397,6 @@ def _fill_by_category(judged: pl.DataFrame) -> list[dict[str, Any]]:
         cells = {"available": available, "askable": askable, "rejected": why}
         rows.append({"category": str(category), "is_us": is_us, **cells})
     return rows
-
-
-def _auto_generated(config: FilterConfig) -> pl.Expr:
-    stays = pl.col("statement").is_in(config.keep_auto_generated).fill_null(False)
-    return pl.col("auto_generated") & ~stays
-
-
-def _untranslated(config: FilterConfig) -> pl.Expr:
-    return (pl.col("label_method") == LabelMethod.UNTRANSLATED) & (config.untranslated == "reject")
 
 
 def _ledger(rejected_points: pl.DataFrame) -> pl.DataFrame:

@@ -186,6 +186,7 @@ def _shown(statements: Statements) -> pl.DataFrame:
     """The points of periods that stand in a row of a statement, with row and series."""
     series = statements.series.select("series_id", "concept", "label", "balance")
     rows = statements.rows.filter(~pl.col("parenthetical"), pl.col("series_id").is_not_null())
+    # A row shows the figures of segments too, and names the series of the whole company alone.
     change = (
         rows.join(series, on="series_id")
         .filter(pl.col("concept").str.contains(_CASH_CHANGE))
@@ -193,13 +194,13 @@ def _shown(statements: Statements) -> pl.DataFrame:
         .agg(pl.col("line").max().alias("change"))
     )
     printed = rows.join(change, on=_KEY, how="left").select(
-        *_KEY, "line", "series_id", "statement", "negated", "change", printed="label"
+        *_KEY, "line", "statement", "negated", "change", printed="label"
     )
     is_flow = pl.col("statement") == Statement.CASH_FLOW
     return (
         statements.points.filter(pl.col("months") > 0, ~pl.col("computed"))
         .select("point_id", "series_id", "value", *_KEY, "line")
-        .join(printed, on=[*_KEY, "line", "series_id"])
+        .join(printed, on=[*_KEY, "line"])
         .join(series, on="series_id")
         .with_columns(is_body=(is_flow & (pl.col("line") <= pl.col("change"))).fill_null(False))
         .with_columns(pl.col("label", "printed").fill_null(""))

@@ -23,7 +23,7 @@ from construction.statements.database import (
     statements_tables,
     write_database,
 )
-from construction.statements.enrichment.enrich import enrich, write_pictures
+from construction.statements.enrichment.enrich import pages, write_pictures
 from construction.statements.model import read_statements
 from construction.statements.questions.levels import level_counts
 from construction.statements.questions.make import ask_for, sampling_frame
@@ -77,7 +77,6 @@ STATEMENTS = Stage(
         "questions.sec",
         "questions.edinet",
         "questions.xbrl",
-        "questions.hierarchy",
         "questions.filters",
     ),
     inputs=_digests,
@@ -98,7 +97,8 @@ def _ask(work: Work, out: Path) -> None:
     answered = ask_for(statements, drawing.without, recipe.wording, seed, askable)
     store_questions(out, answered.questions)
     numbers = numbers_of(answered.questions, seed)
-    write_pictures(out / PAGES, enrich(numbers, statements, recipe.enrichment), numbers)
+    drawn = pages(numbers, statements, recipe.wording.round_share)
+    write_pictures(out / PAGES, drawn, numbers)
     sampled, sample_tally = sample_records(frame, {row.item_id for row in answered.ledger})
     write_records(out, StageRecords([*sampled, *answered.ledger], [sample_tally, answered.tally]))
     known = orjson.loads((database / REPORT).read_bytes())
@@ -124,7 +124,6 @@ QUESTIONS = Stage(
     settings=(
         "questions.sampling",
         "questions.wording",
-        "questions.enrichment",
         "release.seed",
     ),
     reads=(STATEMENTS.name,),

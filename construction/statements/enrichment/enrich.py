@@ -1,7 +1,5 @@
-"""The enrichment of drawn points: neighbouring rows, section path and a picture of the page.
-
-Neighbouring rows have the values of the point's period, as the statement prints them.
-"""
+"""The statement page of drawn points: the rows around each, with the values of its period and the
+one before as the statement prints them."""
 
 from __future__ import annotations
 
@@ -16,13 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.enrichment.picture import (
-    Enriched,
-    EnrichmentConfig,
-    Page,
-    Row,
-    draw,
-)
+from construction.statements.enrichment.picture import Page, Row, draw
 from construction.statements.model import SEPARATOR, Statements
 from construction.statements.questions.amounts import (
     currency_words,
@@ -37,6 +29,7 @@ from data.text.dates import write_date
 _SCALES = {0: "", 3: "thousands", 6: "millions"}
 _DASH = "—"
 MAX_PLACES = 4
+_REACH = 20  # rows of the page before and after the point's
 
 
 def shown(value: str | None, unit: str, exponent: int, *, negated: bool, label: str = "") -> str:
@@ -210,10 +203,8 @@ def _rows_around(
         label = row["label"] or ""
         rows.append(
             Row(
-                offset=at - (position or 0),
-                line=row["line"],
+                own=at == position,
                 label=label,
-                value=value or "",
                 shown=shown(value, unit, exponent, negated=negated, label=label),
                 before=shown(earlier, unit, exponent, negated=negated, label=label),
                 heading=row["series_id"] is None and not value,
@@ -267,28 +258,25 @@ def _value(reports: Reports, row: Mapping[str, Any], document: str, period: Peri
 _LENGTHS = {3: "3 months to ", 6: "6 months to ", 9: "9 months to ", 12: "12 months to "}
 
 
-def enrich(
-    point_ids: Iterable[str], statements: Statements, config: EnrichmentConfig
-) -> dict[str, Enriched]:
-    """The surroundings of each point, in the order of their ids; unknown ids are left out.
+def pages(point_ids: Iterable[str], statements: Statements, round_share: float) -> dict[str, Page]:
+    """The page of each point, in the order of their ids; unknown ids are left out.
 
-    A value that a later filing replaced is shown in the filing that gave it.
+    A value that a later filing replaced is shown in the filing that gave it; a point in no row of
+    a statement stands alone. `round_share` as for questions (`reporting_exponents`).
     """
     ids = sorted(set(point_ids))
     filed = pl.concat([statements.points, statements.history.drop("replaced_by")])
     wanted = filed.filter(pl.col("point_id").is_in(ids)).sort("point_id")
     reports = _collect_reports(wanted, statements)
-    exponents = reporting_exponents(statements, config.round_share)
+    exponents = reporting_exponents(statements, round_share)
     series = _by_id(statements.series, "series_id", wanted["series_id"])
     companies = _by_id(statements.companies, "company_id", wanted["company_id"])
-    enriched: dict[str, Enriched] = {}
-    for point in wanted.iter_rows(named=True):
-        series_row = series[point["series_id"]]
-        company = companies[point["company_id"]]
-        enriched[point["point_id"]] = _enriched(
-            point, series_row, company, reports, exponents, config
+    return {
+        point["point_id"]: _page(
+            point, series[point["series_id"]], companies[point["company_id"]], reports, exponents
         )
-    return enriched
+        for point in wanted.iter_rows(named=True)
+    }
 
 
 def _by_id(frame: pl.DataFrame, key: str, ids: pl.Series) -> dict[str, dict[str, Any]]:
@@ -296,24 +284,23 @@ def _by_id(frame: pl.DataFrame, key: str, ids: pl.Series) -> dict[str, dict[str,
     return {row[key]: row for row in rows}
 
 
-def _enriched(
+def _page(
     point: Mapping[str, Any],
     series: Mapping[str, Any],
     company: Mapping[str, Any],
     reports: Reports,
     exponents: Exponents,
-    config: EnrichmentConfig,
-) -> Enriched:
+) -> Page:
     before = _comparative(reports, point)
     rows, position = _rows_around(reports, point, before, exponents)
     if position is None:
         rows, before = (_alone(point, series, exponents),), None
     section = tuple((series["name"] or "").split(SEPARATOR)[:-1])
-    window = _window(rows, position or 0, config.page_rows // 2)
+    window = rows[max(0, (position or 0) - _REACH) : (position or 0) + _REACH + 1]
     key = (point["document"], point["report"])
     units = [row.unit for row in window if row.shown and row.unit]
     scales = {unit: exponents.get((*key, unit), 0) for unit in units}
-    page = Page(
+    return Page(
         company=company["name_local"] or company["name"] or "",
         statement=series["statement"] or "",
         section=" > ".join(section),
@@ -323,19 +310,13 @@ def _enriched(
         source=f"Filing {point['document']}",
         rows=window,
     )
-    neighbours = _window(rows, position or 0, config.neighbours)
-    return Enriched(point["point_id"], position is not None, neighbours, section, page, draw(page))
 
 
 def _alone(point: Mapping[str, Any], series: Mapping[str, Any], exponents: Exponents) -> Row:
     unit, label = series["unit"] or "", series["label"] or ""
     exponent = exponents.get((point["document"], point["report"], unit), 0)
     printed = shown(point["value"], unit, exponent, negated=False, label=label)
-    return Row(0, point["line"] or 0, label, point["value"] or "", printed, "", False, unit)
-
-
-def _window(rows: tuple[Row, ...], position: int, reach: int) -> tuple[Row, ...]:
-    return rows[max(0, position - reach) : position + reach + 1]
+    return Row(True, label, printed, "", False, unit)
 
 
 def _head(period: Period) -> str:
@@ -343,8 +324,8 @@ def _head(period: Period) -> str:
     return _LENGTHS.get(months, "") + write_date(end)
 
 
-def write_pictures(out: Path, enriched: Mapping[str, Enriched], numbers: Mapping[str, int]) -> None:
+def write_pictures(out: Path, drawn: Mapping[str, Page], numbers: Mapping[str, int]) -> None:
     """One SVG per point of `numbers`, named by its number: the same bytes on every machine."""
     out.mkdir(exist_ok=True)
     for point_id, number in sorted(numbers.items()):
-        write_bytes(out / f"{number:05}.svg", enriched[point_id].svg.encode())
+        write_bytes(out / f"{number:05}.svg", draw(drawn[point_id]).encode())

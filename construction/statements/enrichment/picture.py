@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from data.contracts import Count, Share, StageConfig
 from data.neutralise import one_line
 
 FONT = "Noto Sans CJK JP"
@@ -28,28 +27,13 @@ _STYLE = (
 )
 
 
-class EnrichmentConfig(StageConfig):
-    """`neighbours`: rows before and after the point's row; `page_rows`: rows of its picture.
-    `round_share` as for questions: when a statement counts as reported in millions or thousands."""
-
-    neighbours: Count = 10
-    page_rows: Count = 40
-    round_share: Share = 0.6
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a statement as a reader sees it.
+    """A row of a statement as a reader sees it: its value for the point's period as printed, and
+    for the comparative period `before`, empty if there is none. `own` is the point's row."""
 
-    `value` is the filed decimal for the point's period and `shown` its printed form; `before` is
-    the printed form for the comparative period. All are empty if the row has no such value.
-    `offset` counts rows from the point's own, which is 0.
-    """
-
-    offset: int
-    line: int
+    own: bool
     label: str
-    value: str
     shown: str
     before: str
     heading: bool
@@ -70,24 +54,8 @@ class Page:
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Enriched:
-    """The surroundings of one point; `rows` are the ±n neighbours, `svg` the drawn page.
-
-    If the point is in no row of a statement, `in_statement` is False and the page shows the point
-    alone.
-    """
-
-    point_id: str
-    in_statement: bool
-    rows: tuple[Row, ...]
-    section: tuple[str, ...]
-    page: Page
-    svg: str
-
-
 def draw(page: Page) -> str:
-    """The page with the cell of the row of offset 0 highlighted."""
+    """The page with the cell of the point's row highlighted."""
     height = _HEAD + _ROW * len(page.rows) + _EDGE
     title = f"{page.company}: {page.statement}"
     value_at = _VALUE_AT if page.before else _BEFORE_AT
@@ -123,7 +91,7 @@ def _row(row: Row, top: int, value_at: int, *, striped: bool) -> list[str]:
         parts.append(
             f'<rect class="stripe" x="{_EDGE}" y="{top}" width="{width}" height="{_ROW}"/>'
         )
-    if row.offset == 0:
+    if row.own:
         left_edge = value_at - _CELL + 8
         parts.append(
             f'<rect class="cell" x="{left_edge}" y="{top + 1}" width="{_CELL}" height="{_ROW - 2}" '

@@ -1,4 +1,4 @@
-"""Hierarchical names of all series, each based on its newest filing, and a report on them.
+"""Hierarchical names of all series, each based on its newest filing.
 
 The sections of a statement become the path of each of its rows, and that becomes its name.
 """
@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
-from construction.statements.config import HierarchyConfig
 from construction.statements.hierarchy.stack import (
     Item,
     Row,
@@ -33,6 +32,8 @@ from construction.statements.hierarchy.tree import (
 from construction.statements.model import SEPARATOR, SERIES, HierarchyMethod
 from data.text.scripts import HAN_KANA
 
+_MOST_SECTIONS = 4  # of a name, between statement and label
+
 
 class Located(NamedTuple):
     """The sections above a row, in English and as filed, and how they were determined."""
@@ -49,12 +50,10 @@ def located(node: Node | None, method: HierarchyMethod) -> Located:
     return Located(node.path, node.local, method) if node else Located((), (), method)
 
 
-def _locate_rows(
-    statement: str, rows: Sequence[Row], trees: Trees, *, check_sums: bool
-) -> list[Located]:
+def _locate_rows(statement: str, rows: Sequence[Row], trees: Trees) -> list[Located]:
     """The sections of each row of one statement of one filing, in the order of the rows."""
     locations = [NOWHERE] * len(rows)
-    top = Stack(statement, trees, check_sums=check_sums).build(rows)
+    top = Stack(statement, trees).build(rows)
     _Walk(statement, trees, locations).walk(top, NOWHERE)
     return locations
 
@@ -168,7 +167,6 @@ def rebuild(
     series: pl.DataFrame,
     rows: pl.DataFrame,
     points: pl.DataFrame,
-    config: HierarchyConfig,
     trees: Trees | None = None,
 ) -> pl.DataFrame:
     """`series` with name, name_local, method, depth and row_order rebuilt; other columns unchanged.
@@ -182,11 +180,11 @@ def rebuild(
     """
     trees = trees or default_trees()
     newest = _newest_rows(series, rows, points)
-    locations = _placed(series, rows, points, newest, config, trees)
+    locations = _placed(series, rows, points, newest, trees)
     lines = newest.select("series_id", newest_line="line")
     joined = series.join(lines, on="series_id", how="left", maintain_order="left")
     named = joined.with_columns(
-        *_names(joined, locations, config, trees),
+        *_names(joined, locations, trees),
         row_order=pl.coalesce("newest_line", "row_order"),
     )
     depth = pl.col("name").str.count_matches(SEPARATOR, literal=True).cast(pl.Int64) + 1
@@ -196,7 +194,7 @@ def rebuild(
 
 
 def _names(
-    series: pl.DataFrame, locations: Mapping[str, Located], config: HierarchyConfig, trees: Trees
+    series: pl.DataFrame, locations: Mapping[str, Located], trees: Trees
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
     """Columns name, name_local and method, in the order of `series`."""
     names: list[str] = []
@@ -210,8 +208,8 @@ def _names(
             name, method = dimensioned_name(statement, dimensions, label), HierarchyMethod.TREE
         else:
             location = locations.get(series_id) or _locate_alone(statement, concept, label, trees)
-            name, method = _name(location, statement, label, given, config)
-            local = _local_name(location, local, config)
+            name, method = _name(location, statement, label, given)
+            local = _local_name(location, local)
         names.append(name)
         locals_.append(local)
         methods.append(str(method))
@@ -223,25 +221,24 @@ def _names(
 
 
 def _name(
-    location: Located, statement: str, label: str, given: str | None, config: HierarchyConfig
+    location: Located, statement: str, label: str, given: str | None
 ) -> tuple[str, HierarchyMethod]:
     if location is NOWHERE and given is not None and given.count(SEPARATOR) > 1:
         return given, HierarchyMethod.FLAT
-    return join(statement, *_cut(location.path, config), component(label)), location.method
+    return join(statement, *_cut(location.path), component(label)), location.method
 
 
-def _local_name(location: Located, given: str | None, config: HierarchyConfig) -> str | None:
+def _local_name(location: Located, given: str | None) -> str | None:
     """The name as filed: the reader's statement and label with the sections between them."""
     if given is None or SEPARATOR not in given:
         return given
     first, *_, last = given.split(SEPARATOR)
-    return join(first, *_cut(location.local, config), last)
+    return join(first, *_cut(location.local), last)
 
 
-def _cut(path: tuple[str, ...], config: HierarchyConfig) -> tuple[str, ...]:
+def _cut(path: tuple[str, ...]) -> tuple[str, ...]:
     """The outer sections and the innermost one, if there are too many."""
-    room = config.max_components - 2
-    return path if len(path) <= room else (*path[: room - 1], path[-1])
+    return path if len(path) <= _MOST_SECTIONS else (*path[: _MOST_SECTIONS - 1], path[-1])
 
 
 def _newest_rows(series: pl.DataFrame, rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
@@ -270,7 +267,6 @@ def _placed(
     rows: pl.DataFrame,
     points: pl.DataFrame,
     newest: pl.DataFrame,
-    config: HierarchyConfig,
     trees: Trees,
 ) -> Mapping[str, Located]:
     """The sections of each series' newest row. Only the statements needed for that are read."""
@@ -295,7 +291,7 @@ def _placed(
     for _, part in groupby(lines, key=lambda line: line[:2]):
         shown = list(part)
         printed = [Row(*line[5:]) for line in shown]
-        located = _locate_rows(shown[0][4], printed, trees, check_sums=config.check_sums)
+        located = _locate_rows(shown[0][4], printed, trees)
         by_series |= {
             line[3]: location
             for line, location in zip(shown, located, strict=True)
@@ -327,41 +323,3 @@ def _values(rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
         .select(*report, "series_id", pl.col("value").cast(pl.Float64, strict=False))
         .unique([*report, "series_id"], keep="first", maintain_order=True)
     )
-
-
-def hierarchy_report(series: pl.DataFrame, points: pl.DataFrame | None = None) -> dict[str, Any]:
-    """Shares by method, a histogram of depths, and the share of series under a section.
-
-    `under_sections` is the share of series with more components than statement and label; with
-    `points` also of points, as `points_under_sections`. `shared_names` counts series that share
-    their name with another of the company, zero after `rebuild`. Shares are rounded to 1e-9; 0.0
-    for an empty table.
-    """
-    total = series.height
-    methods = dict(series.group_by("method").len().iter_rows())
-    depths = series.group_by("depth").len().sort("depth")
-    deep = series.filter(pl.col("depth") > 2)
-    report: dict[str, Any] = {
-        "n_series": total,
-        "by_method": {str(m): _share(methods.get(str(m), 0), total) for m in HierarchyMethod},
-        "depths": {str(depth): int(n) for depth, n in depths.iter_rows()},
-        "under_sections": _share(deep.height, total),
-        "shared_names": total - series.select("company_id", "name").n_unique(),
-        "by_statement": _by_statement(series),
-    }
-    if points is not None:
-        inside = points.join(deep, on="series_id", how="semi").height
-        report["points_under_sections"] = _share(inside, points.height)
-    return report
-
-
-def _by_statement(series: pl.DataFrame) -> dict[str, dict[str, int]]:
-    counts = series.group_by("statement", "method").len().sort("statement", "method")
-    by_method: dict[str, dict[str, int]] = {}
-    for statement, method, n in counts.iter_rows():
-        by_method.setdefault(statement, {})[method] = n
-    return by_method
-
-
-def _share(part: int, whole: int) -> float:
-    return round(part / whole, 9) if whole else 0.0

@@ -166,8 +166,8 @@ class Item:
 class Stack:
     """Builds the sections of one statement, row by row."""
 
-    def __init__(self, statement: str, trees: Trees, *, check_sums: bool) -> None:
-        self.statement, self.trees, self.check_sums = statement, trees, check_sums
+    def __init__(self, statement: str, trees: Trees) -> None:
+        self.statement, self.trees = statement, trees
         self.items: list[Item] = []
         self.unit = 1.0
 
@@ -265,7 +265,7 @@ class Stack:
 
     def _sums_to(self, start: int, value: float | None) -> bool:
         values = [item.value for item in self.items[start:]]
-        if value is None or not self.check_sums or len(values) < 2:
+        if value is None or len(values) < 2:
             return False
         return abs(sum(v or 0.0 for v in values) - value) <= self._tolerance(len(values))
 
@@ -276,7 +276,7 @@ class Stack:
 
         `plain` stops at results and known sections, `inside` at sections outside of that one.
         """
-        if value is None or not value or not self.check_sums:
+        if not value:
             return None
         total, count = 0.0, 0
         for start in range(len(self.items) - 1, -1, -1):

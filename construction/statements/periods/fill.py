@@ -18,7 +18,7 @@ from enum import StrEnum
 import polars as pl
 
 from construction.statements.model import POINTS
-from construction.statements.periods.conventions import MidYear, PeriodConfig, YearLabel
+from construction.statements.periods.conventions import PeriodConfig, YearLabel
 
 # part to derive -> (longer part, part to subtract, months)
 _DIFFERENCES = {
@@ -31,6 +31,9 @@ _MONTH_DAY = r"^(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
 _NUMBER = re.compile(r"-?[0-9]{1,60}(?:\.[0-9]{1,30})?")
 _EXACT = Context(prec=120, traps=[Inexact, Overflow])
 _PLACE = ["series_id", "fiscal_year"]
+# 52/53-week years end on a weekday, up to a week from the month's end (or the day of the month) of
+# the fiscal year end, and their last quarter can have 16 or 17 weeks.
+_DRIFT_DAYS, _LENGTH_DAYS = 7, 35
 
 
 def difference(whole: str | None, part: str | None) -> str | None:
@@ -131,6 +134,8 @@ _PARTS = {
     (0, 3): "Q3",
     (0, 0): "FY",
 }
+# Months of the fiscal year at the end of each of its parts.
+ELAPSED = {"Q1": 3, "Q2": 6, "H1": 6, "Q3": 9, "9M": 9, "Q4": 12, "H2": 12, "FY": 12}
 _TYPES = {"FY": "annual", "H1": "half", "H2": "half", "9M": "nine_months"}
 _LENGTHS = (0, 3, 6, 9, 12)
 
@@ -154,11 +159,12 @@ def with_periods(
     """`points` with fiscal_year, fiscal_period, calendar_period and period_type filled.
 
     A balance sheet has the period that it closes: FY on the last day of the fiscal year, Q1 and Q3,
-    and Q2 or H1 in its middle (`MidYear`). If a company changed its fiscal year end, an earlier
-    point belongs to the year end that its annual statements show. For points that are not a year,
-    half, quarter or nine months of a fiscal year the columns stay null; `period_reasons` says why.
+    and in its middle Q2 if the company shows quarters in that year, else H1. If a company changed
+    its fiscal year end, an earlier point belongs to the year end that its annual statements show.
+    For points that are not a year, half, quarter or nine months of a fiscal year the columns stay
+    null; `period_reasons` says why.
     """
-    classified = _classified(points, year_ends(companies, config, conventions), config)
+    classified = _classified(points, year_ends(companies, config, conventions))
     return points.with_columns(
         classified["year"].alias("fiscal_year"),
         classified["part"].alias("fiscal_period"),
@@ -171,17 +177,17 @@ def period_reasons(
     points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
 ) -> pl.Series:
     """Why each point has no fiscal period, as `PeriodReason`; null for points that have one."""
-    return _classified(points, year_ends(companies, config), config)["reason"]
+    return _classified(points, year_ends(companies, config))["reason"]
 
 
-def _classified(points: pl.DataFrame, ends: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
+def _classified(points: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
     """The points in their order, with year, part, calendar, type and reason."""
-    located = _located(points, ends, config)
-    part = _part(config)
+    located = _located(points, ends)
+    part = _part()
     fits = pl.col("reason").is_null()
     return (
         located.with_columns(part=part)
-        .with_columns(reason=_reason(config))
+        .with_columns(reason=_reason())
         .with_columns(
             part=pl.when(fits).then("part"),
             year=pl.when(fits).then(fiscal_year(pl.col("last_month"))),
@@ -193,14 +199,14 @@ def _classified(points: pl.DataFrame, ends: pl.DataFrame, config: PeriodConfig) 
     )
 
 
-def _located(points: pl.DataFrame, ends: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
+def _located(points: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
     """Adds row, closes (index of the closing month), last_month (of its fiscal year) and to_go."""
     columns = ("company_id", "period_start", "period_end", "months")
     dated = (
         points.select(columns)
         .with_row_index("row")
         .join(ends, on="company_id", how="left", maintain_order="left")
-        .with_columns(closes=closing_month(config))
+        .with_columns(closes=closing_month())
     )
     shown = _shown_year_ends(dated)
     placed = dated.sort("closes", "row").join_asof(
@@ -239,26 +245,21 @@ def _shown_year_ends(dated: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _part(config: PeriodConfig) -> pl.Expr:
+def _part() -> pl.Expr:
     """The part of the fiscal year; null if length and position make none."""
     key = pl.col("months") * 12 + pl.col("to_go")
     known = {months * 12 + to_go: part for (months, to_go), part in _PARTS.items()}
     part = key.replace_strict(known, default=None, return_dtype=pl.String)
     quarters = (pl.col("months").is_in((3, 9)) | pl.col("to_go").is_in((3, 9))).any()
-    middle = {
-        MidYear.AUTO: pl.when(quarters.over("company_id", "last_month"))
-        .then(pl.lit("Q2"))
-        .otherwise(pl.lit("H1")),
-        MidYear.H1: pl.lit("H1"),
-        MidYear.Q2: pl.lit("Q2"),
-    }[config.mid_year]
+    has_quarters = quarters.over("company_id", "last_month")
+    middle = pl.when(has_quarters).then(pl.lit("Q2")).otherwise(pl.lit("H1"))
     is_middle = (pl.col("months") == 0) & (pl.col("to_go") == 6)
     return pl.when(is_middle).then(middle).otherwise(part)
 
 
-def _reason(config: PeriodConfig) -> pl.Expr:
+def _reason() -> pl.Expr:
     days = (pl.col("period_end") - pl.col("period_start")).dt.total_days() + 1
-    off = (days - pl.col("months") * 30.4375).abs() > config.length_days
+    off = (days - pl.col("months") * 30.4375).abs() > _LENGTH_DAYS
     reasons = (
         (pl.col("period_end").is_null() | pl.col("months").is_null(), PeriodReason.NO_DATE),
         (pl.col("year_end_month").is_null(), PeriodReason.NO_YEAR_END),
@@ -288,15 +289,14 @@ def year_ends(
     day = pl.col("fiscal_year_end").str.slice(3, 2).cast(pl.Int64, strict=False)
     length = month.replace_strict({1: 28, 3: 30, 5: 30, 8: 30, 10: 30}, default=31)
     valid = pl.col("fiscal_year_end").str.contains(_MONTH_DAY).fill_null(False)
-    early = day <= config.drift_days
-    late = day >= length - config.drift_days
+    early = day <= _DRIFT_DAYS
+    late = day >= length - _DRIFT_DAYS
     named = [
         pl.col(column).replace_strict(names, default=None, return_dtype=pl.String)
         for column, names in (
             ("company_id", config.label_by_company),
             ("company_id", _known(conventions)),
             ("source", config.label_by_source),
-            ("country", config.label_by_country),
         )
         if names
     ]
@@ -314,7 +314,7 @@ def _known(conventions: pl.DataFrame | None) -> dict[str, str]:
     return dict(conventions.drop_nulls("named_by").select("company_id", "named_by").iter_rows())
 
 
-def closing_month(config: PeriodConfig) -> pl.Expr:
+def closing_month() -> pl.Expr:
     """The month that `period_end` closes for its company, as an index; null if it closes none.
 
     Needs `year_end_day`.
@@ -323,12 +323,9 @@ def closing_month(config: PeriodConfig) -> pl.Expr:
     day, index = end.dt.day().cast(pl.Int64), month_index(end)
     last = end.dt.month_end().dt.day().cast(pl.Int64)
     at_month_end = (
-        pl.when(day >= last - config.drift_days)
-        .then(index)
-        .when(day <= config.drift_days)
-        .then(index - 1)
+        pl.when(day >= last - _DRIFT_DAYS).then(index).when(day <= _DRIFT_DAYS).then(index - 1)
     )
-    near = (day - pl.col("year_end_day")).abs() <= config.drift_days
+    near = (day - pl.col("year_end_day")).abs() <= _DRIFT_DAYS
     return pl.when(pl.col("year_end_day").is_null()).then(at_month_end).when(near).then(index)
 
 

@@ -32,6 +32,7 @@ class QuestionReason(StrEnum):
     NOT_PRINTED = "question.label_not_printed"  # nor is the label that is printed clear alone
     PERIOD_UNNAMED = "question.period_unnamed"  # its last day is rounded, its name unknown
     LABEL_TOO_LONG = "question.label_too_long"
+    OVERLOADED = "question.overloaded"  # with more qualifiers than a sentence can bear
     VALUE_IN_WORDS = "question.value_in_words"
     NOT_CHECKABLE = "question.not_checkable"
 
@@ -85,13 +86,13 @@ class QuestionConfig(StageConfig):
 
     A statement reports in millions if `round_share` of its amounts have at most one decimal in
     millions, and in thousands if as many are whole thousands. `max_decimals` bounds the decimals
-    that a question asks for.
+    that a question asks for, `max_characters` its length.
     """
 
-    ask_zero: bool = False
     round_share: Share = 0.6
     max_decimals: Count = 3
-    max_label_words: Count = 18
+    max_label_words: Count = 12
+    max_characters: Count = 260
     max_sharpenings: Count = 6
     levels: LevelConfig = LevelConfig()
 

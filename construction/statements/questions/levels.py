@@ -18,6 +18,7 @@ from typing import Any
 from construction.grading.answers.check import check_answer
 from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
 from construction.statements.model import Statement
+from construction.statements.periods.fill import ELAPSED
 from construction.statements.questions.ambiguity import Database, Slots, other_values, rivals
 from construction.statements.questions.amounts import Amount, amount_of, number_of, percentage
 from construction.statements.questions.contracts import (
@@ -34,7 +35,8 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
-from construction.statements.questions.periods import period_words
+from construction.statements.questions.periods import PARTS, period_words
+from construction.statements.questions.printed import one_sided
 from construction.statements.questions.templates import Words
 from construction.statements.questions.wording import phrase_of, synonym_of
 from construction.statements.questions.write import sharpen, words_of, write_question
@@ -43,17 +45,6 @@ from data.text.dates import MONTHS, write_date
 
 _WORDED = {Means.FILER_WORDING, Means.SYNONYM, Means.UNDATED_PERIOD}
 _LEAST_NAME = 4  # letters of a word by which companies are alike
-# Months from the beginning of the fiscal year to the end of each of its parts.
-_ELAPSED = {"Q1": 3, "Q2": 6, "H1": 6, "Q3": 9, "9M": 9, "Q4": 12, "H2": 12}
-_PARTS = {
-    "Q1": "first quarter",
-    "Q2": "second quarter",
-    "Q3": "third quarter",
-    "Q4": "fourth quarter",
-    "H1": "first half",
-    "H2": "second half",
-    "9M": "first nine months",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +87,7 @@ def _given(question: Question, database: Database) -> Iterator[Means]:
         yield Means.LIKE_NAMED_COMPANY
     if other_values(question.point, database):
         yield Means.RESTATED
-    if question.worded:
+    if question.worded not in ("", one_sided(phrase_of(question.series.label).text)):
         yield Means.FILER_WORDING
 
 
@@ -112,14 +103,14 @@ def _undated(point: Point, company: Company) -> str:
     52/53-week year ends is not known from its quarters.
     """
     part = point.fiscal_period
-    elapsed = _ELAPSED.get(part or "")
+    elapsed = None if part == "FY" else ELAPSED.get(part or "")
     is_month_end = (point.period_end + timedelta(days=1)).day == 1
     is_rounded = company.convention.is_rounded
     if elapsed is None or part is None or not is_month_end or is_rounded:
         return ""
     last = point.period_end.year * 12 + point.period_end.month - 1 + 12 - elapsed
-    named = f"{_PARTS[part]} of the fiscal year to {MONTHS[last % 12]} {last // 12}"
-    return f"for the {named}" if point.months else f"at the end of the {named}"
+    named = f"{PARTS[part]}the fiscal year to {MONTHS[last % 12]} {last // 12}"
+    return f"for {named}" if point.months else f"at the end of {named}"
 
 
 _YEAR = range(350, 381)  # days between the ends of two periods a year apart
@@ -234,7 +225,8 @@ def _combined_with(
     if rivals(first, database) or rivals(second, database):
         return None
     text = _text(question, harder, pair, words, other[0], amount, _filing(first))
-    if not check_answer(amount.answer, amount.gold, text).is_correct:
+    is_right = check_answer(amount.answer, amount.gold, text).is_correct
+    if not is_right or len(text) > config.max_characters:
         return None
     return replace(
         question,
@@ -314,10 +306,13 @@ def _text(
     before, now = _spans(question.point, pair.point, harder)
     aside = words.location if words.location.startswith(",") else ""
     company = f"{company}{aside}," if aside else company
+    metric = words.metric.text
+    if metric.endswith(", net"):  # "goodwill, net of Acme Inc." is less something
+        metric = f"net {metric.removesuffix(', net')}"
     return (
         _TEXTS[pair.operation]
         .format(
-            metric=f"{words.metric.text}{'' if aside else words.location}",
+            metric=f"{metric}{'' if aside else words.location}",
             company=company,
             whole=other.metric.text,
             verb="were" if words.metric.plural else "was",

@@ -27,7 +27,7 @@ from construction.statements.questions.contracts import (
 from construction.statements.questions.operations import PRESENT, TOOLS
 from construction.statements.questions.periods import period_words
 from construction.statements.questions.wording import phrase_of
-from construction.statements.tools.results import fiscal_text
+from construction.statements.tools.results import MOST_SERIES, QUERY_CHARS, fiscal_text
 from data.atomic import PRIVATE_FILE, private_dir, replacing, replacing_dir, write_bytes
 from data.contracts import (
     Answer,
@@ -50,9 +50,6 @@ from data.schemas import ANSWERS, QUESTIONS
 from data.stage_tables import LEDGER_FILE
 from data.tables import write_table
 from data.text.lexicon import load_table
-
-_QUERY_CHARS = 200  # the most that the tools read of a query
-_MOST_SERIES = 200  # of a company in one answer of the tool, its upper limit
 
 
 def gold_answer(question: Question) -> Answer:
@@ -80,7 +77,7 @@ def reference_steps(question: Question) -> tuple[Step, ...]:
             1,
             f"Find the company {company.name} with {TOOLS[0]}: {company.company_id}.",
             TOOLS[0],
-            {"query": _company_query(question)[:_QUERY_CHARS]},
+            {"query": _company_query(question)[:QUERY_CHARS]},
             "companies",
         ),
         _find_series(2, question.series),
@@ -99,8 +96,8 @@ def _step(index: int, text: str, tool: str, arguments: dict[str, Any], table: st
 
 def _find_series(index: int, series: Series) -> Step:
     text = f"Find its series “{series.label}” with {TOOLS[1]}: {series.series_id}."
-    query = series.label[:_QUERY_CHARS]
-    arguments = {"company_id": series.company_id, "query": query, "limit": _MOST_SERIES}
+    query = series.label[:QUERY_CHARS]
+    arguments = {"company_id": series.company_id, "query": query, "limit": MOST_SERIES}
     return _step(index, text, TOOLS[1], arguments, "series")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import date
 
 from construction.statements.periods.conventions import Convention, YearLabel
+from construction.statements.periods.fill import ELAPSED
 from construction.statements.questions.contracts import Company, Point
 from data.text.dates import MONTHS, write_date
 
@@ -34,7 +35,6 @@ def _write_span(start: date, end: date) -> str:
 
 # Months of the fiscal year before each of its parts.
 _MONTHS_BEFORE = {"FY": 0, "H1": 0, "9M": 0, "Q1": 0, "Q2": 3, "Q3": 6, "H2": 6, "Q4": 9}
-_LAST_MONTHS = {"FY": 12, "H1": 6, "9M": 9, "Q1": 3, "Q2": 6, "Q3": 9, "H2": 12, "Q4": 12}
 _LENGTHS = {3: "the three months", 6: "the six months", 9: "the nine months", 12: "the year"}
 # Of 52/53-week years, whose quarters have 12, 13, 14 or 16 weeks.
 _WEEKS = {3: "the quarter", 6: "the half-year", 9: "the three quarters", 12: "the year"}
@@ -60,9 +60,7 @@ def period_words(point: Point, company: Company, *, dated: bool) -> str:
         is_odd = closed is not None and closed.month != point.period_end.month
         is_said = ended and (dated or is_odd or needs_days(point))
         return f"for {named} ({ended})" if is_said else f"for {named}"
-    if not ended or part == "FY":
-        return f"for {ended.replace('the year', 'the fiscal year', 1)}" if ended else ""
-    return f"for {ended} ({PARTS[part]}its fiscal year)"
+    return f"for {ended.replace('the year', 'the fiscal year', 1)}" if ended else ""
 
 
 def _fiscal_name(point: Point, company: Company) -> str:
@@ -82,7 +80,7 @@ def _is_calendar(point: Point) -> bool:
     """Is a fiscal period, or the day at its end, that of the calendar year of the same name?"""
     if point.months:
         return not needs_days(point)
-    last = _LAST_MONTHS[point.fiscal_period or "FY"]
+    last = ELAPSED[point.fiscal_period or "FY"]
     return (point.period_end.year, point.period_end.month) == (point.fiscal_year, last)
 
 

@@ -37,7 +37,9 @@ _CASH_CHANGE = re.compile(
 )
 _EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
 _UNLIKE = re.compile(
-    r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$|\b(?:see|notes? \d|page|less|deduct|add|beginning)\b", re.I
+    r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$"
+    r"|\b(?:see|notes? \d|page|less|deduct|add|beginning|includes?)\b",
+    re.I,
 )
 _DETAIL = re.compile(
     r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"
@@ -71,7 +73,18 @@ _SIDE = re.compile(
     r"|received|refund|reversal|reduction|recover)\w*[^()]{0,20}\)", re.I
 )  # fmt: skip
 # What a label of a concept says too, if the printed one does.
-_ALIKE = (re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I), _MOVEMENT)
+_ALIKE = (
+    re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I),
+    _MOVEMENT,
+)
+# What a line of an income statement is: costs or income. "Long-term debt" there is the interest.
+_EARNED = re.compile(
+    r"\b(?:adjustments?|benefits?|claims?|commissions?|compensation|contributions?|dividends|effect"
+    r"|eliminations?|fees?|items?|margin|premiums?|rents?|rentals?|salaries|services?|wages)\b",
+    re.I,
+)  # fmt: skip
+_WHOLE_INCOME = re.compile(r"\bcomprehensive\b", re.I)
+_OUTCOMES = (1, 2)  # the axes of income and loss, of benefit and expense
 _EMPTY_PRINT = frozenset(["other", "all"])
 _LETTERS = re.compile(r"[^A-Za-z]")
 _INITIALS = re.compile(r"\b[A-Z]{2,}\b")
@@ -142,8 +155,10 @@ def spoken_label(
     for concepts with a phrase of their own, and where nothing printed is at hand. None if neither
     will do.
     """
-    if series.dimensions and not {phrase_of(axis).text for axis in series.path[::2]} <= _AXES:
-        return None
+    if series.dimensions:
+        axes = {phrase_of(axis).text for axis in series.path[::2]}
+        if not axes <= _AXES or "/" in series.unit:  # a segment has no shares
+            return None
     own = phrase_of(series.label)
     row = rows.get((point.report or 0, point.line if point.line is not None else -1))
     if row is None or row.series_id != series.series_id:
@@ -156,9 +171,12 @@ def spoken_label(
     said, printed = _content(own, implied), _content(filed, implied)
     is_clear = not _is_raw(series.label) and not _lost_marks(series, label)
     is_clear &= has_own_phrase(series.label) or not _names(series.label, company)
-    is_clear &= not filed.bare
+    is_clear &= not filed.bare and not _is_open(own, series)
+    is_whole = _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
+    if is_whole or _is_turned(own, label, series, negated=negated):
+        return None
     if is_clear and said == printed:
-        return ""
+        return _with_one_side(own, label, point)
     if (
         _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
@@ -170,14 +188,54 @@ def spoken_label(
         return None
     rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
     is_known = has_own_phrase(series.label) and " " in filed.text
-    return "" if not rest or (is_known and len(rest) <= len(said & printed)) else None
+    if rest and not (is_known and len(rest) <= len(said & printed)):
+        return None
+    return _with_one_side(own, label, point)
+
+
+def one_sided(text: str) -> str:
+    """ "Operating income (loss)" without the side in brackets."""
+    return _SIDE.sub(r"\g<head>", text)
+
+
+def _with_one_side(own: Phrase, label: str, point: Point) -> str:
+    """The concept's label without the side in brackets, if the row names and has the other alone;
+    "" for the label as it is."""
+    ours, theirs = sides(own.text), sides(label)
+    is_plain = ours is not None and ours[0] in _OUTCOMES and ours[1:] == (True, True)
+    is_alone = theirs is None or theirs[1:] == (True, False)
+    is_below = point.value.startswith("-")
+    return one_sided(own.text) if is_plain and is_alone and not is_below else ""
+
+
+def _is_turned(own: Phrase, label: str, series: Series, *, negated: bool) -> bool:
+    """Does a concept's label name two sides where the row shows the other one as positive, or none
+    of them ("Other, net")?"""
+    if series.statement != Statement.CASH_FLOW or not _SIDE.search(own.text):
+        return False
+    ours, theirs = sides(own.text), sides(label)
+    if negated and (theirs is None or ours is None or theirs[:2] != ours[:2] or not ours[0]):
+        return True
+    is_rest = "other" in own.bag and own.key != phrase_of(label).key
+    return is_rest and not _SIDE.search(label) and (ours is None or ours[0] not in _OUTCOMES)
+
+
+def _is_open(phrase: Phrase, series: Series) -> bool:
+    """Does a name of an amount lack its noun: "unproved", or "long-term debt" for its interest?"""
+    if len(series.unit) != _CODE or phrase.text.startswith("number "):
+        return False
+    if phrase.head in _PRINT["adjectives"]:
+        return True
+    tests = (_COST, _INCOME, _EARNED)
+    is_flow = series.statement == Statement.INCOME
+    return is_flow and not any(test.search(phrase.text) for test in tests)
 
 
 def _is_raw(label: str) -> bool:
     """Does a label keep the word order or the brackets of a taxonomy: "Taxes, Other (Abroad)"?"""
     if has_own_phrase(label):
         return False
-    text = _SIDE.sub(r"\g<head>", LIST.sub("", phrase_of(label).text))
+    text = one_sided(LIST.sub("", phrase_of(label).text))
     return _INVERTED.search(text) is not None or _MARKS.search(text) is not None
 
 
@@ -207,7 +265,7 @@ def _implied(series: Series) -> frozenset[str]:
 
 def _content(phrase: Phrase, implied: frozenset[str]) -> frozenset[str]:
     """What a phrase says beyond its place, by the stems of its words, without its other side."""
-    words = comparable(_SIDE.sub(r"\g<head>", phrase.text))
+    words = comparable(one_sided(phrase.text))
     return frozenset(map(_stem, words)) - implied - {_stem(word) for word in EMPTY}
 
 
@@ -222,9 +280,9 @@ def _is_usable(label: str, filed: Phrase, series: Series, company: Company) -> b
     is_odd = (
         filed.bare
         or has_foreign_letters(label)
-        or _UNLIKE.search(_SIDE.sub(r"\g<head>", label))
+        or _UNLIKE.search(one_sided(label))
         or words[-1] in _PRINT["adjectives"]
-        or filed.head in _PRINT["adjectives"]
+        or _is_open(filed, series)
     )
     is_amount = series.unit not in ("shares", "ratio", "count") and "/" not in series.unit
     is_long = not _LEAST_WORDS <= len(words) <= _MOST_WORDS or len(filed.bag) < _LEAST_WORDS

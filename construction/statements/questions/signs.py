@@ -24,6 +24,7 @@ GAIN, _NEVER, PAID, _LOSS, _CONTRA, _UNSIGNED, _ADJUSTING = (
     re.compile(_RULES[name]["pattern"], re.I)
     for name in ("gain", "never", "paid", "loss", "contra", "unsigned", "adjusting")
 )
+_TWO_SIDED = re.compile(r"\(\w+")
 MINUS = "Use a minus sign if the reported figure is negative."
 
 
@@ -54,10 +55,13 @@ def signed(
     The sign of a filed value is never reversed: if an unsigned label of a loss or an outflow ("net
     loss") has a `negative` value, the label is written in its signed form; None if it has none,
     since a negative loss would be unclear. Clauses are sentences of their own, as the answer check
-    expects. None too for costs and revenues below zero.
+    expects. None too for costs and revenues below zero, for plain items that a cash flow statement
+    subtracts, and where the printed sign is the opposite of the one that a reader would give.
     """
     if side is not None and _ADJUSTING.search(phrase):
         return Signed(phrase, _give(str(side)))
+    if side is not None and negated and not _TWO_SIDED.search(phrase) and not GAIN.search(phrase):
+        return None
     for pattern, below in _BRACKETS:
         if pattern.search(phrase):
             return Signed(phrase, _give(below))
@@ -71,7 +75,10 @@ def signed(
     clause = _either_way(phrase, balance) or _one_way(phrase, negative, balance, side, negated)
     if clause == _give("a loss") and gains_apart and not negative and GAIN.search(phrase):
         clause = ""
-    if clause == MINUS and not balance and side is None and _UNSIGNED.search(phrase):
+    is_slip = not balance and side is None and _UNSIGNED.search(phrase) is not None
+    if clause == MINUS and (negated or is_slip):
+        return None
+    if negative and clause == _give(str(FlowSide.ADDED_BACK)):
         return None
     return Signed(phrase, clause)
 

@@ -152,6 +152,7 @@ _NO_KINDS = ("scenario",)  # axes whose names say nothing about their members
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
 _FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
+_MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
 _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
 _MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
 
@@ -181,6 +182,7 @@ def sentence(words: Words, choice: int) -> str:
     variants = _variants(words, metric)
     if variants is _AS:
         metric = metric.replace(", as shown in the ", " in its ")
+    sign = "" if variants is _PAY else words.sign  # what is paid is positive
     paid, stock, measure = _PAID.fullmatch(metric), *_parts(metric)
     counted = stock[0] != "" and words.unit == "in shares"
     text = variants[choice % len(variants)].format(
@@ -199,7 +201,7 @@ def sentence(words: Words, choice: int) -> str:
         unit=f", {words.unit}" if words.unit and not counted else "",
         filing=f", {words.filing}" if words.filing else "",
     )
-    return f"{text} {words.sign}".strip()
+    return f"{text} {sign}".strip()
 
 
 def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -220,7 +222,8 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     if _MEASURE.fullmatch(metric) and not words.identified:
         return _MEASURED
     involved = _INVOLVED.search(metric) is not None
-    many = (_MANY,) if words.metric.plural and " per " not in f" {words.unit} " else ()
+    is_counted = words.metric.plural and " per " not in f" {words.unit} "
+    many = (_MANY,) if is_counted and not _MOVED.match(metric) else ()
     if words.identified:
         return _AS if involved else (*_OF, *_AS)
     if involved:

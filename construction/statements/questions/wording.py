@@ -37,7 +37,12 @@ NOTE = re.compile(
     re.I,
 )
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])")
-_AT_END = re.compile(r",?\s+(?:at|-)\s+(?:the )?end of (?:the )?(?:period|year)\b", re.I)
+_AT_END = re.compile(
+    r",?\s+(?:at|-)\s+(?:the )?end of (?:the )?(?:period|year)\b"
+    r"|\s+for the (?:period|quarter|year)$",
+    re.I,
+)
+_STOP = re.compile(r"(?<=[a-z]{4})\.$")  # of a sentence, not of "Inc."
 _TAIL_TOTAL = re.compile(r",\s*(?:total|combined|aggregate)(?: amount)?$", re.I)
 _TAIL_TERM = re.compile(
     r",\s*(current|non-?current|basic and diluted|basic|diluted)(?: portion)?$", re.I
@@ -57,6 +62,10 @@ EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on"
 _MAX_LABEL = 300
 _PLAIN_START = re.compile(r"[A-Z][a-z]+ [a-z]")  # the first word of a label in small letters
 _SMALL_WORD = 3  # letters of words that titles write small
+_ORDINARY = frozenset(
+    word for text in (*_WHOLE, *_WHOLE.values()) for word in re.findall("[a-z]{3,}", text.lower())
+)
+_NAME_NEXT = re.compile(r" (?:& |and )?([A-Z][a-z]+)")
 
 
 def _reshaped(label: str) -> str:
@@ -121,10 +130,10 @@ def _phrase(text: str) -> Phrase:
 def _cleaned(label: str) -> str:
     """One line without notes of the taxonomy; a raw tag is split into words.
 
-    Balances lose "at end of period": the question names the day.
+    Labels lose "at end of period" and "for the year": the question names the period.
     """
     text = fold_spaces(fold_width(label[:_MAX_LABEL]))
-    text = _AT_END.sub("", NOTE.sub("", text)).strip(" :;,-–—")
+    text = _AT_END.sub("", NOTE.sub("", _STOP.sub("", text))).strip(" :;,-–—")
     if " " not in text and len(_HUMP.findall(text)) > 1:
         text = _HUMP.sub(" ", text)
     text = _UNBRACKETED.sub(_bracketed, text).replace("’", "'")
@@ -171,13 +180,24 @@ def _in_sentence(text: str, *, named: bool) -> str:
             return kept
         bare = word.replace("'", "").replace(".", "")
         inner = not shouting and len(bare) > 1 and any(char.isupper() for char in bare[1:])
-        is_name = named and match.start() > 0 and text[match.start() - 1] not in "(/-"
+        is_name = named and not shouting and _is_name(text, match)
         return word if inner or is_name else word.lower()
 
     text = _TOKEN.sub(lowered, text)
     for pattern, phrase in _KEEP_PHRASES:
         text = pattern.sub(phrase, text)
     return text
+
+
+def _is_name(text: str, match: re.Match[str]) -> bool:
+    """Is a word of a label in small letters a proper name: no word of accounting, nor the first,
+    unless the name goes on after it ("Supply & Logistics segment revenues")?"""
+    if not match[0][0].isupper() or match[0].lower() in _ORDINARY:
+        return False
+    if match.start():
+        return text[match.start() - 1] not in "(/-"
+    following = _NAME_NEXT.match(text, match.end())
+    return following is not None and following[1].lower() not in _ORDINARY
 
 
 def _head(text: str) -> str:

@@ -27,7 +27,7 @@ from construction.statements.questions.contracts import (
 )
 from construction.statements.questions.periods import needs_days, period_words
 from construction.statements.questions.printed import is_before_exchange, is_comparative
-from construction.statements.questions.signs import GAIN, Signed, signed
+from construction.statements.questions.signs import GAIN, PAID, Signed, signed
 from construction.statements.questions.templates import (
     Words,
     by_register,
@@ -35,7 +35,13 @@ from construction.statements.questions.templates import (
     place_words,
     sentence,
 )
-from construction.statements.questions.wording import FULLER, WORDS, has_foreign_letters, phrase_of
+from construction.statements.questions.wording import (
+    FULLER,
+    WORDS,
+    has_foreign_letters,
+    phrase_of,
+    same_words,
+)
 from data.randomness import keyed_hash
 from data.text.dates import write_date
 
@@ -70,6 +76,8 @@ def write_question(
     text = sentence(words, choice)
     if not check_answer(amount.answer, amount.gold, text).is_correct:
         return QuestionReason.NOT_CHECKABLE
+    if len(text) > config.max_characters:
+        return QuestionReason.OVERLOADED
     return Written(text, amount.guideline, amount)
 
 
@@ -144,7 +152,7 @@ def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount 
     number = number_of(point.value)
     if number is None:
         return QuestionReason.NO_VALUE
-    if not number and not config.ask_zero:
+    if not number:
         return QuestionReason.ZERO_VALUE
     exponent = _exponent(point, series.unit, database)
     amount = amount_of(point.value, series.unit, series.label, exponent, config.max_decimals)
@@ -181,11 +189,14 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.NO_COMPANY_NAME
     if not phrase.key or phrase.bare:
         return QuestionReason.BARE_LABEL
-    if len(phrase.text.split()) > config.max_label_words:
+    if len((slots.worded or phrase.text).split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG
+    if slots.point.months and _is_balance(slots, database):
+        return QuestionReason.SIGN_UNCLEAR
+    is_below = slots.point.value.startswith("-")
     signed_label = signed(
         phrase.text,
-        negative=slots.point.value.startswith("-"),
+        negative=is_below,
         balance=not slots.point.months,
         side=_side(series, phrase.text),
         negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
@@ -199,8 +210,22 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return signed_label
     if signed_label.phrase != phrase.text:
         return QuestionReason.SIGN_UNCLEAR
+    if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
+        return Signed(slots.worded)
     clause = "" if "brackets" in signed_label.clause else signed_label.clause
     return Signed(slots.worded, clause)
+
+
+def _is_balance(slots: Slots, database: Database) -> bool:
+    """Has a line of a cash flow statement the words of one of the balance sheet? Then it is its
+    change, in a direction that no word tells."""
+    if slots.series.statement != Statement.CASH_FLOW:
+        return False
+    own = phrase_of(slots.worded or slots.series.label)
+    return any(
+        other.statement == Statement.BALANCE and same_words(own, phrase_of(other.label))
+        for other in database.of_company[slots.company.company_id]
+    )
 
 
 def _has_gains_apart(slots: Slots) -> bool:

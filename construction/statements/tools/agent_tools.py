@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -26,10 +25,14 @@ from construction.statements.tools.discovery import (
     unknown_company,
 )
 from construction.statements.tools.results import (
+    MOST_COMPANIES,
+    MOST_SERIES,
+    MOST_VALUES,
+    QUERY_CHARS,
+    SUGGESTIONS,
     Companies,
     Earlier,
     Fundamentals,
-    LookupLimits,
     Refusal,
     SeriesList,
     Value,
@@ -60,25 +63,21 @@ def get_company_fundamentals(
     period: str | None = None,
     convention: Basis = Basis.FISCAL,
     limit: int = 50,
-    limits: LookupLimits | None = None,
 ) -> Fundamentals | Refusal:
     """Values of one series, newest first, each with its period in both conventions.
 
     The series is named by id, or by its full name, label or tag, in any of its languages, if only
     one series has that name. `period` is fiscal or calendar text; `convention` decides if the text
     does not say which. Refused: unknown company or series (with the nearest ones), several series
-    of that name, an unreadable period, a limit out of range.
+    of that name, an unreadable period.
     """
-    limits = limits or LookupLimits()
-    if not 1 <= limit <= limits.values:
-        return Refusal(f"limit must be 1 to {limits.values}.")
     if (series_id is None) == (series_name is None):
         return Refusal(f"Give either series_id or series_name. {_ASK_SERIES}")
     company_id, hint = named_company(database, company_id)
-    refused = unknown_company(database, company_id, limits)
+    refused = unknown_company(database, company_id)
     if refused:
         return refused
-    series = _series(database, company_id, series_id, series_name, limits)
+    series = _series(database, company_id, series_id, series_name)
     if isinstance(series, Refusal):
         return series
     try:
@@ -95,7 +94,6 @@ def _series(
     company_id: str,
     series_id: str | None,
     series_name: str | None,
-    limits: LookupLimits,
 ) -> Record | Refusal:
     known = database.series_of(company_id).to_dicts()
     requested = series_id if series_id is not None else series_name or ""
@@ -106,7 +104,7 @@ def _series(
         owner = database.owners.get(series_id)
         if owner is not None:
             return Refusal(f"That series belongs to {owner}, not to this company.")
-        return Refusal(f"No such series_id. {_ASK_SERIES}", _near(known, requested, limits))
+        return Refusal(f"No such series_id. {_ASK_SERIES}", _near(known, requested))
     folded = fold_words(requested)
     for form in _FORMS:
         fitting = [
@@ -115,17 +113,17 @@ def _series(
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
-            suggestions = _named(fitting[: limits.suggestions])
+            suggestions = _named(fitting[:SUGGESTIONS])
             return Refusal(f"{len(fitting)} series have that name; give series_id.", suggestions)
-    return Refusal(f"No such series_name. {_ASK_SERIES}", _near(known, requested, limits))
+    return Refusal(f"No such series_name. {_ASK_SERIES}", _near(known, requested))
 
 
-def _near(known: Sequence[Record], requested: str, limits: LookupLimits) -> tuple[str, ...]:
-    if len(requested) > limits.query_chars or not fold_words(requested) or not known:
+def _near(known: Sequence[Record], requested: str) -> tuple[str, ...]:
+    if len(requested) > QUERY_CHARS or not fold_words(requested) or not known:
         return ()
     scores = series_scores(known, requested)
     order = sorted(range(len(known)), key=lambda position: (-scores[position], position))
-    return _named([known[position] for position in order[: limits.suggestions]])
+    return _named([known[position] for position in order[:SUGGESTIONS]])
 
 
 def _named(series: Sequence[Record]) -> tuple[str, ...]:
@@ -198,9 +196,7 @@ def _iso(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-LIMITS = LookupLimits()
 Answer = Companies | SeriesList | Fundamentals
-_TEXT = LIMITS.query_chars
 _ID = 1000
 _MAX_MESSAGE, _MAX_FAULTS, _MAX_NAME = 2000, 5, 60
 
@@ -242,27 +238,34 @@ class Arguments(BaseModel):
 
 class CompanyArguments(Arguments):
     query: str = Field(
-        min_length=1, max_length=_TEXT, description="name in English or local, ticker, or id"
+        min_length=1, max_length=QUERY_CHARS, description="name in English or local, ticker, or id"
     )
     country: str | None = Field(
         None, min_length=2, max_length=2, description="headquarters, ISO 3166 alpha-2, e.g. JP"
     )
-    limit: int = Field(10, ge=1, le=LIMITS.companies, description="most companies to return")
+    limit: int = Field(10, ge=1, le=MOST_COMPANIES, description="most companies to return")
 
 
 class SeriesArguments(Arguments):
-    company_id: str = Field(min_length=1, max_length=_TEXT, description="from discover_companies")
+    company_id: str = Field(
+        min_length=1, max_length=QUERY_CHARS, description="from discover_companies"
+    )
     query: str | None = Field(
-        None, min_length=1, max_length=_TEXT, description="words of the line item; all without"
+        None,
+        min_length=1,
+        max_length=QUERY_CHARS,
+        description="words of the line item; all without",
     )
     category: str | None = Field(
-        None, min_length=1, max_length=_TEXT, description="only series of this category"
+        None, min_length=1, max_length=QUERY_CHARS, description="only series of this category"
     )
-    limit: int = Field(50, ge=1, le=LIMITS.series, description="most series to return")
+    limit: int = Field(50, ge=1, le=MOST_SERIES, description="most series to return")
 
 
 class FundamentalsArguments(Arguments):
-    company_id: str = Field(min_length=1, max_length=_TEXT, description="from discover_companies")
+    company_id: str = Field(
+        min_length=1, max_length=QUERY_CHARS, description="from discover_companies"
+    )
     series_id: str | None = Field(
         None, min_length=1, max_length=_ID, description="from discover_company_series"
     )
@@ -278,7 +281,7 @@ class FundamentalsArguments(Arguments):
     convention: Basis = Field(
         Basis.FISCAL, description="how a period without FY or CY counts: fiscal or calendar"
     )
-    limit: int = Field(50, ge=1, le=LIMITS.values, description="most values to return")
+    limit: int = Field(50, ge=1, le=MOST_VALUES, description="most values to return")
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +309,7 @@ TOOLS = (
         "Returns company_id for the other tools, and the fiscal year end (MM-DD).",
         CompanyArguments,
         TypeAdapter(Companies),
-        partial(discover_companies, limits=LIMITS),
+        discover_companies,
     ),
     ToolSpec(
         "discover_company_series",
@@ -317,7 +320,7 @@ TOOLS = (
         "part (a segment, a region), not the consolidated figure.",
         SeriesArguments,
         TypeAdapter(SeriesList),
-        partial(discover_company_series, limits=LIMITS),
+        discover_company_series,
     ),
     ToolSpec(
         "get_company_fundamentals",
@@ -328,7 +331,7 @@ TOOLS = (
         "\n\n" + _PERIODS,
         FundamentalsArguments,
         TypeAdapter(Fundamentals),
-        partial(get_company_fundamentals, limits=LIMITS),
+        get_company_fundamentals,
     ),
 )
 BY_NAME = {spec.name: spec for spec in TOOLS}

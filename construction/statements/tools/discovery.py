@@ -21,9 +21,10 @@ from construction.statements.tools.database import (
     similarity,
 )
 from construction.statements.tools.results import (
+    QUERY_CHARS,
+    SUGGESTIONS,
     Companies,
     CompanyHit,
-    LookupLimits,
     Refusal,
     SeriesHit,
     SeriesList,
@@ -42,17 +43,13 @@ def discover_companies(
     query: str,
     country: str | None = None,
     limit: int = 10,
-    limits: LookupLimits | None = None,
 ) -> Companies | Refusal:
     """Companies by ticker, id or name, best first; exact tickers and ids before names.
 
     `country` keeps headquarters in one country (ISO 3166 alpha-2). Refused: a query without a
-    letter or digit or longer than the limit, an unknown country, a limit out of range.
+    letter or digit or longer than the limit, an unknown country.
     """
-    limits = limits or LookupLimits()
-    if not 1 <= limit <= limits.companies:
-        return Refusal(f"limit must be 1 to {limits.companies}.")
-    refused = _unreadable(query, limits)
+    refused = _unreadable(query)
     if refused:
         return refused
     known = sorted({record["country"] for record in database.companies if record["country"]})
@@ -67,7 +64,7 @@ def discover_companies(
     ]
     kept.sort(key=lambda position: (-scores[position], position))
     hits = tuple(_company_hit(database.companies[i], float(scores[i])) for i in kept[:limit])
-    note = None if hits else _note(_nearest_companies(database, query, limits.suggestions))
+    note = None if hits else _note(_nearest_companies(database, query))
     return Companies(hits, len(kept), note)
 
 
@@ -89,22 +86,20 @@ def _name_scores(database: Database, query: str) -> Scores:
     return scores
 
 
-def _nearest_companies(database: Database, query: str, limit: int) -> tuple[str, ...]:
+def _nearest_companies(database: Database, query: str) -> tuple[str, ...]:
     """The nearest companies by name or id as `id (name)`, however distant they are."""
     ids = [fold_words(record["company_id"]) for record in database.companies]
     scores = np.maximum(_company_scores(database, query), similarity(fold_words(query), ids))
     order = sorted(range(len(scores)), key=lambda position: (-scores[position], position))
-    chosen = (database.companies[position] for position in order[:limit])
+    chosen = (database.companies[position] for position in order[:SUGGESTIONS])
     return tuple(f"{record['company_id']} ({record['name']})" for record in chosen)
 
 
-def _unreadable(query: str, limits: LookupLimits) -> Refusal | None:
+def _unreadable(query: str) -> Refusal | None:
     """A refusal of a query that is too long or has no letters or digits; else None."""
-    if len(query) <= limits.query_chars and fold_words(query):
+    if len(query) <= QUERY_CHARS and fold_words(query):
         return None
-    return Refusal(
-        f"query must have 1 to {limits.query_chars} characters, letters or digits in it."
-    )
+    return Refusal(f"query must have 1 to {QUERY_CHARS} characters, letters or digits in it.")
 
 
 def _company_hit(record: Record, score: float) -> CompanyHit:
@@ -126,20 +121,16 @@ def discover_company_series(
     query: str | None = None,
     category: str | None = None,
     limit: int = 50,
-    limits: LookupLimits | None = None,
 ) -> SeriesList | Refusal:
     """Series of a company by name, label or tag, best first; all of them without a query.
 
     `category` keeps one of the categories. Refused: an unknown company or category (with the
-    nearest ones), a query that is too long or empty, a limit out of range.
+    nearest ones), a query that is too long or empty.
     """
-    limits = limits or LookupLimits()
-    if not 1 <= limit <= limits.series:
-        return Refusal(f"limit must be 1 to {limits.series}.")
     company_id, hint = named_company(database, company_id)
-    refused = unknown_company(database, company_id, limits)
+    refused = unknown_company(database, company_id)
     if refused is None and query is not None:
-        refused = _unreadable(query, limits)
+        refused = _unreadable(query)
     if refused:
         return refused
     series = database.series_of(company_id)
@@ -149,7 +140,7 @@ def discover_company_series(
         if not fitting:
             return Refusal(f"This company has no such category. It has: {', '.join(known) or '-'}.")
         series = series.filter(pl.col("category") == fitting[0])
-    listed = _series_list(database, company_id, series.to_dicts(), query, limit, limits)
+    listed = _series_list(database, company_id, series.to_dicts(), query, limit)
     return replace(listed, note=" ".join(note for note in (hint, listed.note) if note) or None)
 
 
@@ -163,13 +154,13 @@ def named_company(database: Database, company_id: str) -> tuple[str, str | None]
     return company_id, None
 
 
-def unknown_company(database: Database, company_id: str, limits: LookupLimits) -> Refusal | None:
+def unknown_company(database: Database, company_id: str) -> Refusal | None:
     """A refusal with the nearest ids if there is no such company."""
     if database.company(company_id) is not None:
         return None
-    if len(company_id) > limits.query_chars or not fold_words(company_id):
+    if len(company_id) > QUERY_CHARS or not fold_words(company_id):
         return Refusal("No such company_id. Call discover_companies to find it.")
-    near = _nearest_companies(database, company_id, limits.suggestions)
+    near = _nearest_companies(database, company_id)
     return Refusal("No such company_id. Call discover_companies to find it.", near)
 
 
@@ -199,7 +190,6 @@ def _series_list(
     series: Sequence[Record],
     query: str | None,
     limit: int,
-    limits: LookupLimits,
 ) -> SeriesList:
     scores = None if query is None else series_scores(series, query)
     order = list(range(len(series)))
@@ -207,7 +197,7 @@ def _series_list(
     if scores is not None:
         order.sort(key=lambda position: (-scores[position], position))
         kept = [position for position in order if scores[position] >= _CUTOFF]
-        near = [str(series[position]["name"]) for position in order[: limits.suggestions]]
+        near = [str(series[position]["name"]) for position in order[:SUGGESTIONS]]
         note = None if kept else f"Nothing fits. Nearest: {'; '.join(near) or 'none'}."
     spans = _spans(database.points_of(company_id))
     hits = tuple(

@@ -9,19 +9,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from construction.statements.periods.query import Basis, PeriodQuery
-from data.contracts import StageConfig
 
+# Limits of every query and answer.
+QUERY_CHARS = 200
+MOST_COMPANIES, MOST_SERIES, MOST_VALUES = 50, 200, 500
+SUGGESTIONS = 5
 _WHOLE_YEAR = "FY"
-
-
-class LookupLimits(StageConfig):
-    """Limits of every query and answer. Runtime: no table depends on them."""
-
-    query_chars: int = 200
-    companies: int = 50
-    series: int = 200
-    values: int = 500
-    suggestions: int = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from construction.statements.readers.sec.read import read_sec
 from data.contracts import Outcome
 from data.tables import LEDGER
 from tests.construction.statements.frames import companies, points, series
+from tests.construction.statements.questions.small import Book
 
 SERIES_OF = (
     {"series_id": "good", "category": "balance_sheet", "statement": "Balance sheet"},
@@ -107,19 +108,6 @@ def test_kept(value: str) -> None:
     assert actual.points.height == 1
 
 
-def test_policies_can_be_changed() -> None:
-    result = _statements(
-        _point("zero", value="0"),
-        _point("local", series_id="local"),
-        _point("staff", series_id="staff", auto_generated=True),
-        _point("tags only", auto_generated=True),
-    )
-    config = FilterConfig(
-        reject_zero=False, untranslated="local", keep_auto_generated=("Operating indicators",)
-    )
-    assert filter_points(result, config).points["point_id"].to_list() == ["zero", "local", "staff"]
-
-
 def test_unfilled_periods_are_told_apart() -> None:
     result = _statements(_point("p"))
     bare = result.points.with_columns(period_type=pl.lit(None, pl.String))
@@ -154,7 +142,6 @@ def test_companies_without_an_english_name_are_left_out() -> None:
     local_only = Statements(local, result.series, result.points, result.history, result.rows)
     reasons = filter_points(local_only, FilterConfig()).ledger["reason"].to_list()
     assert reasons == ["company.no_english_name"]
-    assert filter_points(local_only, FilterConfig(untranslated="local")).points.height == 1
 
 
 def test_the_evidence_points_to_the_row() -> None:
@@ -331,3 +318,18 @@ def test_share_counts_of_real_filings(material: Path) -> None:
     counts = wrong.join(named, on="company_id").group_by("name").len().sort("name")
     assert counts.rows() == [("ACE LTD", 6), ("WALGREEN CO", 8)]
     assert wrong.height < 120
+
+
+@pytest.mark.parametrize(("spans", "kept"), [((3,), 0), ((3, 6), 2)])
+def test_a_second_quarter_without_its_half_is_none(spans: tuple[int, ...], kept: int) -> None:
+    book = Book()
+    line = book.line(book.company("sec:1", "Ardent Mills Inc."), "Income statement | Revenues")
+    for months in spans:
+        part = {3: "Q2", 6: "H1"}[months]
+        book.value(line, "5", date(2010, 3, 31), months=months, fiscal_period=part)
+    series = book.close().series.with_columns(category=pl.lit("income_statement"))
+    companies = book.close().companies.with_columns(fiscal_year_end=pl.lit("09-30"))
+    statements = replace(book.close(), series=series, companies=companies)
+    filtered = filter_points(statements, FilterConfig())
+    assert filtered.report.n_kept == kept
+    assert filtered.report.rejected == ({} if kept else {"period.part_contradicted": 1})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import polars as pl
@@ -57,6 +58,16 @@ _OWED = ("IncreaseDecreaseInAccountsPayable", "Increase (Decrease) in Accounts P
 _WEAR = ("DepreciationAndAmortization", "Depreciation")
 _LENT = ("PaymentsForProceedsFromLoans", "Payments for (Proceeds from) Loans")
 _SALE = ("GainLossOnSaleOfBusiness", "Gain (Loss) on Sale of Business")
+
+
+def test_figures_of_a_segment_have_the_sign_of_the_row_that_shows_them() -> None:
+    made = statements(*_SALE, "Loss (gain) on sale", "5")
+    of_segment = made.series.with_columns(
+        dimensions=pl.when(pl.col("series_id") == "s").then(pl.lit("A=B"))
+    )
+    whole = made.rows.with_columns(series_id=pl.col("series_id").replace("s", "whole"))
+    told = contradicted(replace(made, series=of_segment, rows=whole))
+    assert told["point_id"].to_list() == ["p"]
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.model import CLOSINGS
+from construction.statements.model import CLOSINGS, Statement
 from construction.statements.readers.concepts import statement_of
-from construction.statements.readers.sec.contracts import SecReason
+from construction.statements.readers.sec.contracts import CODES, SecReason
 from construction.statements.readers.sec.filings import month_end
 from construction.statements.readers.sec.source import SecTable, SourceError, empty_table
 
@@ -24,14 +24,6 @@ _LAST = "~"  # of equal facts that of the first version stands: a data set's, wh
 STATED = "companyfacts"  # the evidence of a day, in CLOSINGS
 _QUARTER = 91.3  # days
 _LEEWAY = 10  # days
-_CODES = {
-    "Balance sheet": "BS",
-    "Income statement": "IS",
-    "Cash flow statement": "CF",
-    "Comprehensive income": "CI",
-    "Statement of equity": "EQ",
-    "Operating indicators": "KPI",
-}
 Row = dict[str, str | None]
 
 
@@ -58,8 +50,9 @@ def tables_of(
         filing = filings.setdefault(adsh, _filing(adsh, cik, record.get("entityName"), fact))
         if end is not None and rounded is not None and quarters is not None:
             statement = statement_of(tag, instant=quarters == "0")
-            if statement is not None and str(statement) in _CODES:
-                lines.setdefault((adsh, tag), (_CODES[str(statement)], version))
+            # A tag with "guidance" in its name is about new accounting guidance.
+            if statement not in (None, Statement.GUIDANCE):
+                lines.setdefault((adsh, tag), (CODES[str(statement)], version))
             if quarters != "0":
                 ends.setdefault((rounded, end), adsh)
                 filing["period"] = max(filing["period"] or "", f"{rounded:%Y%m%d}")
@@ -135,7 +128,7 @@ def _period(fact: Mapping[str, Any]) -> tuple[date | None, str | None]:
 def _placed(lines: Mapping[tuple[str, str], tuple[str, str]]) -> Iterator[Row]:
     """A row for each tag of a filing, in the statement that its name tells."""
     counts: Counter[tuple[str, str]] = Counter()
-    reports = list(_CODES.values())
+    reports = list(CODES.values())
     for (adsh, tag), (code, version) in lines.items():
         line = counts[adsh, code]
         counts[adsh, code] += 1

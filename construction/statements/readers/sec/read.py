@@ -16,7 +16,12 @@ import polars as pl
 
 from construction.statements.model import CLOSINGS, ROWS, Statement, Statements
 from construction.statements.readers.sec.companyfacts import tables_of
-from construction.statements.readers.sec.contracts import STAGE, SecConfig, SecReason
+from construction.statements.readers.sec.contracts import (
+    STAGE,
+    STATEMENTS,
+    SecConfig,
+    SecReason,
+)
 from construction.statements.readers.sec.filings import (
     companies_of,
     conventions_of,
@@ -47,16 +52,6 @@ from construction.statements.readers.sec.source import (
 from data.contracts import LedgerRow, Outcome, Scalar, StageKind, StageTally
 from data.ledger import close, tally
 
-# In order of preference: a tag in several statements belongs to the first of them.
-STATEMENTS = {
-    "BS": Statement.BALANCE,
-    "IS": Statement.INCOME,
-    "CF": Statement.CASH_FLOW,
-    "CI": Statement.COMPREHENSIVE,
-    "EQ": Statement.EQUITY,
-    "KPI": Statement.KPI,  # these two of other sources alone
-    "GUIDANCE": Statement.GUIDANCE,
-}
 # Above the limits of the format, and small enough for a rank of 63 bits.
 _REPORTS, _LINES, _FILINGS = 1 << 14, 1 << 16, 1 << 26
 
@@ -109,8 +104,14 @@ def _standing(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def tag_rows_in_filings(rows: pl.DataFrame) -> pl.DataFrame:
-    """The row of each (nth, tag, version): its report and line."""
-    first = rows.group_by("nth", "tag", "version").agg(pl.col("rank").min())
+    """The row of each (nth, tag, version): its report and line.
+
+    A cash flow statement shows one tag at the beginning and at the end of the period; values are
+    for its end.
+    """
+    opens = pl.col("plabel").str.contains("(?i)beginning").fill_null(value=False)
+    rank = pl.coalesce(pl.col("rank").filter(~opens).min(), pl.col("rank").min())
+    first = rows.group_by("nth", "tag", "version").agg(rank)
     return first.join(rows.select("rank", "report", "line"), on="rank").drop("rank")
 
 

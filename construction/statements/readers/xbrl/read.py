@@ -26,7 +26,7 @@ from construction.statements.model import (
 )
 from construction.statements.periods.conventions import DaysKnown, NamingEvidence
 from construction.statements.readers.concepts import label_of, statement_of
-from construction.statements.readers.sec.contracts import SecConfig
+from construction.statements.readers.sec.contracts import CODES, SecConfig
 from construction.statements.readers.sec.points import (
     Context,
     judged_facts,
@@ -37,7 +37,6 @@ from construction.statements.readers.sec.points import (
     with_series,
 )
 from construction.statements.readers.sec.read import (
-    STATEMENTS,
     judged_rows,
     rows_of,
     tag_rows_in_filings,
@@ -66,12 +65,15 @@ _NAMES = (
     "NameOfReportingEntityOrOtherMeansOfIdentification",
     "EntityCurrentLegalOrRegisteredName",
     "EntityRegistrantName",
+    "FullRegisteredNameOfCompany",  # South Africa
+    "NameOfReportingEntity",  # Denmark
+    "LegalEntityName",  # the Netherlands
+    "DatiAnagraficiDenominazione",  # Italy
     "NameOfUltimateParentOfGroup",
 )
 _COUNTRY = ("CountryOfIncorporation", "DomicileOfEntity", "EntityAddressCountry",
             "AddressOfRegisteredOfficeOfEntity", "PrincipalPlaceOfBusiness")  # fmt: skip
 _FILED_IN = re.compile(r"-([A-Z]{2})-\d+\.json$")  # filings.xbrl.org: LEI-2022-03-31-ESEF-GB-0.json
-_CODE = {str(statement): code for code, statement in STATEMENTS.items()}
 _WINDOW = 12  # facts: how far a neighbour may be that says in which statement a fact stands
 _YEAR = 12
 _DECEMBER = "12-31"
@@ -240,11 +242,11 @@ def _row_frame(filings: Sequence[_Filing]) -> pl.DataFrame:
         lines: Counter[str] = Counter()
         shown = _presented(filing) or _ordered(filing)
         for statement, concept, negated, label in shown:
-            code = _CODE[str(statement)]
+            code = CODES[str(statement)]
             rows.append(
                 {
                     "adsh": filing.name,
-                    "report": str(1 + list(_CODE).index(str(statement))),
+                    "report": str(1 + list(CODES).index(str(statement))),
                     "line": str(lines[code]),
                     "stmt": code,
                     "tag": concept,
@@ -352,7 +354,8 @@ def _companies(filings: Sequence[_Filing], config: XbrlConfig) -> pl.DataFrame:
 
 
 def _country(document: Document) -> str | None:
-    """The country that the document names, as a code, or the one in which it was filed."""
+    """The country that the document names, as a code, or the one in which it was filed, or whose
+    register numbers the company."""
     for concept in _COUNTRY:
         text = (document.text(concept) or "").casefold()
         matches = [code for name, code in _COUNTRIES.items() if re.search(rf"\b{name}\b", text)]
@@ -361,7 +364,7 @@ def _country(document: Document) -> str | None:
         if matches:
             return matches[-1]
     filed_in = _FILED_IN.search(document.label)
-    return filed_in[1] if filed_in else None
+    return filed_in[1] if filed_in else document.register
 
 
 def _year_end(facts: Sequence[Fact]) -> str | None:

@@ -36,9 +36,11 @@ _STANDARD = re.compile(
     r"xbrl\.ifrs\.org|fasb\.org|xbrl\.sec\.gov|frc\.org\.uk|esma\.europa\.eu|edinet|tdnet"
 )
 _SUFFIX = re.compile(r"(?:Axis|Dimension|Member|Domain)$")
+_DOMAIN = re.compile(r"https?://[\w.-]+\.(?!eu\b)([a-z]{2})(?:[:/]|$)", re.I)
 _PLAIN = re.compile(r"[^\w &.,()'’%/+-]+")
 _MONTH, _LEEWAY = 30.4375, 8  # days; 52/53-week years and short months
 _LONGEST = 40  # characters of a value
+_ENGLISH = (None, "AU", "CA", "GB", "IE", "IN", "NZ", "SG", "US", "ZA")
 
 
 class XbrlConfig(StageConfig):
@@ -105,8 +107,8 @@ class Row:
 
 @dataclass(slots=True)
 class Document:
-    """One document of `size` facts: those that can be used, texts (concept, language, text), and
-    how many others there are by reason."""
+    """One document of `size` facts: those that can be used, texts (concept, language, text) about
+    the filer itself, and how many others there are by reason."""
 
     label: str
     digest: str
@@ -119,18 +121,22 @@ class Document:
     rows: list[Row] = field(default_factory=list)
     company: dict[str, str] = field(default_factory=dict)
     filed: date | None = None
+    register: str | None = None  # the country of the register that numbers its entities
 
     @property
     def language(self) -> str:
-        """The language of most texts."""
+        """The language of most texts; without one English, or unknown where other languages are
+        spoken."""
         counted = Counter(language[:2] for _, language, _ in self.texts if language)
-        return max(sorted(counted), key=lambda entry: counted[entry]) if counted else "en"
+        if not counted:
+            return "en" if self.register in _ENGLISH else "und"
+        return max(sorted(counted), key=lambda entry: counted[entry])
 
     def text(self, *concepts: str) -> str | None:
         """The text of the first of these concepts that has one, in English if possible."""
         for concept in concepts:
             matches = [(not lang.startswith("en"), said) for name, lang, said in self.texts
-                     if name == concept and said.strip()]  # fmt: skip
+                     if name.rpartition(":")[2] == concept and said.strip()]  # fmt: skip
             if matches:
                 return min(matches, key=lambda pair: pair[0])[1].strip()
         return None
@@ -235,10 +241,25 @@ def read_document(name: str, content: bytes, sidecar: bytes, config: XbrlConfig)
     document = Document(name, sha256(content).hexdigest(), len(listed))
     namespaces = info.get("namespaces")
     names = {k: str(v) for k, v in namespaces.items()} if isinstance(namespaces, dict) else {}
+    schemes = (names.get(entity.partition(":")[0], "") for entity in _entities(listed))
+    document.register = next((code for scheme in schemes if (code := _country(scheme))), None)
     read = [_fact(fact, order, names, document) for order, fact in enumerate(listed)]
     document.facts = _single([fact for fact in read if fact is not None], document)
     _with_sidecar(document, _parsed(sidecar) if sidecar.strip() else {}, names)
     return document
+
+
+def _entities(facts: Sequence[Any]) -> Iterator[str]:
+    for fact in facts:
+        about = fact.get("dimensions") if isinstance(fact, dict) else None
+        if isinstance(about, dict):
+            yield str(about.get("entity", ""))
+
+
+def _country(scheme: str) -> str | None:
+    """The country of a register by the domain of its scheme: http://www.dcca.dk/cvr is DK."""
+    domain = _DOMAIN.match(scheme)
+    return None if domain is None else {"UK": "GB"}.get(domain[1].upper(), domain[1].upper())
 
 
 def concept_name(qname: str, namespaces: Mapping[str, str]) -> str:
@@ -260,7 +281,9 @@ def _fact(raw: Any, order: int, names: Mapping[str, str], document: Document) ->
     is_number = "unit" in about or "decimals" in raw
     reason = XbrlReason.NIL if value is None else None
     if reason is None and not is_number:
-        document.texts.append((concept, str(about.get("language", "")), str(value)))
+        parts = _dimensions(about, names).split(";")
+        if all(part.endswith("Consolidated") for part in parts if part):  # of no subsidiary
+            document.texts.append((concept, str(about.get("language", "")), str(value)))
         reason = XbrlReason.NOT_NUMERIC
     days = _days(str(about.get("period", "")))
     plain = None if reason else plain_decimal(str(value))

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.enrichment.enrich import enrich, shown, unit_line, write_pictures
-from construction.statements.enrichment.picture import EnrichmentConfig, Page, Row, draw
+from construction.statements.enrichment.enrich import pages, shown, unit_line, write_pictures
+from construction.statements.enrichment.picture import Page, Row, draw
 from construction.statements.model import Statements
 from tests.construction.statements.enrichment.glyphs import missing_glyphs
 from tests.construction.statements.questions.small import YEAR_END, Book
 
 _SVG = "{http://www.w3.org/2000/svg}"
-_CONFIG = EnrichmentConfig()
+_ROUND = 0.6
 _LAST_YEAR = date(2009, 3, 31)
 
 
@@ -34,26 +34,24 @@ def a_balance_sheet(n_lines: int = 30) -> tuple[Statements, list[str]]:
     return book.close(), points
 
 
-def test_ten_rows_on_both_sides_with_the_values_of_the_period() -> None:
-    statements, points = a_balance_sheet()
-    result = enrich([points[15]], statements, _CONFIG)[points[15]]
-    assert result.in_statement
-    assert [row.offset for row in result.rows] == list(range(-10, 11))
-    assert [row.line for row in result.rows] == list(range(6, 27))
-    own = result.rows[10]
-    assert (own.label, own.value, own.shown, own.before) == ("項目 15 <&>", "16000000", "16", "15")
-    assert result.rows[15].shown == "(21)"  # printed with the opposite sign
-    assert result.section == ("Balance sheet", "Current assets")
-    assert result.page.period == "March 31, 2010"
-    assert result.page.before == "March 31, 2009"
-    assert result.page.unit == "in millions of Japanese yen"
+def test_rows_on_both_sides_with_the_values_of_the_period() -> None:
+    statements, points = a_balance_sheet(60)
+    page = pages([points[25]], statements, _ROUND)[points[25]]
+    assert [row.own for row in page.rows] == [at == 20 for at in range(41)]
+    own = page.rows[20]
+    assert (own.label, own.shown, own.before) == ("項目 25 <&>", "26", "25")
+    assert page.rows[15].shown == "(21)"  # printed with the opposite sign
+    assert page.section == "Balance sheet > Current assets"
+    assert page.period == "March 31, 2010"
+    assert page.before == "March 31, 2009"
+    assert page.unit == "in millions of Japanese yen"
 
 
 def test_the_window_ends_with_the_statement() -> None:
     statements, points = a_balance_sheet()
-    result = enrich([points[0]], statements, _CONFIG)[points[0]]
-    assert [row.offset for row in result.rows] == list(range(-1, 11))
-    assert result.rows[0].heading and result.rows[0].shown == ""
+    page = pages([points[0]], statements, _ROUND)[points[0]]
+    assert [row.own for row in page.rows] == [at == 1 for at in range(22)]
+    assert page.rows[0].heading and page.rows[0].shown == ""
 
 
 def test_a_neighbour_shows_what_the_document_said_before_it_was_restated() -> None:
@@ -65,8 +63,8 @@ def test_a_neighbour_shows_what_the_document_said_before_it_was_restated() -> No
     book.restated(other, "6000000", document="doc-1")
     for at, line in enumerate(lines):
         book.row(at, f"Item {at}", line)
-    result = enrich([own], book.close(), _CONFIG)[own]
-    assert [row.value for row in result.rows] == ["5000000", "6000000"]
+    result = pages([own], book.close(), _ROUND)[own]
+    assert [row.shown for row in result.rows] == ["5", "6"]
 
 
 def test_cash_at_the_beginning_is_that_of_the_day_before_the_period() -> None:
@@ -80,23 +78,22 @@ def test_cash_at_the_beginning_is_that_of_the_day_before_the_period() -> None:
     book.row(1, "Net cash", sales)
     book.row(2, "Cash at beginning of year", cash)
     book.row(3, "Cash at end of year", cash)
-    result = enrich([own], book.close(), _CONFIG)[own]
+    result = pages([own], book.close(), _ROUND)[own]
     assert [row.shown for row in result.rows] == ["5", "2", "7"]
 
 
 def test_the_font_has_all_the_marks_that_the_page_itself_brings() -> None:
     statements, points = a_balance_sheet(12)
-    for result in enrich(points, statements, _CONFIG).values():
-        assert missing_glyphs("".join(ElementTree.fromstring(result.svg).itertext())) == ""
+    for result in pages(points, statements, _ROUND).values():
+        assert missing_glyphs("".join(ElementTree.fromstring(draw(result)).itertext())) == ""
 
 
 def test_a_point_in_no_statement_stands_alone() -> None:
     book = Book()
     company = book.company("sec:1", "Ardent Mills")
     point = book.value(book.line(company, "Balance sheet | Item"), "5000", report=None, line=None)
-    result = enrich([point, "unknown"], book.close(), _CONFIG)[point]
-    assert not result.in_statement
-    assert [(row.offset, row.value) for row in result.rows] == [(0, "5000")]
+    result = pages([point, "unknown"], book.close(), _ROUND)[point]
+    assert [(row.own, row.shown) for row in result.rows] == [(True, "5")]
 
 
 def test_order_of_rows_does_not_matter() -> None:
@@ -108,13 +105,13 @@ def test_order_of_rows_does_not_matter() -> None:
         result.history.reverse(),
         result.rows.reverse(),
     )
-    assert enrich(points[::-1], turned, _CONFIG) == enrich(points, result, _CONFIG)
+    assert pages(points[::-1], turned, _ROUND) == pages(points, result, _ROUND)
 
 
 def test_one_cell_is_highlighted_and_it_is_the_points() -> None:
     statements, points = a_balance_sheet()
-    result = enrich([points[15]], statements, _CONFIG)[points[15]]
-    root = ElementTree.fromstring(result.svg)
+    result = pages([points[15]], statements, _ROUND)[points[15]]
+    root = ElementTree.fromstring(draw(result))
     (cell,) = [rect for rect in root.iter(f"{_SVG}rect") if rect.get("class") == "cell"]
     top = float(cell.get("y", "0"))
     inside = [
@@ -129,7 +126,7 @@ def test_one_cell_is_highlighted_and_it_is_the_points() -> None:
 
 @given(label=st.text(max_size=200), company=st.text(max_size=200))
 def test_hostile_labels_stay_text(label: str, company: str) -> None:
-    row = Row(0, 1, label + "</text><script>alert(1)</script>", "1", "1", "", False)
+    row = Row(True, label + "</text><script>alert(1)</script>", "1", "", False)
     page = Page(company, "Balance sheet", "", "in euros", "", "", "", (row,))
     root = ElementTree.fromstring(draw(page))
     assert {element.tag for element in root.iter()} <= {
@@ -186,9 +183,9 @@ def test_rows_of_other_units_are_scaled_by_their_own() -> None:
     point = book.value(per_share, "0.51", line=2)
     book.row(1, "Sales", sales)
     book.row(2, "Earnings per share", per_share)
-    result = enrich([point], book.close(), _CONFIG)[point]
+    result = pages([point], book.close(), _ROUND)[point]
     assert [row.shown for row in result.rows] == ["812", "0.51"]
-    assert result.page.unit == "in millions of US dollars, per-share amounts in US dollars"
+    assert result.unit == "in millions of US dollars, per-share amounts in US dollars"
 
 
 def test_a_part_stands_among_the_rows_of_the_same_part() -> None:
@@ -201,13 +198,12 @@ def test_a_part_stands_among_the_rows_of_the_same_part() -> None:
             line = book.line(company, name, dimensions=f"Geography={part}", concept=item)
             points[part, item] = book.value(line, f"{value}000000", line=at)
         book.row(at, item, None)
-    result = enrich([points["Asia", "Assets"]], book.close(), _CONFIG)[points["Asia", "Assets"]]
-    assert result.in_statement
+    result = pages([points["Asia", "Assets"]], book.close(), _ROUND)[points["Asia", "Assets"]]
     assert [(row.label, row.shown) for row in result.rows] == [("Sales", "10"), ("Assets", "20")]
 
 
 def test_heads_of_columns_do_not_meet() -> None:
-    day, row = "September 30, 2010", Row(0, 1, "Sales", "1", "1", "1", False, "USD")
+    day, row = "September 30, 2010", Row(True, "Sales", "1", "1", False, "USD")
     page = Page("A", "B", "C", "D", f"12 months to {day}", f"12 months to {day}", "E", (row,))
     heads = [
         (float(text.get("x", 0)), text.text or "")
@@ -221,7 +217,7 @@ def test_heads_of_columns_do_not_meet() -> None:
 
 def test_pictures_are_written_under_their_numbers(tmp_path: Path) -> None:
     statements, points = a_balance_sheet(3)
-    result = enrich(points, statements, _CONFIG)
+    result = pages(points, statements, _ROUND)
     numbers = {point: number for number, point in enumerate(points, start=1)}
     write_pictures(tmp_path / "svg", result, numbers)
     assert sorted(path.name for path in (tmp_path / "svg").iterdir()) == [
@@ -233,4 +229,4 @@ def test_pictures_are_written_under_their_numbers(tmp_path: Path) -> None:
 
 def test_year_end_is_the_day_shown() -> None:
     statements, points = a_balance_sheet(2)
-    assert enrich(points, statements, _CONFIG)[points[0]].page.period.endswith(str(YEAR_END.year))
+    assert pages(points, statements, _ROUND)[points[0]].period.endswith(str(YEAR_END.year))

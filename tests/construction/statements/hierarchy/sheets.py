@@ -8,12 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.config import HierarchyConfig
 from construction.statements.hierarchy.rebuild import rebuild
 from tests.construction.statements.frames import points, rows, series
 
 Line = tuple[str, str, str | None]  # concept, label, value
-CONFIG = HierarchyConfig()
 
 
 def as_filed(
@@ -45,12 +43,12 @@ def as_filed(
 
 
 def names(lines: Sequence[Line], statement: str = "Balance sheet", **more: Any) -> list[str]:
-    actual = rebuild(*as_filed(lines, statement, **more), CONFIG)
+    actual = rebuild(*as_filed(lines, statement, **more))
     return [name.removeprefix(f"{statement} | ") for name in actual["name"].to_list()]
 
 
 def methods(lines: Sequence[Line], statement: str = "Balance sheet") -> list[str]:
-    return rebuild(*as_filed(lines, statement), CONFIG)["method"].to_list()
+    return rebuild(*as_filed(lines, statement))["method"].to_list()
 
 
 SHEET: list[Line] = [

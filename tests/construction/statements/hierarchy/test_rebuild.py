@@ -11,15 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.config import HierarchyConfig
-from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
+from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.model import SERIES, Statements
 from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.sec.read import read_sec
 from tests.construction.statements.frames import points, rows, series
 from tests.construction.statements.hierarchy.sheets import (
-    CONFIG,
     SHEET,
     Line,
     as_filed,
@@ -34,14 +32,14 @@ def test_the_newest_filing_decides() -> None:
     valued = new[2].with_columns(filed=date(2012, 1, 1))
     earlier = new[2].with_columns(filed=date(2011, 1, 1), document=pl.lit("D1"))
     shown = pl.concat([old[1], new[1]])
-    actual = rebuild(result, shown, pl.concat([valued, earlier]), CONFIG)
+    actual = rebuild(result, shown, pl.concat([valued, earlier]))
     assert actual["name"][0] == "Balance sheet | Liabilities | Ships"
 
 
 def test_parenthetical_rows_do_not_stand_in_the_way() -> None:
     sheet = as_filed(SHEET)
     beside = sheet[1].with_columns(parenthetical=pl.col("label") == "Spare parts")
-    actual = rebuild(sheet[0], beside, sheet[2], CONFIG)["name"].to_list()
+    actual = rebuild(sheet[0], beside, sheet[2])["name"].to_list()
     assert actual[0] == "Balance sheet | Assets | Current assets | Cash"
     assert actual[1] == "Balance sheet | Spare parts"
 
@@ -63,7 +61,7 @@ def test_dimensions_become_axis_and_member() -> None:
             "dimensions": "A=B;C=D;E=F;G=H;",
         },
     )
-    actual = rebuild(result, rows(), points(), CONFIG)["name"].to_list()
+    actual = rebuild(result, rows(), points())["name"].to_list()
     assert actual == [
         "Segments | Product or service | IPhone | Geographical | Europe | Revenues",
         "Segments | A | B | C | D; E: F; G: H | Revenues",
@@ -74,9 +72,10 @@ def test_a_separator_in_a_label_is_no_separator() -> None:
     assert names([("X1", "This | that  here", None)]) == ["This / that here"]
 
 
-def test_deep_sections_keep_the_outer_ones_and_the_last() -> None:
+def test_deep_sections_keep_the_outer_ones_and_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = as_filed([("土地", "Land", None)])
-    actual = rebuild(*sheet, HierarchyConfig(max_components=4))
+    monkeypatch.setattr("construction.statements.hierarchy.rebuild._MOST_SECTIONS", 2)
+    actual = rebuild(*sheet)
     assert actual["name"][0] == "Balance sheet | Assets | Property, plant and equipment | Land"
 
 
@@ -90,7 +89,7 @@ def test_a_deeper_name_of_the_reader_stays() -> None:
             "name": "Operating indicators | Retail | Stores",
         }
     )
-    actual = rebuild(result, rows(), points(), CONFIG).row(0, named=True)
+    actual = rebuild(result, rows(), points()).row(0, named=True)
     assert (actual["name"], actual["depth"]) == ("Operating indicators | Retail | Stores", 3)
 
 
@@ -107,7 +106,7 @@ def test_no_two_series_share_a_name(
 ) -> None:
     base = {"concept": "X", "label": "Sum", "statement": "Other"}
     result = series({**base, "series_id": "1", **item}, {**base, "series_id": "2", **other})
-    assert rebuild(result, rows(), points(), CONFIG)["name"].to_list() == expected
+    assert rebuild(result, rows(), points())["name"].to_list() == expected
 
 
 def test_two_companies_may_share_a_name() -> None:
@@ -115,7 +114,7 @@ def test_two_companies_may_share_a_name() -> None:
     result = series(
         {**base, "series_id": "1", "company_id": "a"}, {**base, "series_id": "2", "company_id": "b"}
     )
-    assert rebuild(result, rows(), points(), CONFIG)["name"].to_list() == ["Other | Sum"] * 2
+    assert rebuild(result, rows(), points())["name"].to_list() == ["Other | Sum"] * 2
 
 
 _WORDS = st.sampled_from(
@@ -137,28 +136,14 @@ _CONCEPTS = st.sampled_from(
 )
 def test_any_statement_is_named_once_and_in_any_order(lines: list[Line], shuffler: Any) -> None:
     result, shown, valued = as_filed(lines)
-    actual = rebuild(result, shown, valued, CONFIG)
+    actual = rebuild(result, shown, valued)
     assert actual.schema == pl.Schema(SERIES.schema)
     assert actual["series_id"].to_list() == result["series_id"].to_list()
     assert actual["name"].n_unique() == actual.height
     assert all(2 <= depth <= 6 for depth in actual["depth"])
     order = list(range(shown.height))
     shuffler.shuffle(order)
-    assert rebuild(result, shown[order], valued, CONFIG).equals(actual)
-
-
-def test_report() -> None:
-    actual = rebuild(*as_filed(SHEET), CONFIG)
-    report = hierarchy_report(actual, as_filed(SHEET)[2])
-    assert report["by_method"] == {"totals": 0.923076923, "tree": 0.076923077, "flat": 0.0}
-    assert report["depths"] == {"2": 3, "3": 4, "4": 6}
-    assert report["under_sections"] == report["points_under_sections"] == 0.769230769
-    assert report["shared_names"] == 0
-    assert report["by_statement"] == {"Balance sheet": {"totals": 12, "tree": 1}}
-
-
-def test_report_of_nothing() -> None:
-    assert hierarchy_report(series())["under_sections"] == 0.0
+    assert rebuild(result, shown[order], valued).equals(actual)
 
 
 def _real(name: str, material: Path) -> Statements:
@@ -171,10 +156,11 @@ def _real(name: str, material: Path) -> Statements:
 @pytest.mark.parametrize(("name", "flat"), [("sec", 0.05), ("edinet", 0.02)])
 def test_real_statements(name: str, flat: float, material: Path) -> None:
     result = _real(name, material)
-    actual = rebuild(result.series, result.rows, result.points, CONFIG)
-    report = hierarchy_report(actual, result.points)
-    assert report["shared_names"] == 0
-    assert max(map(int, report["depths"])) <= 6
-    assert report["by_method"]["totals"] > 0.5
-    assert report["by_method"]["flat"] < flat
-    assert report["points_under_sections"] > 0.75
+    actual = rebuild(result.series, result.rows, result.points)
+    assert actual.select("company_id", "name").is_duplicated().sum() == 0
+    assert actual.select(pl.col("depth").max()).item() <= 6
+    shares = dict(actual["method"].value_counts(normalize=True).iter_rows())
+    assert shares["totals"] > 0.5
+    assert shares["flat"] < flat
+    deep = actual.filter(pl.col("depth") > 2)
+    assert result.points.join(deep, on="series_id", how="semi").height > 0.75 * result.points.height

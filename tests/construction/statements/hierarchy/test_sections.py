@@ -10,7 +10,6 @@ from construction.statements.hierarchy.stack import section_title, spaced
 from construction.statements.hierarchy.tree import Role, default_trees, parse_trees
 from data.errors import InputError
 from tests.construction.statements.hierarchy.sheets import (
-    CONFIG,
     SHEET,
     Line,
     as_filed,
@@ -181,7 +180,7 @@ def test_the_sign_shown_is_the_sign_added() -> None:
         ]
     )
     shown = sheet[1].with_columns(negated=pl.col("label") == "Wear")
-    actual = rebuild(sheet[0], shown, sheet[2], CONFIG)["name"].to_list()
+    actual = rebuild(sheet[0], shown, sheet[2])["name"].to_list()
     section = "Balance sheet | Assets | Non-current assets | Property, plant and equipment"
     assert actual[1:3] == [f"{section} | At cost", f"{section} | Wear"]
 
@@ -290,7 +289,7 @@ def test_a_japanese_balance_sheet_keeps_both_names() -> None:
     local = [f"貸借対照表 | {japanese}" for japanese, _ in result]
     filed = sheet[0].with_columns(pl.Series("name_local", local))
     shown = sheet[1].with_columns(pl.Series("label", [japanese for japanese, _ in result]))
-    actual = rebuild(filed, shown, sheet[2], CONFIG)
+    actual = rebuild(filed, shown, sheet[2])
     plant = "Balance sheet | Assets | Non-current assets | Property, plant and equipment"
     other = "Balance sheet | Assets | Non-current assets | Investments and other assets"
     assert actual["name"].to_list() == [

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.model import POINTS
-from construction.statements.periods.conventions import MidYear, PeriodConfig, YearLabel
+from construction.statements.periods.conventions import PeriodConfig, YearLabel
 from construction.statements.periods.fill import (
     derived_points,
     difference,
@@ -74,13 +74,6 @@ def test_a_company_with_quarters_closes_its_second_quarter_in_mid_year() -> None
     assert actual["period_type"].to_list() == ["quarter", "quarter", "half"]
 
 
-@pytest.mark.parametrize("choice", [MidYear.H1, MidYear.Q2])
-def test_the_middle_of_the_year_can_be_set(choice: MidYear) -> None:
-    given_points = points(_point("mid", None, "2010-06-30", 0))
-    actual = with_periods(given_points, companies({}), PeriodConfig(mid_year=choice))
-    assert actual["fiscal_period"][0] == choice
-
-
 def test_a_changed_year_end_is_followed() -> None:
     """Years to March until 2014, years to December from 2015, nine months between."""
     given_points = points(
@@ -107,17 +100,16 @@ def test_a_trailing_year_beside_a_quarter_is_no_year_end() -> None:
     assert actual["fiscal_period"].to_list() == [None, "Q1"]
 
 
-def test_the_name_of_a_year_comes_from_company_then_source_then_country() -> None:
+def test_the_name_of_a_year_comes_from_company_then_source() -> None:
     config = PeriodConfig(
-        label_by_country={"JP": YearLabel.START},
-        label_by_source={"sec": YearLabel.END},
+        label_by_source={"sec": YearLabel.END, "x": YearLabel.START},
         label_by_company={"sec:2": YearLabel.START},
     )
     firms = companies(
         {"company_id": "sec:1", "source": "sec", "country": "JP", "fiscal_year_end": "03-31"},
         {"company_id": "sec:2", "source": "sec", "country": "JP", "fiscal_year_end": "03-31"},
         {"company_id": "x:3", "source": "x", "country": "JP", "fiscal_year_end": "03-31"},
-        {"company_id": "x:4", "source": "x", "country": "US", "fiscal_year_end": "03-31"},
+        {"company_id": "y:4", "source": "y", "country": "US", "fiscal_year_end": "03-31"},
     )
     ids = firms["company_id"].to_list()
     span = ("2009-04-01", "2010-03-31", 12)

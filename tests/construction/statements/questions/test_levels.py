@@ -100,7 +100,7 @@ def test_two_values_make_a_growth_or_a_difference() -> None:
     for name in ("Net sales", "Cost of sales", "Interest expense", "Gross profit", "Net profit"):
         book = Book()
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
-        before, now = quarters(book, company, f"Cash flow statement | {name}", "4000000", "5000000")
+        before, now = quarters(book, company, f"Income statement | {name}", "4000000", "5000000")
         (question,) = made(book, ALL_HARD, now)
         if question.level is Level.EASY:
             continue
@@ -119,10 +119,17 @@ def test_two_values_make_a_growth_or_a_difference() -> None:
     assert seen == {Operation.GROWTH, Operation.DIFFERENCE}
 
 
-def test_a_line_is_set_in_relation_to_the_whole() -> None:
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Cash and cash equivalents", "cash and cash equivalents"),
+        ("Mills and silos, net", "net mills and silos"),
+    ],
+)
+def test_a_line_is_set_in_relation_to_the_whole(name: str, words: str) -> None:
     book = Book()
     company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
-    cash = book.line(company, "Balance sheet | Cash and cash equivalents")
+    cash = book.line(company, f"Balance sheet | {name}")
     total = book.line(company, "Balance sheet | Total assets")
     point = book.value(cash, "1000000", months=0)
     whole = book.value(total, "8000000", months=0)
@@ -130,10 +137,7 @@ def test_a_line_is_set_in_relation_to_the_whole() -> None:
     assert question.combined is not None
     assert (question.combined.operation, question.combined.point.point_id) == ("ratio", whole)
     assert question.answer == "12.5 percent"
-    assert (
-        "cash and cash equivalents of Ardent Mills Inc. as a percentage of its total assets"
-        in question.text
-    )
+    assert f"{words} of Ardent Mills Inc. as a percentage of its total assets" in question.text
     assert oracle_passes(book, question)
 
 

@@ -70,12 +70,12 @@ def test_a_year_is_named_only_where_its_name_is_known(
         (
             {"days": "stated"},
             None,
-            "the three months ended April 30, 2010 (the first quarter of its fiscal year)",
+            "the three months ended April 30, 2010",
         ),
         (
             {"days": "rounded"},
             date(2010, 5, 1),
-            "the quarter ended May 1, 2010 (the first quarter of its fiscal year)",
+            "the quarter ended May 1, 2010",
         ),
         ({"named_by": "end"}, None, "the first quarter of fiscal 2011"),
         (

@@ -59,7 +59,7 @@ from tests.construction.statements.questions.small import Book, drawn
         ("Other, net (fixed assets)", "other fixed assets, net", True),
         ("Proceeds From Payments For Swaps", "proceeds from (payments for) swaps", True),
         ("Unrealized Gains Losses on Swaps", "unrealized gain (loss) on swaps", False),
-        ("Net Cash Provided By Used In Mergers", "net cash provided by (used in) mergers", False),
+        ("Net Cash Provided By Used In Mergers", "net cash flow from mergers", False),
         ("Due to Related Parties, Current", "current amounts due to related parties", True),
         ("Interest Expense", "interest expense", False),
         ("Cash and Cash Equivalents, Period Increase (Decrease)",
@@ -90,6 +90,13 @@ from tests.construction.statements.questions.small import Book, drawn
         ("Other (investments and other assets)",
          "other items within investments and other assets", True),
         ("Excess of Cost", "excess of cost", False),
+        ("Net income for the period", "net income", False),
+        ("Income Taxes Paid, Net", "income taxes paid, net of refunds", True),
+        ("Total Cash and cash equivalents.", "total cash and cash equivalents", True),
+        ("Supply & Logistics mill revenues", "Supply & Logistics mill revenues", True),
+        ("Shares of mills subject to redemption", "shares of mills subject to redemption", True),
+        ("Increase (Decrease) in Prepaid grain share, and other assets",
+         "increase (decrease) in prepaid grain share, and other assets", False),
     ],
 )  # fmt: skip
 def test_labels(label: str, text: str, plural: bool) -> None:
@@ -299,10 +306,7 @@ def test_balances_declare_only_what_can_turn() -> None:
 @pytest.mark.parametrize(
     ("phrase", "side", "negated", "clause"),
     [
-        ("interest and dividend income", FlowSide.ADDED_BACK, False,
-         "Give an amount subtracted in the cash flow statement as a negative number."),
         ("excess tax benefit", FlowSide.CASH, False, "Give a cash outflow as a negative number."),
-        ("excess tax benefit", FlowSide.CASH, True, MINUS),
         ("profit before income taxes", FlowSide.ADDED_BACK, False,
          "Give a loss as a negative number."),
         ("payments for swaps", None, True, "Give cash received as a negative number."),
@@ -467,15 +471,39 @@ def test_unknown_and_repeated_points_are_refused() -> None:
             make_questions(table, book.close(), CONFIG, 7)
 
 
-def test_a_gain_that_a_cash_flow_statement_subtracts_is_no_loss() -> None:
+@pytest.mark.parametrize(
+    ("label", "value", "negated"),
+    [
+        ("Gain on bargain purchase", "-5000000", False),  # subtracted, and no loss
+        ("Interest and dividend income", "-5000000", False),
+        ("Deferred flour", "5000000", True),  # printed as -5
+        ("Natural gas stored", "5000000", False),  # a change, and which one nothing says
+    ],
+)
+def test_items_whose_sign_a_cash_flow_statement_does_not_explain_are_not_asked(
+    label: str, value: str, negated: bool
+) -> None:
     book, company = one_company()
-    line = book.line(
-        company, "Cash flow statement | Operating activities | Gain on bargain purchase"
+    book.line(company, "Balance sheet | Assets | Natural gas stored, at cost")
+    line = book.line(company, f"Cash flow statement | Operating activities | {label}")
+    book.row(1, label, line, company_id=company, negated=negated)
+    batch = make_questions(drawn(book.value(line, value)), book.close(), CONFIG, 7)
+    assert [row.reason for row in batch.rejections] == [QuestionReason.SIGN_UNCLEAR]
+
+
+def test_a_question_with_too_many_qualifiers_is_not_asked() -> None:
+    book, company = one_company()
+    point = book.value(book.line(company, "Income statement | Revenues"), "5000000")
+    config = CONFIG.model_copy(update={"max_characters": 80})
+    batch = make_questions(drawn(point), book.close(), config, 7)
+    assert [row.reason for row in batch.rejections] == [QuestionReason.OVERLOADED]
+
+
+def test_what_was_paid_needs_no_word_about_its_sign() -> None:
+    words = Words(
+        "Ardent", "", phrase_of("Dividends paid"), "", "for 2010", "in euros", "", "Give."
     )
-    text = ask(book, book.value(line, "-5000000")).text
-    assert text.endswith(
-        "Give an amount subtracted in the cash flow statement as a negative number."
-    )
+    assert sentence(words, 0) == "How much in dividends did Ardent pay for 2010, in euros?"
 
 
 def test_a_payment_shown_with_its_sign_turned_over_is_a_receipt_below_zero() -> None:

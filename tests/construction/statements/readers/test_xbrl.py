@@ -297,6 +297,33 @@ def test_a_filers_own_concept_stands_where_both_neighbours_stand(tmp_path: Path)
     assert kinds["bm:Between"] == "Other"
 
 
+@pytest.mark.parametrize(
+    ("scheme", "country", "language"),
+    [
+        ("http://www.dcca.dk/cvr", "DK", "und"),
+        ("http://www.companieshouse.gov.uk/", "GB", "en"),
+        ("http://standards.iso.org/iso/17442", None, "en"),
+        ("https://register.example.eu/", None, "en"),
+    ],
+)
+def test_the_register_tells_the_country_and_whether_words_may_be_english(
+    tmp_path: Path, scheme: str, country: str | None, language: str
+) -> None:
+    own = fact("own:Grain", "5")
+    named = text("gsd:NameOfReportingEntity", "Ardent Mills", "")
+    other = text("own:NameOfReportingEntity", "Barley Mills", "")
+    other["dimensions"]["own:SubsidiaryAxis"] = "own:Barley"
+    for one in (named, other):
+        del one["dimensions"]["language"]
+    names = {"lei": scheme, "own": "https://own.example", "iso4217": "http://x/iso4217"}
+    path = write(tmp_path, [own, other, named], namespaces=names)
+    statements = read(path)
+    columns = ("name", "country", "language")
+    assert statements.companies.select(columns).rows() == [("Ardent Mills", country, language)]
+    method = "reported" if language == "en" else "untranslated"
+    assert statements.series["label_method"].to_list() == [method]
+
+
 def test_a_later_document_restates(tmp_path: Path) -> None:
     first = write(tmp_path, [*NAMED, fact("ifrs-full:Revenue", "70", YEAR_BEFORE)], "a")
     later = [fact("ifrs-full:Revenue", "71", YEAR_BEFORE), fact("ifrs-full:Revenue", "90")]

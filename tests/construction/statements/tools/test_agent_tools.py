@@ -114,7 +114,6 @@ def test_series_by_tag() -> None:
         ({}, "Give either series_id or series_name"),
         ({"series_id": CASH, "series_name": "Cash"}, "Give either series_id or series_name"),
         ({"series_id": CASH, "period": "someday"}, "No such period: found text of 7 characters"),
-        ({"series_id": CASH, "limit": 501}, "limit must be 1 to 500"),
     ],
 )
 def test_values_refused(arguments: dict[str, str], result: str) -> None:

@@ -131,6 +131,16 @@ def test_a_bracketed_row_is_no_place_beside_another(tmp_path: Path) -> None:
     assert alone.series["statement"].to_list() == ["Balance sheet"]
 
 
+def test_a_balance_stands_in_the_row_for_the_end_of_the_period(tmp_path: Path) -> None:
+    rows = [
+        {"line": "7", "plabel": "Cash at the beginning of the quarter", "stmt": "CF"},
+        {"line": "9", "plabel": "Cash at the end of the quarter", "stmt": "CF"},
+    ]
+    facts = [{"qtrs": "0"}, {"qtrs": "0", "ddate": "20091231"}]
+    points = read(tmp_path, DataSet(num=facts, pre=rows)).points
+    assert points["line"].to_list() == [9, 9]
+
+
 def test_a_tag_in_several_statements_belongs_to_the_first_of_them(tmp_path: Path) -> None:
     pre = [
         {"report": "6", "line": "1", "stmt": "CF"},
