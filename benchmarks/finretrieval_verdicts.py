@@ -199,9 +199,11 @@ def written(row: Row) -> dict[str, str]:
         "as JSON": json.dumps({"answer": row.value, **{k: v for k, v in named.items() if v}}),
     }
     if sign and row.unit != PERCENT:
-        minus = "-" if number.startswith("-") else ""
-        forms["sign"] = f"{minus}{sign}{number.removeprefix('-')}"
-        forms["accounts"] = f"{sign}({number[1:]})" if minus and " " not in number else plain(row)
+        minus, digits = number[: number.startswith("-")], number.removeprefix("-")
+        forms["sign"] = f"{minus}{sign}{digits}"
+        if minus:
+            figure, _, scale = digits.partition(" ")
+            forms["accounts"] = f"{sign}({figure}) {scale}"
     return forms
 
 
@@ -283,7 +285,8 @@ def _at(fine: Decimal, place: Decimal, coarse: Decimal) -> bool:
 
 def _bare(case: Case) -> bool:
     """Is the amount right as it stands, without a scale, where our reader takes the asked one?"""
-    return case.row.unit not in SCALES and case.amount == case.question.amount
+    scaled = case.question.gold.scale != 1 and case.row.unit not in SCALES
+    return scaled and case.amount == case.question.amount
 
 
 def _asked_scale(case: Case) -> bool:
@@ -291,14 +294,15 @@ def _asked_scale(case: Case) -> bool:
     scale = unit_asked(case.question.text).scale
     if scale is None or case.amount is None or scale == case.question.gold.scale:
         return False
-    return case.amount == Decimal(case.question.gold.value) * scale
+    is_bare = case.row.unit not in SCALES and case.amount * scale == case.question.amount
+    return is_bare or case.amount == Decimal(case.question.gold.value) * scale
 
 
 def _no_scale(case: Case) -> bool:
     """Are the digits right, with a currency and no scale, which for us means base units?"""
     value = _decimal(case.row.value)
-    no_scale = case.row.unit not in SCALES and case.row.unit != PERCENT
-    return no_scale and value == Decimal(case.question.gold.value)
+    no_scale = case.question.gold.scale != 1 and case.row.unit not in (*SCALES, PERCENT)
+    return no_scale and bool(case.row.currency) and value == Decimal(case.question.gold.value)
 
 
 def _unsigned(case: Case) -> bool:
