@@ -9,7 +9,8 @@ A row tells what the published judge, a model, extracted from a response (value,
 and whether it held it for right. From these an answer is written, graded as a question of our lane
 with the gold of the data set, and the two verdicts are compared. The responses are not there, so
 this measures how values, units, scales and signs are read and compared, not how a value is found in
-prose; for prose there are the 500 reference answers, which are to be accepted.
+prose; for prose there are the 500 reference answers, which are to be accepted. When they were first
+read, 203 of 260 and 192 of 240 were: mostly guidance was taken for a supposition.
 """
 
 from __future__ import annotations

@@ -322,7 +322,6 @@ _HEARSAY = pattern_of(
     r"|噂|うわさ|競合|推定|记错|記錯|有人|对手|對手|伝聞",
     re.I,
 )
-_MAY = pattern_of(r"\bMay\b")
 _WOULD = pattern_of(r"\bwould be\b")
 _TOPIC = pattern_of(rf"\s*[{HAN}ァ-ヺー・のA-Z()0-9]{{2,24}}(?:は|が|为|為|是|:)\s*")
 _TOPIC_MARK = pattern_of(r"(?:は|が|为|為|是|:)?\s*\Z")
@@ -355,7 +354,8 @@ def is_supposed(passage: Passage, reading: Reading, target: Target) -> bool:
     if not target.plan and any(not target.wording.has(plan[0]) for plan in plans):
         return True
     low, high = passage.sentence(reading.value.start)
-    sentence = _MAY.sub(" ", passage.text[max(low, reading.low - _WIDE) : min(high, reading.high)])
+    low, high = max(low, reading.low - _WIDE), min(high, reading.high)
+    sentence = lexicon.MAY.sub(" ", passage.text[low:high])
     if target.plan:
         sentence = _WOULD.sub(" ", sentence)  # as in "guided that sales would be 512"
     if lexicon.GUESS.search(sentence) or _HEARSAY.search(clause):
@@ -473,10 +473,7 @@ def _is_stating(word: str, target: Target) -> bool:
     known = bare in lexicon.STATING or target.wording.has(word) or is_harmless(bare, target)
     known = known or (bare in lexicon.STATING_MEASURED and not target.counts)
     return known or bool(
-        VERB.match(bare)
-        or any(
-            words.fullmatch(bare) for words in (lexicon.SIDE_NOUN, lexicon.MOVEMENT, lexicon.MOVES)
-        )
+        VERB.match(bare) or lexicon.SIDE_NOUN.fullmatch(bare) or lexicon.MOVEMENT.fullmatch(bare)
     )
 
 
