@@ -12,6 +12,7 @@ Some need a folder or a file and run alone:
     python -m benchmarks.analytics_reading SNAPSHOT OUT
     python -m benchmarks.workflow_release SIGNALS.csv
     python -m benchmarks.repositories FOLDER…
+    python -m benchmarks.finretrieval_verdicts FOLDER
 """
 
 from __future__ import annotations

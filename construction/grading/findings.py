@@ -14,7 +14,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,8 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from construction.grading import checking
+from construction.grading.file_look import read_regular
 from construction.grading.programs import STDOUT, Program, Ran, Run
 from construction.grading.spec import CheckSpec, TaskSpec
+from construction.grading.text_openers import TooLarge
 from data.contracts.attempt import ScorePart
 
 FINDINGS = "findings"
@@ -151,16 +152,12 @@ def _parts(check: CheckSpec, outcome: Mapping[str, Finding] | FindingReason) -> 
 
 
 def _delivered(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """The regular files below a folder by relative path, in order; links and large ones are not."""
+    """The files below a folder by relative path, in order; links and large ones are left out."""
     names = sorted(
         os.path.relpath(os.path.join(where, name), folder)  # noqa: PTH118 (hostile names)
         for where, _, files in os.walk(folder, followlinks=False)
         for name in files
     )
     for name in names[:_MOST_FILES]:
-        with suppress(OSError):
-            handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(handle, "rb") as file:
-                state = os.fstat(handle)
-                if stat.S_ISREG(state.st_mode) and state.st_size <= _MOST_BYTES:
-                    yield Path(name).as_posix(), file.read(_MOST_BYTES)
+        with suppress(OSError, TooLarge):
+            yield Path(name).as_posix(), read_regular(str(folder), name, _MOST_BYTES)

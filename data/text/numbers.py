@@ -47,6 +47,7 @@ _EXPONENT = re.compile(
 # Italian, Dutch, the Scandinavian languages, Polish, Czech, Turkish and Russian. "billion" is 10^9
 # throughout, since few mean the long scale when they write to machines; its other forms are 10^12.
 _SCALE_WORDS = {
+    2: r"hundred(?=_(?:thousand|million|billion))",
     3: r"thousands? k tsd\.? tds\.? tausend mille mila migliaia milliers? duizend tusen tusind"
     r" tys\.? tis\.? tisíc тыс\.? miles(?=_(?:de|di)_)"
     r" mil(?=_(?:de_)?(?:mill|milh|euros?|reais|pesos|d[oó]lares|francos|personas|pessoas))",

@@ -12,6 +12,7 @@ NEED_MORE = {
     "blind_plants",
     "words_review",
     "evaluation",
+    "finretrieval_verdicts",
     "judging_replay_server",
 }  # a folder; by judging_replay
 

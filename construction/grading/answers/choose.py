@@ -118,7 +118,7 @@ def _commits(passage: Passage, reading: Reading | None, target: Target, is_prose
     """In a strict check: is the value no bound, and does its clause, if in prose, state it?"""
     if reading is None or not target.strict:
         return True
-    if is_bounded(passage, reading.value):
+    if is_bounded(passage, reading.value, target):
         return False
     states = is_stated(passage, reading, target) and not is_supposed(passage, reading, target)
     return states or not is_prose

@@ -37,7 +37,6 @@ LOSS_ASKED = _any("loss_noun", "change_down", "loss_asked")
 OPPOSITE = _any("gain_noun", "change_up")
 MOVEMENT = _any("change_up", "change_down", "movement")
 CONVENTION = _any("convention")
-MOVES = _any("change_up", "change_down")
 CHANGE = _any("change_asked", "movement")
 PLAN = _any("plan")
 COPULA = _any("copula")
@@ -47,6 +46,7 @@ REFUSAL = _any("refusal")
 GIVES_UP = _any("gives_up")
 GUESS = _any("guess")
 DOUBT = _any("doubt")
+MAY = pattern_of(r"\bMay\b")  # the month, which guesses nothing
 CONCLUSION = _any("conclusion")
 WITHDRAWAL = _any("withdrawal")
 NEGATION = pattern_of(
@@ -168,7 +168,6 @@ _IRREGULAR = {
 }
 _WORD = pattern_of(rf"{LETTER}(?:{LETTER}|[&.])*|[0-9]+")
 _CAPITALISED = pattern_of(r"\b[A-Z][\w'’&-]*")
-_SMALL = frozenset(["of", "and", "the", "in", "for", "to", "on", "per", "a", "an"])
 _ABBREVIATION = pattern_of(r"(?=(?:[a-z]*[A-Z]){2})[A-Za-z]{2,8}")
 _RUN = pattern_of(f"[{HAN_KANA}]+")
 
@@ -182,10 +181,11 @@ class Wording:
     text: str
 
     def has(self, word: str) -> bool:
-        """Is it a word of the question, inflected perhaps, or an abbreviation of some of them?"""
+        """Is it a word of the question, inflected perhaps, or the initials of some, as EPS?"""
         bare = word.removesuffix("'s").removesuffix("’s").strip(".'’&-")
         parts = [part for part in bare.lower().split("-") if part]
-        return all(map(self._has_form, parts)) or self._abbreviates(bare)
+        is_short = _ABBREVIATION.fullmatch(bare) is not None
+        return all(map(self._has_form, parts)) or (is_short and self.has_initials(bare.lower()))
 
     def _has_form(self, part: str) -> bool:
         """Revolver stands for "revolving" too."""
@@ -217,31 +217,6 @@ class Wording:
             rest.append("" if shared else run[at])
             at = end if shared else at + 1
         return "".join(rest)
-
-    def _abbreviates(self, word: str) -> bool:
-        """EPS of "earnings per share", RevPAR of "revenue per available room"."""
-        if not _ABBREVIATION.fullmatch(word):
-            return False
-        short = word.lower()
-        long = [word for word in self.words if word not in _SMALL]
-        return any(
-            _spells(short, words, at) for words in (self.words, long) for at in range(len(words))
-        )
-
-
-def _spells(short: str, words: tuple[str, ...] | list[str], at: int) -> bool:
-    """Do beginnings of at least two consecutive words from `at` on make up the abbreviation?"""
-    ends = {0}
-    for number, word in enumerate(words[at : at + len(short)], start=1):
-        ends = {
-            end + taken
-            for end in ends
-            for taken in range(1, len(word) + 1)
-            if short[end : end + taken] == word[:taken]
-        }
-        if number >= _LEAST_SHARED and len(short) in ends:
-            return True
-    return False
 
 
 _NOUN_ENDINGS = (

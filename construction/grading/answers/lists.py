@@ -68,19 +68,7 @@ _EDGE = " .\"'“”「」[]。"
 _OFFERS_ANOTHER = pattern_of(
     r"\b(?:or|alternatively|either)\b|也可能|也许|或者|或是|还是|還是|または|又は|もしくは|あるいは|それとも",
 )
-_COUNTED = pattern_of(
-    r"[^\n,，、;；:：]{0,60}(?:[0-9]{1,3}|[一二两三四五六七八九十数多复複]{1,3})\s?"
-    r"(?:[个個位名人家社件項项]|つ)[^\n,，、;；:：]{0,12}"
-)
-_LATIN = pattern_of(r"[A-Za-z][A-Za-z'’-]*")
-_FINITE = pattern_of(
-    r"\b(?:is|are|was|were|has|have|had|did|does|see|can|may|will|would|[a-z]{3,}ed)\b", re.I
-)
 _NEGATED = pattern_of(r"\b(?:no|not|never|without)\b|n['’]t\b|[没沒未無无]|な[いか]|せん", re.I)
-_LEAST_SENTENCE = 4  # words
-_HOW_MANY = pattern_of(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|several|multiple|many|various) [a-z]", re.I
-)
 _HONORIFIC = pattern_of(r"(?<=..)(?:氏|さん|様|先生|女士)\Z")
 
 _RANK: tuple[AnswerReason | None, ...] = (
@@ -113,22 +101,7 @@ def compare_list(spec: AnswerSpec, text: str, question: str) -> Verdict:
     is_repeated = any(item and folded.count(fold_case(item)) > 1 for item in golds[0])
     if is_repeated and n_mentioned == len(golds[0]) and _OFFERS_ANOTHER.search(folded):
         return Verdict(AnswerReason.AMBIGUOUS, best.reading)
-    if not n_mentioned and _names_nothing(fold_width(text[:_MAX_SENTENCE]).strip(), question):
-        return Verdict(AnswerReason.NO_VALUE, best.reading)
     return best
-
-
-def _names_nothing(text: str, question: str) -> bool:
-    """Is it a sentence without a name that the question has not: how many there are, where to look?
-
-    Only the reason hangs on it: no item of the gold list is in the text.
-    """
-    if _COUNTED.fullmatch(text):
-        return True
-    words = _LATIN.findall(text)
-    names = [word for word in words[1:] if word[0].isupper() and not wording(question).has(word)]
-    is_sentence = len(words) >= _LEAST_SENTENCE and _FINITE.search(text) is not None
-    return not names and (is_sentence or _HOW_MANY.search(text) is not None)
 
 
 def _variants(text: str, gold: Sequence[str], question: str) -> Iterator[str]:

@@ -42,7 +42,6 @@ _MOVED = re.compile(
     r"[^.;\n]{0,40}\b(?:from|von|vom|de|du|del|da|dal|van)\s*\Z",
     re.I,
 )
-_MAY = re.compile(r"\bMay\b")  # the month, which guesses nothing
 _GOES_ON = re.compile(r"[.,][0-9]")
 _BOUND_AFTER = re.compile(r"\s*(?:[?？]|以前|以后|以降|より前|より後|之前|之后|まで)")
 
@@ -145,7 +144,7 @@ def _is_denied(text: str, token: _Token) -> bool:
     """Do the words of its clause deny, doubt or bound a token?"""
     before = _CLAUSE.split(text[max(0, token.start - _REACH) : token.start])[-1]
     behind = text[token.end : token.end + _REACH]
-    before, after = (_MAY.sub(" ", part) for part in (before, _CLAUSE.split(behind)[0]))
+    before, after = (lexicon.MAY.sub(" ", part) for part in (before, _CLAUSE.split(behind)[0]))
     if _BOUND.search(before) or lexicon.BOUND_BEFORE.search(before) or _BOUND_AFTER.match(behind):
         return True
     if lexicon.NEGATED_BEFORE.search(before) or lexicon.NEGATED_AFTER.match(after):

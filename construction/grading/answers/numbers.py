@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation, localcontext
 from itertools import islice
 
 from construction.grading.answers import lexicon
@@ -19,6 +19,7 @@ from construction.grading.answers.contracts import (
     ErrorReason,
     GoldAnswer,
     Verdict,
+    rounded,
 )
 from construction.grading.answers.question import side_asked
 from construction.grading.answers.units import (
@@ -57,12 +58,6 @@ _POINTS_ASKED = pattern_of(
     r".*\b(?:chang|increas|decreas|differ|ris[ei]|rose|fall|fell|mov|widen|narrow|improv)"
     r"|(?=.*[率比]).*(?:増減|増加|減少|变动|变化|变動|差|上升|下降|上昇|低下)",
     re.I | re.S,
-)
-_OPERAND = r"[$€£¥]?([0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)"
-_FORMULA = pattern_of(
-    rf"(?<![0-9.,/]){_OPERAND}(?:\s?%|\s(?:thousand|million|billion))?"
-    rf"\s*(?:[÷×*+]|\s/\s|divided by|times|plus|minus|除以|乘以|[÷割]る?)\s*{_OPERAND}(?![0-9/])",
-    re.I,
 )
 _TWO_IN_BRACKETS = pattern_of(
     r"\(([0-9][0-9.,]*)\)\s*(?:or|或者?|または|又は|もしくは)\s*\(([0-9][0-9.,]*)\)", re.I
@@ -139,8 +134,6 @@ def _compare(spec: AnswerSpec, text: str, gold: GoldAnswer, question: str) -> Ve
         known = _FROM_CHECK.get(check.error_reason or ErrorReason.NO_VALUE)
         if is_refusal(text):
             return Verdict(known or AnswerReason.REFUSED)
-        if _is_open_formula(text, gold):
-            return Verdict(AnswerReason.NO_VALUE)
         return Verdict(known or _why_not_stated(spec, text, gold, question))
     if gold.unit == "percent" and _in_points(text, question):
         return Verdict(AnswerReason.WRONG_UNIT, f"{check.extracted} points")
@@ -224,14 +217,6 @@ def _in_points(text: str, question: str) -> bool:
     )
 
 
-def _is_open_formula(text: str, gold: GoldAnswer) -> bool:
-    """Is there a calculation of other numbers without its result?"""
-    formula = _FORMULA.search(fold_width(text[-MAX_TEXT:]))
-    if formula is None or "=" in text:
-        return False
-    return all(Decimal(side.replace(",", "")) != gold.value for side in formula.groups())
-
-
 def _verdict(check: AnswerCheck, gold: GoldAnswer, tolerance: float | None) -> Verdict:
     if check.extracted is None:
         return Verdict(AnswerReason.NO_VALUE)
@@ -295,13 +280,8 @@ def _is_rounding(amount: Decimal, gold: GoldAnswer) -> bool:
     """Is the amount the gold value with more digits than asked for, or with fewer?"""
     quantum = Decimal(1).scaleb(-gold.decimals)
     cut_off = (amount / quantum).to_integral_value(ROUND_DOWN) * quantum
-    if gold.value and gold.value in (_rounded(amount, quantum), cut_off):
+    if gold.value and gold.value in (rounded(amount, quantum), cut_off):
         return True
     digits = gold.value.adjusted() + 1 + gold.decimals if gold.value else 0
     coarser = [quantum.scaleb(power) for power in range(1, digits - _LEAST_DIGITS + 1)]
-    return any(_rounded(gold.value, coarse) == amount for coarse in coarser)
-
-
-def _rounded(amount: Decimal, quantum: Decimal) -> Decimal:
-    """Half up on the magnitude."""
-    return (amount / quantum).quantize(Decimal(1), rounding=ROUND_HALF_UP) * quantum
+    return any(rounded(gold.value, coarse) == amount for coarse in coarser)

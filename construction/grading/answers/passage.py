@@ -307,6 +307,8 @@ def is_negative(
     words = words[: inside[0]] + " " * (inside[1] - inside[0]) + words[inside[1] :]
     if target.negative:
         return _in_asked_direction(words, marked, target)
+    if target.minus:
+        return marked or lexicon.LOSS.search(words) is not None
     whole = words
     if target.naming is not None:
         words = target.naming.sub(lambda match: " " * len(match[0]), words)

@@ -58,6 +58,8 @@ _WORD = pattern_of(
 class Target:
     """What a question asks for; `metric` is empty if it could not be read.
 
+    `negative`: a loss, decrease or outflow is asked for and positive; `minus`: it is asked for, and
+    its gold value is a negative number, as statements of cash flows print it.
     `strict`: the answer has to commit to one value (see `check_answer`). `side`: what to give
     as a negative number. `text` is the whole question. `comma`: the answer is in a language that
     writes decimals with a comma.
@@ -70,6 +72,7 @@ class Target:
     naming: re.Pattern[str] | None
     period: Period | None
     negative: bool
+    minus: bool
     change: bool
     plan: bool
     wording: Wording
@@ -101,6 +104,7 @@ def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> T
     company, metric = _company_and_metric(text, periods)
     plain = lexicon.SIGNED_LABEL.sub(" ", _without_convention(text))
     plain = plain.replace(company, " ") if company else plain
+    asks_loss = lexicon.LOSS_ASKED.search(plain) is not None and not _signs_loss(text)
     return Target(
         unit=of_gold(gold.unit),
         scale=gold.scale,
@@ -108,7 +112,8 @@ def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> T
         metric=metric,
         naming=naming_pattern(metric),
         period=next((p for p in periods if p.year is not None), periods[0] if periods else None),
-        negative=lexicon.LOSS_ASKED.search(plain) is not None and not _signs_loss(text),
+        negative=asks_loss and gold.value >= 0,
+        minus=asks_loss and gold.value < 0,
         change=lexicon.CHANGE.search(plain) is not None,
         plan=lexicon.PLAN.search(plain) is not None,
         wording=wording(question),

@@ -318,11 +318,11 @@ _BOUND_AFTER = pattern_of(
 _HEARSAY = pattern_of(
     r"\b(?:some(?:one|body)? (?:say|claim|report)s?|people say"
     r"|(?:it|he|she) (?:is|was) (?:said|claimed|believed)|memory|reddit|blogs?|forums?|wiki\w*"
-    r"|rivals?|competitors?|peers?|nowhere|half of|would have)\b"
+    r"|rivals?|competitors?|peers?|nowhere|(?<!first )(?<!second )half of|would have)\b"
     r"|噂|うわさ|競合|推定|记错|記錯|有人|对手|對手|伝聞",
     re.I,
 )
-_MAY = pattern_of(r"\bMay\b")
+_WOULD = pattern_of(r"\bwould be\b")
 _TOPIC = pattern_of(rf"\s*[{HAN}ァ-ヺー・のA-Z()0-9]{{2,24}}(?:は|が|为|為|是|:)\s*")
 _TOPIC_MARK = pattern_of(r"(?:は|が|为|為|是|:)?\s*\Z")
 _TOPIC_END = pattern_of(
@@ -335,8 +335,13 @@ _ASIDE = pattern_of(r"\([^()]*[0-9][^()]*(?:\)|\Z)")  # with a figure of its own
 _MOST_HAN = 4  # further Japanese or Chinese characters in a row that still state a value
 
 
-def is_bounded(passage: Passage, value: Value) -> bool:
-    """Is a value asked, or the bound of another one ("over 512", "512 or more", "512?")?"""
+def is_bounded(passage: Passage, value: Value, target: Target) -> bool:
+    """Is a value asked, or the bound of another one ("over 512", "512 or more", "512?")?
+
+    A plan may be a bound itself: "guided for at least 512".
+    """
+    if target.plan:
+        return False
     before = passage.text[max(0, value.start - _REACH_STATING) : value.start]
     after = passage.text[value.end : value.end + _REACH_STATING]
     return bool(lexicon.BOUND_BEFORE.search(before) or _BOUND_AFTER.match(after))
@@ -345,10 +350,14 @@ def is_bounded(passage: Passage, value: Value) -> bool:
 def is_supposed(passage: Passage, reading: Reading, target: Target) -> bool:
     """Is a value told as hearsay, a guess, a plan, or a change where none is asked for?"""
     clause = passage.text[reading.low : reading.high]
-    if not target.plan and lexicon.PLAN.search(_without_names(passage, reading, target)):
+    plans = lexicon.PLAN.finditer(_without_names(passage, reading, target))
+    if not target.plan and any(not target.wording.has(plan[0]) for plan in plans):
         return True
     low, high = passage.sentence(reading.value.start)
-    sentence = _MAY.sub(" ", passage.text[max(low, reading.low - _WIDE) : min(high, reading.high)])
+    low, high = max(low, reading.low - _WIDE), min(high, reading.high)
+    sentence = lexicon.MAY.sub(" ", passage.text[low:high])
+    if target.plan:
+        sentence = _WOULD.sub(" ", sentence)  # as in "guided that sales would be 512"
     if lexicon.GUESS.search(sentence) or _HEARSAY.search(clause):
         return True
     index = passage.within(reading.value.start, reading.value.start + 1)[0]
@@ -459,13 +468,12 @@ def _is_stating(word: str, target: Target) -> bool:
         return True
     if any(bare in own and target.wording.stems & others for own, others in _OF_OTHER_METRICS):
         return target.wording.has(word)
+    if target.plan and lexicon.PLAN.fullmatch(bare):
+        return True
     known = bare in lexicon.STATING or target.wording.has(word) or is_harmless(bare, target)
     known = known or (bare in lexicon.STATING_MEASURED and not target.counts)
     return known or bool(
-        VERB.match(bare)
-        or any(
-            words.fullmatch(bare) for words in (lexicon.SIDE_NOUN, lexicon.MOVEMENT, lexicon.MOVES)
-        )
+        VERB.match(bare) or lexicon.SIDE_NOUN.fullmatch(bare) or lexicon.MOVEMENT.fullmatch(bare)
     )
 
 

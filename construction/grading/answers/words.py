@@ -138,7 +138,6 @@ def _states(plain: str, gold: str, words: Wording, is_listed: bool) -> bool:
 # Dates
 
 _YEAR = pattern_of(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
-_MAY = pattern_of(r"\bMay\b")
 _BOUND = pattern_of(
     r"\b(?:(?i:before|after|until|till|prior to|no later than)|by (?=[0-9A-Z]))|[?？]\s*\Z"
     r"|以前|以后|以降|より前|より後|之前|之后|までに?"
@@ -163,7 +162,7 @@ def compare_date(spec: AnswerSpec, text: str, question: str) -> Verdict:
         hit = any(_same_day(moment, gold) for moment in given for gold in known)
         return Verdict(AnswerReason.AMBIGUOUS if hit else AnswerReason.WRONG_VALUE, reading)
     deviation = _date_deviation(given[0], known)
-    is_open = deviation is None and (_BOUND.search(text) or is_doubtful(_MAY.sub(" ", text)))
+    is_open = deviation is None and (_BOUND.search(text) or is_doubtful(lexicon.MAY.sub(" ", text)))
     return Verdict(AnswerReason.AMBIGUOUS if is_open else deviation, reading)
 
 
