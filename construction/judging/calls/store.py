@@ -206,57 +206,36 @@ class Store:
             raise StoreError(f"{self._path}: {kind}; expected a store of replies.") from None
 
 
-def with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) -> Plan:
-    """The plan with the model replies that are old enough, by the times in their store."""
+def with_replies(out: Path, plan: Plan, before: date, releases: frozenset[str]) -> Plan:
+    """The plan with the replies stored before the date; `releases` are digests of those to keep.
+
+    The last reply to a question decides about its age. A release made from replies that this store
+    does not know keeps all. Raises StoreError.
+    """
+    folder = out / REPLIES_FOLDER
     if any((out / part).is_symlink() for part in ("private/captures", REPLIES_FOLDER)):
         kept = (REPLIES_FOLDER, "a symbolic link is never followed")
         return Plan(plan.removals, (*plan.kept, kept))
-    old = old_replies(out / REPLIES_FOLDER, before, needed)
-    why = f"{old.needed} replies that releases were made from"
-    if old.unknown:
-        why = "a release needs replies that the store does not know of: --all-replies removes them"
-    stay = [(REPLIES_FOLDER, why)] if old.needed else []
-    go = []
-    if old.since is not None:
-        go = [Removal(Kind.REPLIES, REPLIES_FOLDER, old.since, old.replies, old.size)]
-    return Plan((*plan.removals, *go), (*plan.kept, *stay))
-
-
-@dataclass(frozen=True, slots=True)
-class OldReplies:
-    """Replies that may be removed: how many, their bytes of text, the oldest; `needed` stay.
-
-    `unknown`: a release was made from replies that this store does not know, so all stay.
-    """
-
-    replies: int = 0
-    size: int = 0
-    since: date | None = None
-    needed: int = 0
-    unknown: bool = False
-
-
-def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldReplies:
-    """The replies stored in `folder` before the date; `releases` are digests of those to keep.
-
-    The last reply to a question decides about its age. Raises StoreError.
-    """
     if not (folder / REPLIES).is_file():
-        return OldReplies()
+        return plan
     with closing(Store(folder)) as store, store.link() as link:
         rows = link.execute(_OLD, _bounds(before, releases)).fetchall()
         known = {row[0] for row in link.execute("SELECT DISTINCT digest FROM uses")}
     by_needed = {bool(row[3]): row for row in rows}
-    replies, size, first, _ = by_needed.get(False, (0, 0, None, 0))
-    stay = by_needed[True][0] if True in by_needed else 0
+    replies, size, first, _ = by_needed.get(False, (0, 0, 0.0, 0))
+    needed = by_needed[True][0] if True in by_needed else 0
+    why = f"{needed} replies that releases were made from"
     if not known.issuperset(releases):
-        return OldReplies(needed=stay + replies, unknown=True)
-    since = datetime.fromtimestamp(first, UTC).date() if first is not None else None
-    return OldReplies(replies, size, since, stay)
+        needed, replies = needed + replies, 0
+        why = "a release needs replies that the store does not know of: --all-replies removes them"
+    stay = [(REPLIES_FOLDER, why)] if needed else []
+    since = datetime.fromtimestamp(first, UTC).date()
+    go = [Removal(Kind.REPLIES, REPLIES_FOLDER, since, replies, size)] if replies else []
+    return Plan((*plan.removals, *go), (*plan.kept, *stay))
 
 
 def forget_replies(folder: Path, before: date, releases: Collection[str]) -> None:
-    """Remove the replies that `old_replies` counts, without a trace. Raises StoreError."""
+    """Remove the replies that `with_replies` counts, without a trace. Raises StoreError."""
     with closing(Store(folder)) as store, store.link() as link:
         link.execute(_DELETE, _bounds(before, releases))
         link.execute("VACUUM")
