@@ -3,12 +3,7 @@
 Cells that a spreadsheet would take for a formula get a leading apostrophe, which is removed when
 the sheet is read. A sheet that comes back is hostile input: formulas are not decisions, and every
 row that cannot be used is reported with its reason. Undecided rows are counted and may be decided
-later. A workbook is opened in a child process with limits:
-
-    python -m construction.judging.review_sheet SECONDS BYTES
-
-Frames in: the limits (JSON), the workbook. Frame out: `rows`, each with its number and its cells
-as text and whether they are formulas; or `trouble`, in words without content.
+later. A workbook is opened in the confined child of `evidence.views`.
 """
 
 from __future__ import annotations
@@ -17,22 +12,20 @@ import csv
 import io
 import json
 import re
-import sys
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
-from openpyxl import Workbook, load_workbook
+from openpyxl import Workbook
 from openpyxl.worksheet.datavalidation import DataValidation
 from pydantic import ValidationError
 
+from construction.judging.evidence.views import in_child
 from construction.judging.review import ENCODINGS, OPTIONS, Decision, ReviewItem, Topic
-from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
+from data.child import ChildFailed, ChildLimits
 from data.contracts import StageConfig
 from data.errors import InputError
 from data.figures import amount
@@ -256,12 +249,9 @@ def import_lines(imported: Imported, new: int) -> Iterator[str]:
         yield f"{reason}: {amount(count, 'row')}"
 
 
-_CHILD = "construction.judging.review_sheet"
 _SEPARATORS = ",;\t"
 _SEPARATOR_LINE = re.compile(rf'"?sep=([{_SEPARATORS}|])"?\s*?(?:\r|\n|\Z)', re.IGNORECASE)
 _EXPECTED = "a review sheet (.csv or .xlsx)"
-_MOST = 4 << 30
-_PARTS = 2_000
 
 
 class SheetLimits(StageConfig):
@@ -343,10 +333,8 @@ def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
 def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
     """The rows of a workbook's first sheet, read by a child process with limits."""
     try:
-        with Child(_CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
-            child.send(limits.model_dump_json().encode())
-            child.send(content)
-            report = json.loads(child.receive())
+        task, own = {"sheet": limits.model_dump()}, ChildLimits(limits.seconds, limits.memory_bytes)
+        report = json.loads(in_child(task, content, own))
     except (ChildFailed, ValueError):
         report = {"trouble": "a workbook that cannot be read within its limits"}
     if report.get("trouble"):
@@ -357,62 +345,3 @@ def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
 
 def _too_much(path: Path, excess: str) -> InputError:
     return InputError(str(path), excess, "a sheet within the limits", "Import it in parts.")
-
-
-class _Trouble(Exception):
-    """Why a workbook is not read."""
-
-
-def _rows_of(content: bytes, limits: SheetLimits) -> list[tuple[int, list[tuple[str, bool]]]]:
-    """The rows with content of the first sheet. Raises _Trouble beyond the limits."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        parts = archive.infolist()
-    # The reader reads no more of a part than its declared size.
-    if len(parts) > _PARTS or sum(part.file_size for part in parts) > limits.inflated_bytes:
-        raise _Trouble("a workbook that inflates beyond the limit")
-    book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
-    if not book.worksheets:
-        raise _Trouble("a workbook without sheets")
-    sheet = book.worksheets[0]
-    sheet.reset_dimensions()
-    rows: list[tuple[int, list[tuple[str, bool]]]] = []
-    for line, cells in enumerate(sheet.iter_rows(max_col=limits.columns), start=1):
-        texts = [(_text(cell.value), cell.data_type == "f") for cell in cells]
-        while texts and not texts[-1][0]:
-            texts.pop()
-        if texts and len(rows) > limits.rows:
-            raise _Trouble("a workbook with more rows than the limit")
-        if any(len(text) > limits.cell_chars for text, _ in texts):
-            raise _Trouble("a cell longer than the limit")
-        rows += [(line, texts)] if texts else []
-    return rows
-
-
-def _text(value: object) -> str:
-    if isinstance(value, date):
-        return value.isoformat()[:10]
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "" if value is None else str(value)
-
-
-def main() -> None:
-    """Serve one workbook."""
-    source = sys.stdin.buffer
-    answer = confine(int(sys.argv[1]), int(sys.argv[2]))
-    limits = SheetLimits.model_validate_json(read_frame(source, _MOST))
-    content = read_frame(source, _MOST)
-    report: dict[str, Any] = {}
-    try:
-        report["rows"] = _rows_of(content, limits)
-    except _Trouble as trouble:
-        report["trouble"] = str(trouble)
-    except (MemoryError, RecursionError):
-        report["trouble"] = "a workbook that needs more memory than the limit"
-    except Exception as error:  # a library may raise anything on a hostile file
-        report["trouble"] = f"a file that is not a workbook ({type(error).__name__})"
-    write_frame(answer, json.dumps(report).encode())
-
-
-if __name__ == "__main__":
-    main()

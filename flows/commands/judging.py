@@ -31,7 +31,7 @@ def rules_check_command(
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Print one line per rule; exit 1 if any fails."""
-    from construction.judging.rule_files import check_outputs, result_line, task_folder
+    from construction.grading.rule_files import check_outputs, result_line, task_folder
 
     results = check_outputs(task_folder(task, snapshot), outputs)
     print(orjson.dumps(results).decode() if json else "\n".join(map(result_line, results)))

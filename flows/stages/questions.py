@@ -9,9 +9,6 @@ from typing import Any
 
 import orjson
 
-from construction.judging.model.phrasing import REPORT as PHRASING_REPORT
-from construction.judging.model.phrasing import STAGE as PHRASING_STAGE
-from construction.judging.model.phrasing import ReleaseTerms, questions_table, word_questions
 from construction.judging.model.prompt import load_prompt
 from construction.judging.settings import ModelStage
 from construction.statements.coverage import coverage
@@ -25,6 +22,9 @@ from construction.statements.database import (
 )
 from construction.statements.enrichment.enrich import pages, write_pictures
 from construction.statements.model import read_statements
+from construction.statements.phrasing import REPORT as PHRASING_REPORT
+from construction.statements.phrasing import STAGE as PHRASING_STAGE
+from construction.statements.phrasing import ReleaseTerms, questions_table, word_questions
 from construction.statements.questions.levels import level_counts
 from construction.statements.questions.make import ask_for, sampling_frame
 from construction.statements.questions.output import PAGES, numbers_of, store_questions

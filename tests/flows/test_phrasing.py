@@ -14,9 +14,9 @@ import pytest
 from construction.judging.calls.contracts import Prices
 from construction.judging.contracts import JudgeReason
 from construction.judging.model.asking import model_costs, model_replies
-from construction.judging.model.phrasing import REPORT, STAGE, ReleaseTerms, word_questions
 from construction.judging.settings import ModelCalls, ModelConfig, ModelStage
 from construction.statements.model import write_statements
+from construction.statements.phrasing import REPORT, STAGE, ReleaseTerms, word_questions
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.output import numbers_of, store_questions, stored_questions

@@ -98,9 +98,6 @@ class Usage:
         completion = self.completion_tokens + other.completion_tokens
         return Usage(self.prompt_tokens + other.prompt_tokens, completion)
 
-    def __sub__(self, other: Usage) -> Usage:
-        return self + Usage(-other.prompt_tokens, -other.completion_tokens)
-
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -336,29 +333,23 @@ class Budget:
 
     def __init__(self, config: LlmConfig) -> None:
         self._config = config
-        self._paid: dict[Tariff, Usage] = {}
-        self._reserved: dict[Tariff, Usage] = {}
-        self._replies = 0
+        self._held = (0, 0.0)  # tokens and cost of what is under way
         self._changed = threading.Condition()
+        self.spent = Spent(0, Usage(), 0.0)
         self.exhausted = False
-
-    @property
-    def spent(self) -> Spent:
-        """The replies, tokens and cost paid so far."""
-        usage = sum(self._paid.values(), Usage())
-        return Spent(self._replies, usage, self._cost(self._paid))
 
     def reserve(self, worst: Usage, tariff: Tariff, *, wait: bool = True) -> bool:
         """Reserve `worst`, when it fits; False if it never will in this run.
 
         Without `wait`, the first that does not fit now ends the run's spending.
         """
+        amount = self._amount(worst, tariff)
         with self._changed:
             while not self.exhausted:
-                if self._fits(worst, tariff):
-                    self._hold(worst, tariff)
+                if self._fits(amount):
+                    self._held = _sum(self._held, amount)
                     return True
-                if not wait or not any(self._reserved.values()):
+                if not wait or not self._held[0]:
                     self.exhausted = True
                     self._changed.notify_all()
                 else:
@@ -368,33 +359,28 @@ class Budget:
     def take_over(self, worst: Usage, tariff: Tariff) -> None:
         """Reserve for a batch that an earlier run submitted, even beyond the limits."""
         with self._changed:
-            self._hold(worst, tariff)
+            self._held = _sum(self._held, self._amount(worst, tariff))
 
     def settle(self, worst: Usage, tariff: Tariff, paid: Usage | None, replies: int = 1) -> None:
         """Release a reservation and record what was paid; None: nothing was."""
         with self._changed:
-            self._reserved[tariff] = self._reserved[tariff] - worst
+            tokens, cost = self._amount(worst, tariff)
+            self._held = _sum(self._held, (-tokens, -cost))
             if paid is not None:
-                self._paid[tariff] = self._paid.get(tariff, Usage()) + paid
-                self._replies += replies
+                known, (_, cost) = self.spent, self._amount(paid, tariff)
+                self.spent = Spent(known.replies + replies, known.usage + paid, known.cost + cost)
             self._changed.notify_all()
 
-    def _hold(self, worst: Usage, tariff: Tariff) -> None:
-        self._reserved[tariff] = self._reserved.get(tariff, Usage()) + worst
-
-    def _fits(self, worst: Usage, tariff: Tariff) -> bool:
-        total: dict[Tariff, Usage] = {tariff: worst}
-        for part in (self._paid, self._reserved):
-            for each, usage in part.items():
-                total[each] = total.get(each, Usage()) + usage
-        most, most_cost = self._config.budget_tokens, self._config.budget_cost
-        if most is not None and sum(usage.tokens for usage in total.values()) > most:
-            return False
-        return most_cost is None or self._cost(total) <= most_cost
-
-    def _cost(self, usages: dict[Tariff, Usage]) -> float:
+    def _amount(self, usage: Usage, tariff: Tariff) -> tuple[int, float]:
         prices = self._config.prices
-        return sum(
-            prices.cost(usage, batch=tariff.batch, model=tariff.model)
-            for tariff, usage in usages.items()
-        )
+        return usage.tokens, prices.cost(usage, batch=tariff.batch, model=tariff.model)
+
+    def _fits(self, amount: tuple[int, float]) -> bool:
+        most, most_cost = self._config.budget_tokens, self._config.budget_cost
+        tokens, cost = _sum((self.spent.usage.tokens, self.spent.cost), self._held, amount)
+        return (most is None or tokens <= most) and (most_cost is None or cost <= most_cost)
+
+
+def _sum(*amounts: tuple[int, float]) -> tuple[int, float]:
+    tokens, costs = zip(*amounts, strict=True)
+    return sum(tokens), round(sum(costs), 12)

@@ -32,6 +32,7 @@ from data.releases.retention import REPLIES as REPLIES_FOLDER
 from data.releases.retention import Kind, Plan, Removal
 
 REPLIES, _LOCK, SHAPES = "replies.sqlite", "claims.lock", "shapes.json"
+_SETTINGS = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS replies (
   key TEXT NOT NULL, turn INTEGER NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
@@ -102,17 +103,19 @@ class Store:
         self.folder = private_dir(folder)
         self._path = folder / REPLIES
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
-        self._reading, self._writing = threading.Lock(), threading.Lock()
+        self._using = threading.Lock()
         self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         # SQLite's busy timeout does not cover switching to the write-ahead log.
         with self._guarded(), self.alone():
-            self._reader, self._writer = self._connect(), self._connect()
-            self._writer.executescript(_TABLES)
+            self._link = sqlite3.connect(
+                self._path, timeout=60, isolation_level=None, check_same_thread=False
+            )
+            self._link.executescript(_SETTINGS + _TABLES)
             for table, column in _ADDED.items():
-                names = [row[1] for row in self._writer.execute(f"PRAGMA table_info({table})")]
+                names = [row[1] for row in self._link.execute(f"PRAGMA table_info({table})")]
                 if column not in names:
                     added = f"ALTER TABLE {table} ADD COLUMN {column} TEXT NOT NULL DEFAULT ''"
-                    self._writer.execute(added)
+                    self._link.execute(added)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -125,8 +128,8 @@ class Store:
 
     def replies(self, key: str) -> list[Reply]:
         """The replies kept under a key: none, the first, or the first and its repair."""
-        with self.reading() as reader:
-            rows = reader.execute(_FIND, (key,)).fetchall()
+        with self.link() as link:
+            rows = link.execute(_FIND, (key,)).fetchall()
         if [row[0] for row in rows] != list(range(len(rows))):
             return []
         return [
@@ -148,8 +151,8 @@ class Store:
 
     def batches(self) -> list[NotedBatch]:
         """Batches not yet collected, the oldest first."""
-        with self.reading() as reader:
-            rows = reader.execute("SELECT * FROM batches ORDER BY at, name").fetchall()
+        with self.link() as link:
+            rows = link.execute("SELECT * FROM batches ORDER BY at, name").fetchall()
         return [NotedBatch(row[0], row[1], Usage(row[2], row[3]), row[5]) for row in rows]
 
     def note_batch(self, noted: NotedBatch) -> None:
@@ -172,43 +175,27 @@ class Store:
             writer.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?)", rows)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """The reading connection, for one thread at a time. Raises StoreError."""
-        with self._guarded(), self._reading:
-            yield self._reader
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """The writing connection, outside any transaction. Raises StoreError."""
-        with self._guarded(), self._writing:
-            yield self._writer
+    def link(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for one thread at a time, outside any transaction. Raises StoreError."""
+        with self._guarded(), self._using:
+            yield self._link
 
     def close(self) -> None:
         """Close the files."""
         os.close(self._lock)
-        with self._reading, self._writing:
-            self._reader.close()
-            self._writer.close()
-
-    def _connect(self) -> sqlite3.Connection:
-        link = sqlite3.connect(
-            self._path, timeout=60, isolation_level=None, check_same_thread=False
-        )
-        link.execute("PRAGMA journal_mode = WAL")
-        link.execute("PRAGMA synchronous = FULL")
-        link.execute("PRAGMA trusted_schema = OFF")
-        return link
+        with self._using:
+            self._link.close()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self.writing() as writer:
-            writer.execute("BEGIN IMMEDIATE")
+        with self.link() as link:
+            link.execute("BEGIN IMMEDIATE")
             try:
-                yield writer
-                writer.execute("COMMIT")
+                yield link
+                link.execute("COMMIT")
             finally:
-                if writer.in_transaction:
-                    writer.execute("ROLLBACK")
+                if link.in_transaction:
+                    link.execute("ROLLBACK")
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -219,61 +206,40 @@ class Store:
             raise StoreError(f"{self._path}: {kind}; expected a store of replies.") from None
 
 
-def with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) -> Plan:
-    """The plan with the model replies that are old enough, by the times in their store."""
+def with_replies(out: Path, plan: Plan, before: date, releases: frozenset[str]) -> Plan:
+    """The plan with the replies stored before the date; `releases` are digests of those to keep.
+
+    The last reply to a question decides about its age. A release made from replies that this store
+    does not know keeps all. Raises StoreError.
+    """
+    folder = out / REPLIES_FOLDER
     if any((out / part).is_symlink() for part in ("private/captures", REPLIES_FOLDER)):
         kept = (REPLIES_FOLDER, "a symbolic link is never followed")
         return Plan(plan.removals, (*plan.kept, kept))
-    old = old_replies(out / REPLIES_FOLDER, before, needed)
-    why = f"{old.needed} replies that releases were made from"
-    if old.unknown:
+    if not (folder / REPLIES).is_file():
+        return plan
+    with closing(Store(folder)) as store, store.link() as link:
+        rows = link.execute(_OLD, _bounds(before, releases)).fetchall()
+        known = {row[0] for row in link.execute("SELECT DISTINCT digest FROM uses")}
+    by_needed = {bool(row[3]): row for row in rows}
+    replies, size, first, _ = by_needed.get(False, (0, 0, 0.0, 0))
+    needed = by_needed[True][0] if True in by_needed else 0
+    why = f"{needed} replies that releases were made from"
+    if not known.issuperset(releases):
+        needed, replies = needed + replies, 0
         why = "a release needs replies that the store does not know of: --all-replies removes them"
-    stay = [(REPLIES_FOLDER, why)] if old.needed else []
-    go = []
-    if old.since is not None:
-        go = [Removal(Kind.REPLIES, REPLIES_FOLDER, old.since, old.replies, old.size)]
+    stay = [(REPLIES_FOLDER, why)] if needed else []
+    since = datetime.fromtimestamp(first, UTC).date()
+    go = [Removal(Kind.REPLIES, REPLIES_FOLDER, since, replies, size)] if replies else []
     return Plan((*plan.removals, *go), (*plan.kept, *stay))
 
 
-@dataclass(frozen=True, slots=True)
-class OldReplies:
-    """Replies that may be removed: how many, their bytes of text, the oldest; `needed` stay.
-
-    `unknown`: a release was made from replies that this store does not know, so all stay.
-    """
-
-    replies: int = 0
-    size: int = 0
-    since: date | None = None
-    needed: int = 0
-    unknown: bool = False
-
-
-def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldReplies:
-    """The replies stored in `folder` before the date; `releases` are digests of those to keep.
-
-    The last reply to a question decides about its age. Raises StoreError.
-    """
-    if not (folder / REPLIES).is_file():
-        return OldReplies()
-    with closing(Store(folder)) as store, store.reading() as reader:
-        rows = reader.execute(_OLD, _bounds(before, releases)).fetchall()
-        known = {row[0] for row in reader.execute("SELECT DISTINCT digest FROM uses")}
-    by_needed = {bool(row[3]): row for row in rows}
-    replies, size, first, _ = by_needed.get(False, (0, 0, None, 0))
-    stay = by_needed[True][0] if True in by_needed else 0
-    if not known.issuperset(releases):
-        return OldReplies(needed=stay + replies, unknown=True)
-    since = datetime.fromtimestamp(first, UTC).date() if first is not None else None
-    return OldReplies(replies, size, since, stay)
-
-
 def forget_replies(folder: Path, before: date, releases: Collection[str]) -> None:
-    """Remove the replies that `old_replies` counts, without a trace. Raises StoreError."""
-    with closing(Store(folder)) as store, store.writing() as writer:
-        writer.execute(_DELETE, _bounds(before, releases))
-        writer.execute("VACUUM")
-        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    """Remove the replies that `with_replies` counts, without a trace. Raises StoreError."""
+    with closing(Store(folder)) as store, store.link() as link:
+        link.execute(_DELETE, _bounds(before, releases))
+        link.execute("VACUUM")
+        link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _bounds(before: date, releases: Collection[str]) -> dict[str, float | str]:

@@ -4,7 +4,8 @@
 
 Frames in: the limits and the file's name as JSON, its content. Frame out: the fields of its view.
 The first bytes say what a file is, its name only where they do not. A task that asks for a picture
-is answered with a JPEG of it, or with nothing.
+is answered with a JPEG of it, or with nothing, one that asks for a sheet with all rows of a
+workbook's first one.
 """
 
 from __future__ import annotations
@@ -434,6 +435,8 @@ def main() -> None:
     if "picture" in task:
         with suppress(Exception):  # a library may raise anything on a broken file
             made = scaled(task["picture"], data, task["pixels"], task["most"])
+    elif "sheet" in task:
+        made = json.dumps(tables.first_sheet(data, task["sheet"])).encode()
     else:
         fields = opened(task["name"], data, Bounds(**task["bounds"]))
         made = json.dumps(fields, default=lambda item: item.model_dump()).encode()

@@ -11,15 +11,16 @@ import datetime
 import io
 import re
 import sqlite3
+import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from decimal import Decimal
 from itertools import islice
 from typing import Any
 
 from construction.grading.openers import check_zip
-from construction.grading.text_openers import Bounds
+from construction.grading.text_openers import Bounds, TooLarge
 from construction.judging.evidence.contracts import Column, Sheet
 
 _CELL_CHARS = 2_000
@@ -27,6 +28,7 @@ _HEAD_CHARS, _TAIL_ROWS, _MOST_COLUMNS, _MOST_TABLES = 120_000, 8, 80, 40
 _NAMED = 40  # cells of one sheet that are named: errors, formulas, comments, colours
 _EXAMPLES, _FEW, _EXAMPLE_CHARS = 3, 8, 40
 _FULL_XML = 8 << 20  # bytes of sheets up to which a workbook is read with its layout
+_PARTS = 2_000  # of a workbook that is read whole
 _HEADER_AMONG = 12  # filled rows among which the header is
 _NUMBER = re.compile(
     r"[-+(]?\s?[$€£¥]?\s?-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?\s?%?\)?"
@@ -343,6 +345,53 @@ def workbook(data: bytes, bounds: Bounds) -> tuple[list[Sheet], str]:
     names = [f"{name} = {item.attr_text}" for name, item in values.defined_names.items()]
     notes += [f"defined names: {', '.join(names[:10])}"] * bool(names)
     return sheets, "; ".join(notes)
+
+
+def first_sheet(data: bytes, limits: Mapping[str, int]) -> dict[str, Any]:
+    """The filled `rows` of a workbook's first sheet: each with its number, and its cells as text
+    with whether they are formulas; or the `trouble`, in words without content."""
+    try:
+        return {"rows": _all_rows(data, limits)}
+    except TooLarge as trouble:
+        return {"trouble": str(trouble)}
+    except (MemoryError, RecursionError):
+        return {"trouble": "a workbook that needs more memory than the limit"}
+    except Exception as error:  # a library may raise anything on a hostile file
+        return {"trouble": f"a file that is not a workbook ({type(error).__name__})"}
+
+
+def _all_rows(data: bytes, limits: Mapping[str, int]) -> list[tuple[int, list[tuple[str, bool]]]]:
+    import openpyxl
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = archive.infolist()
+    # The reader reads no more of a part than its declared size.
+    if len(parts) > _PARTS or sum(p.file_size for p in parts) > limits["inflated_bytes"]:
+        raise TooLarge("a workbook that inflates beyond the limit")
+    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
+    if not book.worksheets:
+        raise TooLarge("a workbook without sheets")
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()
+    rows: list[tuple[int, list[tuple[str, bool]]]] = []
+    for line, cells in enumerate(sheet.iter_rows(max_col=limits["columns"]), start=1):
+        texts = [(_plain_cell(cell.value), cell.data_type == "f") for cell in cells]
+        while texts and not texts[-1][0]:
+            texts.pop()
+        if texts and len(rows) > limits["rows"]:
+            raise TooLarge("a workbook with more rows than the limit")
+        if any(len(text) > limits["cell_chars"] for text, _ in texts):
+            raise TooLarge("a cell longer than the limit")
+        rows += [(line, texts)] if texts else []
+    return rows
+
+
+def _plain_cell(value: object) -> str:
+    if isinstance(value, datetime.date):
+        return value.isoformat()[:10]
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
 
 
 def _long_sheet(sheet: Any, most: int) -> Sheet:

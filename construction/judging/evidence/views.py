@@ -91,14 +91,15 @@ def _look(name: str, path: Path, limits: ViewLimits) -> FileView:
     try:
         child_limits = ChildLimits(limits.seconds, limits.memory_bytes)
         fields = json.loads(
-            _answer({"name": _plain(name), "bounds": bounds}, content, child_limits)
+            in_child({"name": _plain(name), "bounds": bounds}, content, child_limits)
         )
         return FileView(**_named(name, len(content)), **_plain(fields))
     except (ChildFailed, ValueError, RecursionError):
         return _unread(name, len(content), "took too long or too much memory to open")
 
 
-def _answer(task: Mapping[str, Any], content: bytes, limits: ChildLimits) -> bytes:
+def in_child(task: Mapping[str, Any], content: bytes, limits: ChildLimits) -> bytes:
+    """What `opened` makes of a file. Raises ChildFailed."""
     with Child(_CHILD, limits) as child:
         child.send(json.dumps(task).encode())
         child.send(content)
@@ -209,7 +210,7 @@ def _scaled(path: Path, picture: str) -> Image | None:
     task = {"picture": picture, "pixels": PIXELS, "most": RuleLimits().pixels}
     try:
         content = read_regular(str(path.parent), path.name, RuleLimits().file_bytes)
-        made = _answer(task, content, _PICTURE_LIMITS)
+        made = in_child(task, content, _PICTURE_LIMITS)
     except (ChildFailed, OSError, TooLarge):
         return None
     return Image("image/jpeg", made) if made else None

@@ -10,7 +10,7 @@ import pytest
 
 from construction.judging.calls.contracts import CallReason, Image
 from construction.judging.contracts import JudgeReason
-from construction.judging.model.phrasing import WordingAnswer, phrase_questions
+from construction.statements.phrasing import WordingAnswer, phrase_questions
 from construction.statements.questions.ambiguity import Database, index_database
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
