@@ -219,6 +219,8 @@ def _years_of_data(text: str, findings: Sequence[Finding]) -> frozenset[Finding]
     }
     are_bare = any(match.start() not in dates for match in _YEAR.finditer(text))
     return frozenset(said if are_bare else ())
+
+
 _BETWEEN = re.compile(r"(?:,|,? (?:and|&|or))\s")
 
 
