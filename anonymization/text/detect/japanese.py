@@ -34,9 +34,13 @@ _NAME_CHARS = re.compile(f"[{HAN}ぁ-ゖァ-ヺー]{{1,4}}")
 _HAN_ONLY = re.compile(rf"[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}")
 _LINK = re.compile("[ァ-ヺー]{1,20}|[A-Z]")  # a part of a foreign name
 _KATAKANA = re.compile("[ァ-ヺー]{2,}")
-_SUBJECT = frozenset("はがのもとをに")
+_GIVEN_KANA = re.compile("[ァ-ヺー]{2}")
+_HIRAGANA = re.compile("[ぁ-ゖ]{2,4}")
+_FAMILY = re.compile(f"[{HAN}]{{1,3}}|[ァ-ヺー]{{3,8}}")
+_TOPIC = frozenset("はが")
 _JOINS = frozenset("・=＝゠")
 _LAST_CHARACTERS = frozenset("郎子男夫雄助吉介太一二三七八美代江")
+_LAST_OF_GIVEN = frozenset("郎夫雄助")
 _NAME_PAIRS = frozenset(
     {("姓", "名"), ("地名", "名"), ("姓", "姓"), ("名", "名"), ("一般", "名"), ("姓", "一般")}
 )
@@ -153,17 +157,65 @@ def _person(tagged: Sequence[_Word], index: int) -> _Match | None:
     if second is not None and (first.name, second.name) in _NAME_PAIRS:
         size = step + 1
         return size + _last_character(tagged, index + size), EntityType.PERSON, _WHOLE
+    size = _unlisted_family(tagged, index)
+    if size:
+        return size, EntityType.PERSON, _LONE
+    has_kana_given = step == 1 and second is not None and _GIVEN_KANA.fullmatch(second.text)
+    if first.name == "姓" and has_kana_given and _stands_alone(tagged, index, 2):
+        return 2, EntityType.PERSON, _LONE
     if first.name == "姓":
         if second is not None and second.text in _GIVEN_WORDS and len(second.text) > 1:
             return step + 1, EntityType.PERSON, _WHOLE
         size = _unlisted_given(tagged, index + step)
         if size:
             return step + size, EntityType.PERSON, _LONE
-    if _is_person(first) and not _names_thing(tagged, index + 1):
+    if _is_person(first) and not (_names_thing(tagged, index + 1) or _is_part(tagged, index)):
         return 1 + _numbered(tagged, index + 1), EntityType.PERSON, _LONE
+    if (first.unknown or first.name) and len(first.text) > 1 and _is_house(tagged, index + 1):
+        return 1, EntityType.PERSON, _LONE
     if (first.unknown or first.name) and _is_honoured(tagged, index + 1):
         return (1, EntityType.PERSON, _LONE) if _NAME_CHARS.match(first.text) else None
     return None
+
+
+def _is_house(tagged: Sequence[_Word], index: int) -> bool:
+    """Is the family of that name meant: 志水家, ギネス一族?"""
+    after = _at(tagged, index)
+    return after is not None and after.text in {"家", "一族"}
+
+
+def _unlisted_family(tagged: Sequence[_Word], index: int) -> int:
+    """How many words are a family name that no dictionary lists, and the given name behind it?
+
+    A noun that begins a run of nouns: 南口重太郎, ラビット美兎.
+    """
+    first, given, before = tagged[index], _at(tagged, index + 1), _at(tagged, index - 1)
+    is_given = given is not None and (
+        given.name == "名" or (given.name == "地名" and _HIRAGANA.fullmatch(given.text))
+    )
+    if given is not None and given.text in _LAST_OF_GIVEN and len(first.text) < 3:
+        is_cut = first.kind == "名詞" and not first.name and has_han(first.text)
+        if is_cut and _stands_alone(tagged, index, 2) and _follows(tagged, index + 1, _TOPIC):
+            return 2
+    is_family = first.kind == "名詞" and not first.name and _FAMILY.fullmatch(first.text)
+    if not (is_given and is_family) or first.text in _HONORIFICS | _ROLES:
+        return 0
+    begins = before is None or before.kind in {"助詞", "補助記号", "空白"}
+    return 2 + _last_character(tagged, index + 2) if begins else 0
+
+
+def _stands_alone(tagged: Sequence[_Word], index: int, size: int) -> bool:
+    """Is there no noun directly before or behind so many words?"""
+    beside = (_at(tagged, index - 1), _at(tagged, index + size))
+    return all(word is None or word.kind in {"助詞", "補助記号", "空白"} for word in beside)
+
+
+def _is_part(tagged: Sequence[_Word], index: int) -> bool:
+    """Is it a part of a longer word in katakana: ベルク of ブロムベルク?"""
+    beside = (_at(tagged, index - 1), _at(tagged, index + 1))
+    return _KATAKANA.fullmatch(tagged[index].text) is not None and any(
+        word is not None and _KATAKANA.fullmatch(word.text) for word in beside
+    )
 
 
 def _names_thing(tagged: Sequence[_Word], index: int) -> bool:
@@ -210,28 +262,30 @@ def _unlisted_given(tagged: Sequence[_Word], index: int) -> int:
         size, length = size + 1, length + len(word.text)
     if not 1 <= length <= _LONGEST_GIVEN or size > 2:
         return 0
-    if size == 1 and not tagged[index].unknown and length != 1:
+    if size == 1 and not tagged[index].unknown and (length != 1 or tagged[index].kind == "接尾辞"):
         return 0  # 田中部長, 佐藤会長: a word that is not a name
     return size
 
 
 def _chain(tagged: Sequence[_Word], index: int) -> _Match | None:
     """A foreign name: katakana words joined by dots, one of them a name or in no dictionary."""
-    size, named = 0, False
-    while (word := _at(tagged, index + size)) is not None:
-        if not _LINK.fullmatch(word.text):
-            break
-        named = named or word.unknown or _is_person(word)
-        joint = _at(tagged, index + size + 1)
+    size, end, links = 0, 0, 0
+    parts: list[_Word] = []
+    while (word := _at(tagged, index + size)) is not None and _LINK.fullmatch(word.text):
+        parts.append(word)
         size += 1
+        joint = _at(tagged, index + size)
+        if joint is not None and _KATAKANA.fullmatch(joint.text):
+            continue  # a link in two words: ロング and ストリート
+        end, links = size, links + 1
         if joint is None or joint.text not in _JOINS:
             break
         size += 1
-    if size % 2 == 0:
-        size -= 1
-    if size < 3 or not named:
+    is_person = any(map(_is_person, parts))
+    is_place = links == 2 and any(part.name == "地名" for part in parts)
+    if links < 2 or not (is_person or (not is_place and any(part.unknown for part in parts))):
         return None
-    return size + _numbered(tagged, index + size), EntityType.PERSON, _WHOLE
+    return end + _numbered(tagged, index + end), EntityType.PERSON, _WHOLE
 
 
 def _is_noun(word: _Word | None) -> bool:
@@ -286,18 +340,26 @@ def _location(tagged: Sequence[_Word], index: int) -> _Match | None:
     return size, EntityType.LOCATION, _LONE
 
 
-def _acts(tagged: Sequence[_Word], index: int) -> bool:
-    """Does a particle of the subject follow, or does it own somebody or something?"""
+def _follows(tagged: Sequence[_Word], index: int, particles: frozenset[str] | None = None) -> bool:
+    """Does a particle (one of these) or a comma follow, as behind who acts in a sentence?"""
     after = _at(tagged, index + 1)
-    return after is not None and after.kind == "助詞" and after.text in _SUBJECT
+    if after is None:
+        return False
+    if particles is not None:
+        return after.kind == "助詞" and after.text in particles
+    return after.kind == "助詞" or after.text == "、"
 
 
 def _uncertain(tagged: Sequence[_Word], index: int) -> _Match | None:
-    """A katakana word in no dictionary that acts in a sentence; else a word marked as a name of
-    something, or in no dictionary, which does not show whose."""
+    """A katakana word in no dictionary that is used in a sentence, or one marked as some name that
+    acts in it; else a word marked as a name of something, or in no dictionary, which does not show
+    whose."""
     word = tagged[index]
     is_kana = word.unknown and len(word.text) > 2 and _KATAKANA.fullmatch(word.text) is not None
-    if is_kana and _acts(tagged, index):
+    is_kana_name = word.name == "固有" and _KATAKANA.fullmatch(word.text) is not None
+    if is_kana_name and not _is_part(tagged, index) and _follows(tagged, index, _TOPIC):
+        return 1, EntityType.PERSON, _ACTING
+    if is_kana and _follows(tagged, index):
         return 1, EntityType.PERSON, _ACTING
     if word.text in _NAMES_TOO:
         return 1, EntityType.UNEXPLAINED, _SCORE

@@ -139,7 +139,9 @@ _HAN_NAME = pattern_of(rf"(?<![{HAN_KANA}])(?=([{HAN}]{{2,3}} ?[{HAN}]{{1,4}})(?
 _HAN_RUN = pattern_of(rf"(?<![{HAN_KANA}·])[{HAN}]{{2,4}}(?![{HAN_KANA}·])")
 _HAN_PART = pattern_of(rf"(?<![{HAN_KANA}])[{HAN}]{{3,7}}(?![{HAN_KANA}])")
 _KANA_CHAR = pattern_of(f"[{KANA}]")
-_JAPANESE_ONLY = pattern_of("〒|(?:株式|有限|合同)会社|丁目|番地|御中|県|㈱|\\(株\\)")
+_JAPANESE_ONLY = pattern_of(
+    rf"〒|(?:株式|有限|合同)会社|丁目|番地|御中|県|㈱|\(株\)|[{HAN}][はがをにでと][{HAN}ァ-ヺ]"
+)
 _SHARED_MARKS = frozenset("・ー")  # Chinese writes a middle dot in foreign names, too
 _CAPITALISED = pattern_of(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
 _FEW = 3  # words that make a line prose
