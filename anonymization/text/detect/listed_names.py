@@ -368,7 +368,9 @@ _TURNED = Screened(
     rf"(?: [{CAPITALS}]\.?| {_CAP})?)(?=$|[\n;)\"'|])"
 )
 # Two or three such words in a row need no other evidence.
-_PAIR = re.compile(rf"(?<![@/.-]){BEFORE}(?P<v>{_CAP}(?: [{CAPITALS}]\.?)?(?: {_CAP}){{1,2}})")
+_PAIR = re.compile(
+    rf"(?<![@/.-]){BEFORE}(?P<v>(?:{_CAP}|[A-Z][a-z])(?: [{CAPITALS}]\.?)?(?: {_CAP}){{1,2}})"
+)
 # A single one inside a sentence: an organisation or a person, or a product in none of the lists.
 _ONE = re.compile(rf"(?<=[a-z,] )(?P<v>{_CAP})")
 _KINDS = (

@@ -20,10 +20,10 @@ from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _SIGNATURE = "signature"
-_SIGNATURE_SCORE = 0.55
+_SIGNATURE_SCORE = 0.62  # more than a firm by its last word
 _LINE = re.compile(r"[^\n]+")
 _BULLET = re.compile(r"\s*(?:[?>*#|-]{1,3} ?)?")
-_BARE = re.compile(r"[^\W\d_](?:[\w'&.,-]| (?=[^\W_]))*[\w.]")
+_BARE = re.compile(r"[^\W\d_](?:[^\W_]|['&.-]|,(?= )| (?=[^\W_]))*[^\W_.]\.?")
 _ANCHORS = frozenset({EntityType.ADDRESS, EntityType.PHONE, EntityType.EMAIL})
 _MOST_WORDS = 5
 _MOST_CHARS = 600
@@ -65,7 +65,8 @@ def _in_block(text: str, start: int, end: int, findings: Sequence[Finding]) -> I
             return
         if any(word.strip(".,").title() in COMMON for word in words):
             continue
-        if any(f.start <= first and first + len(value) <= f.end for f in findings):
+        others = (f for f in findings if f.type is not EntityType.ORGANIZATION)
+        if any(f.start <= first and first + len(value) <= f.end for f in others):
             continue
         kind = EntityType.ORGANIZATION if number else EntityType.PERSON
         yield Finding(first, first + len(value), kind, _SIGNATURE, _SIGNATURE_SCORE)
@@ -131,7 +132,6 @@ def _again(text: str, people: Sequence[Finding], dictionary: frozenset[str]) -> 
     names = {
         word.group()
         for person in people
-        if " " in text[person.start : person.end]
         for word in _NAME.finditer(text, person.start, person.end)
         if word.group() in _GIVEN or _is_family_name(word, person, dictionary)
     }

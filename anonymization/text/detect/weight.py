@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from itertools import pairwise
 
 from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.declared import declared_kind
@@ -52,9 +53,9 @@ _OPEN = tuple("の（(\"'「『")
 _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
 _WEIGHED = frozenset(
-    {"spacy", "unknown_word", "lone_word", "name_said", "name_said_one", "organisation", "firm",
-     "listed_name", "said_again", "signature", "given_name", "url_in_prose", "handle", "said",
-     "position", "declared", "keyed_name", "secret.named"}
+    {"spacy", "unknown_word", "lone_word", "name_said", "organisation", "firm",
+     "listed_name", "said_again", "signature", "given_name", "url_in_prose", "handle",
+     "handle_small", "said", "position", "declared", "keyed_name", "secret.named"}
 )  # fmt: skip
 _LABELLED = frozenset({"position", "declared", "said", "keyed_name"})
 _GIVEN = words("names.toml", "given")
@@ -83,12 +84,18 @@ _LINE = 2_000  # characters of a line that are looked at
 _WORD = re.compile(rf"[{LETTERS}]+(?:['’][{LETTERS}]+)?")
 _TITLED = re.compile(
     r"(?i)(?<![a-z])(?:mr|mrs|ms|miss|mx|dr|prof|professor|sir|madam|herr|frau|monsieur|madame|señora?"
-    r"|captain|judge|rev|sgt|dear|hi|hello)\.? \Z"
+    r"|captain|colonel|president|senator|judge|rev|sgt|dear|hi|hey|hello)\.? \Z"
 )
 _BY = re.compile(
     r"(?i)(?<![a-z])(?:by|cc|attn|author|signed|call|ask|told|thanks|thank|contact|met|its|it's"
     r"|i am|i'm|this is|boss|colleague|sister|brother|husband|wife|mother|father|friend),?:? \Z"
 )
+# Inside a sentence, where only a name has a capital: behind a word in small letters that is no
+# article, before another or a mark.
+_INSIDE = re.compile(
+    r"(?<![\w'’])(?!(?:each|every|any|no|this|that|new)[ ,])[a-z]{2,},? [\"“‘(]?\Z"
+)
+_GOES_ON = re.compile(r" ?['’] ?s(?![a-z])| [a-z]| ?[.,;:!?)\"”’](?!\w)|\s*\Z")
 _WITH = re.compile(r"(?<![a-z])(?:with|and|or) \Z")
 _SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,4}$")  # of things, too
 _MOST_PARTS, _LONGEST_LABEL = 3, 40
@@ -133,10 +140,28 @@ def weights(
         for word in _WORD.findall(text[finding.start : finding.end])
         if is_only_name(text, word) or not _is_plain(word, dictionary)
     }
+    listed = _beside_people(text, weighed)
     for finding, weight in weighed:
+        weight = Weight.WEAK if finding in listed and weight is Weight.NONE else weight
         again = weight is not Weight.SURE and finding.type is EntityType.PERSON
         parts = _WORD.findall(text[finding.start : finding.end]) if again else ()
         yield finding, Weight.SURE if parts and sure.issuperset(parts) else weight
+
+
+_BETWEEN = re.compile(r"(?:,|,? (?:and|&|or))\s")
+
+
+def _beside_people(text: str, weighed: Sequence[tuple[Finding, Weight]]) -> set[Finding]:
+    """Who is listed beside a person for whom something speaks: `Zorvexa, Graves and Reed`."""
+    people = [pair for pair in weighed if pair[0].type is EntityType.PERSON]
+    listed: set[Finding] = set()
+    for row in (people, people[::-1]):
+        for (one, weight), (other, _) in pairwise(row):
+            first, second = sorted((one, other))
+            is_named = weight is not Weight.NONE or one in listed
+            if is_named and _BETWEEN.fullmatch(text, first.end, second.start):
+                listed.add(other)
+    return listed
 
 
 def _is_product(
@@ -206,13 +231,80 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         is_named = finding.recognizer != "signature" or chinese_name(value)
         return Weight.SURE if is_named else Weight.NONE
     parts = _WORD.findall(value)
+    if finding.recognizer == "signature":
+        return Weight.SURE
+    if finding.type in _NAMED and _is_used_as_name(text, finding, parts):
+        return max(Weight.WEAK, _by_kind(text, finding, parts, dictionary))
+    return _by_kind(text, finding, parts, dictionary)
+
+
+def _is_used_as_name(text: str, finding: Finding, parts: Sequence[str]) -> bool:
+    """Are words that the dictionary has a name here: with capitals, never small, and listed as a
+    name, or with capitals in a sentence where a model sees somebody?"""
+    is_capital = parts and all(map(str.istitle, parts)) and len(parts) <= _MOST_PARTS
+    if not is_capital or any(_is_written_small(text, part) for part in parts):
+        return False
+    goes_on = _GOES_ON.match(text, finding.end) is not None
+    if len(parts) == 1 and parts[0] in _NAMES and parts[0] not in _PLACES | COMMON:
+        return finding.type is EntityType.PERSON or goes_on
+    return (
+        finding.type is EntityType.PERSON
+        and goes_on
+        and not any(part in _THINGS or is_program_word(part) for part in parts)
+        and _is_in_prose(text, finding)
+    )
+
+
+_ARTICLE = re.compile(r"(?i)(?<![a-z])(?:the|an?) \Z")
+_SMALL_WORD = re.compile(r"(?<![\w./-])[a-z]{2,}(?![\w./(=-])")
+_FEWEST_SMALL = 3  # words in small letters of a line of prose
+
+
+def _is_in_prose(text: str, finding: Finding) -> bool:
+    """Does it stand behind a word in small letters, or in a line of such words?"""
+    if _ARTICLE.search(text, max(0, finding.start - 6), finding.start):
+        return False
+    if _INSIDE.search(text, max(0, finding.start - 24), finding.start):
+        return True
+    start = max(text.rfind("\n", 0, finding.start) + 1, finding.start - _LINE)
+    end = text.find("\n", finding.end)
+    end = min(end if end >= 0 else len(text), finding.end + _LINE)
+    is_label = text[finding.end :].lstrip().startswith(":")
+    return not is_label and len(_SMALL_WORD.findall(text, start, end)) >= _FEWEST_SMALL
+
+
+def _is_written_small(text: str, word: str) -> bool:
+    small = re.escape(word.lower())
+    return re.search(rf"(?<![{LETTERS}@#]){small}(?![{LETTERS}])", text) is not None
+
+
+_OF_FIRM = re.compile(r"(?<![\w'’])(?:at|joined|became|left|for) \Z")
+
+
+def _is_employer(text: str, finding: Finding, parts: Sequence[str]) -> bool:
+    """Do two or three words with capitals stand inside a sentence where a firm does?"""
+    parts = [part for part in parts if part != "and"]
+    return (
+        1 < len(parts) <= _MOST_PARTS
+        and all(map(str.istitle, parts))
+        and not any(_is_written_small(text, part) for part in parts)
+        and _OF_FIRM.search(text, max(0, finding.start - 12), finding.start) is not None
+        and _GOES_ON.match(text, finding.end) is not None
+    )
+
+
+def _by_kind(
+    text: str, finding: Finding, parts: Sequence[str], dictionary: frozenset[str]
+) -> Weight:
     if finding.type is EntityType.PERSON:
         return _of_person(text, finding, parts, dictionary)
     if finding.type is EntityType.ORGANIZATION:
+        if _is_employer(text, finding, parts):
+            return Weight.WEAK
         is_unknown = any(not _is_plain(part, dictionary) for part in parts)
         if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, is_unknown):
             return Weight.SURE
-        return _of_firm(value, parts, dictionary)
+        return _of_firm(text[finding.start : finding.end], parts, dictionary)
     if finding.type is EntityType.LOCATION:
         return _of_place(text, finding, parts, dictionary)
     return Weight.SURE
@@ -378,7 +470,7 @@ def _repeats_label(text: str, finding: Finding, value: str) -> bool:
 
 def _is_plain(word: str, dictionary: frozenset[str]) -> bool:
     """Is it a word, a short form in capitals, or a thing's name?"""
-    is_acronym = word.isupper() and len(word) <= _LONGEST_ACRONYM
+    is_acronym = word.isupper() and word.isascii() and len(word) <= _LONGEST_ACRONYM
     is_thing = word in _THINGS or word.lower() in _DAYS
     is_thing = is_thing or is_program_word(word)
     return is_acronym or is_thing or in_dictionary(word.partition("'")[0], dictionary)

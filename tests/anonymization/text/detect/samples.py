@@ -90,6 +90,7 @@ SAMPLES = (
     Sample("shop_chinese", T.ORGANIZATION, "临江渡口海味坊", "“", "”"),
     Sample("postal_account_japanese", T.BANK_ACCOUNT, "12340-27815561", "ゆうちょ記号", "、"),
     Sample("mobile_german", T.PHONE, "0176 55 31 90 28"),
+    Sample("handle_small", T.ACCOUNT, "linhuiqk", "@ "),
     Sample("handle_spaced", T.ACCOUNT, "linhui_88", "@ "),
     Sample("account_said", T.ACCOUNT, "linhui88", "用户名："),
     Sample("person_number_said", T.PERSON_NUMBER, "EMP-004217", "员工编号："),

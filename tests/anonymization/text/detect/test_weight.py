@@ -12,7 +12,7 @@ from anonymization.text.detect.weight import Weight, weights
 WORDS = frozenset(
     {"configure", "external", "access", "with", "ingress", "token", "agent", "author", "grant"}
     | {"page", "will", "field", "key", "actions", "systems", "more", "add", "customer", "reader"}
-    | {"book", "release", "by", "read", "the", "of", "in", "to"}
+    | {"book", "release", "by", "read", "the", "of", "in", "to", "salad", "kettle"}
 )
 
 
@@ -44,6 +44,14 @@ PERSON, FIRM, PLACE = EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOC
         ("INFO zorvex reloaded", "zorvex", FIRM, Weight.NONE),
         ("in Zorvex", "Zorvex", PLACE, Weight.SURE),
         ("Zorvex Release", "Zorvex Release", PLACE, Weight.WEAK),
+        ("the external page defied Grant .", "Grant", PERSON, Weight.WEAK),
+        ("the page in which Salad Kettle read", "Salad Kettle", PERSON, Weight.WEAK),
+        ("read the Field release with care", "Field", PERSON, Weight.NONE),
+        ("Agent: read the book of the customer", "Agent", PERSON, Weight.NONE),
+        ("we read by Reader, and a reader reads", "Reader", PERSON, Weight.NONE),
+        ("Read by Leo, of the customer", "Leo", FIRM, Weight.WEAK),
+        ("a year at Field Access as author", "Field Access", FIRM, Weight.WEAK),
+        ("the page of Field Access as author", "Field Access", FIRM, Weight.NONE),
     ],
 )
 def test_names(text: str, value: str, kind: EntityType, expected: Weight) -> None:
@@ -75,6 +83,19 @@ def test_logins(text: str, value: str, expected: Weight) -> None:
 )
 def test_figures_are_no_telephone_numbers(text: str, value: str, expected: Weight) -> None:
     assert weigh(text, value, EntityType.PHONE, "phone_said") is expected
+
+
+def test_who_is_listed_beside_somebody_is_somebody() -> None:
+    text = "of our founders: Zorvexa, Page and Field are here; Book and Release are not"
+    values = ("Zorvexa", "Page", "Field", "Book", "Release")
+    findings = [
+        Finding(text.index(value), text.index(value) + len(value), PERSON, "spacy", 0.75)
+        for value in values
+    ]
+    weighed = dict(
+        zip(values, (weight for _, weight in weights(text, findings, WORDS)), strict=True)
+    )
+    assert weighed["Page"] == weighed["Field"] == Weight.WEAK
 
 
 def test_what_is_weak_is_masked_at_full_and_left_to_the_owner_at_strict() -> None:
