@@ -155,10 +155,8 @@ def spoken_label(
     for concepts with a phrase of their own, and where nothing printed is at hand. None if neither
     will do.
     """
-    if series.dimensions:
-        axes = {phrase_of(axis).text for axis in series.path[::2]}
-        if not axes <= _AXES or "/" in series.unit:  # a segment has no shares
-            return None
+    if _is_unspeakable(series):
+        return None
     own = phrase_of(series.label)
     row = rows.get((point.report or 0, point.line if point.line is not None else -1))
     if row is None or row.series_id != series.series_id:
@@ -169,9 +167,7 @@ def spoken_label(
     filed = phrase_of(label)
     implied = _implied(series)
     said, printed = _content(own, implied), _content(filed, implied)
-    is_clear = not _is_raw(series.label) and not _lost_marks(series, label)
-    is_clear &= has_own_phrase(series.label) or not _names(series.label, company)
-    is_clear &= not filed.bare and not _is_open(own, series)
+    is_clear = _is_clear(own, filed, label, series, company)
     is_whole = _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
     if is_whole or _is_turned(own, label, series, negated=negated):
         return None
@@ -191,6 +187,22 @@ def spoken_label(
     if rest and not (is_known and len(rest) <= len(said & printed)):
         return None
     return _with_one_side(own, label, point)
+
+
+def _is_unspeakable(series: Series) -> bool:
+    """Is it of an axis that nobody would name, or a number per share of a segment?"""
+    axes = {phrase_of(axis).text for axis in series.path[::2]}
+    return bool(series.dimensions) and (not axes <= _AXES or "/" in series.unit)
+
+
+def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: Company) -> bool:
+    """Does the label of the concept say all that the row prints, in words of its own?"""
+    return (
+        not _is_raw(series.label)
+        and not _lost_marks(series, label)
+        and (has_own_phrase(series.label) or not _names(series.label, company))
+        and not (filed.bare or _is_open(own, series))
+    )
 
 
 def one_sided(text: str) -> str:

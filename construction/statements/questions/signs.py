@@ -49,14 +49,12 @@ def signed(
 
     `balance`: the value is that of a day. `side`: the part of a cash flow statement that the line
     belongs to, unless it names a flow of cash itself. `negated`: the statement prints the value
-    with its sign reversed, so that minus means the opposite of the label. `gains_apart`: the
-    statement has lines of their own for gains and for losses, so that a gain cannot be negative.
+    with its sign reversed. `gains_apart`: gains and losses have lines of their own there.
 
-    The sign of a filed value is never reversed: if an unsigned label of a loss or an outflow ("net
-    loss") has a `negative` value, the label is written in its signed form; None if it has none,
-    since a negative loss would be unclear. Clauses are sentences of their own, as the answer check
-    expects. None too for costs and revenues below zero, for plain items that a cash flow statement
-    subtracts, and where the printed sign is the opposite of the one that a reader would give.
+    The sign of a filed value is never reversed: an unsigned label of a loss ("net loss") with a
+    `negative` value is written in its signed form. Clauses are sentences of their own, as the
+    answer check expects. None where the sign would be unclear: a negative loss without a signed
+    form, costs and revenues below zero, plain items that a cash flow statement subtracts.
     """
     if side is not None and _ADJUSTING.search(phrase):
         return Signed(phrase, _give(str(side)))
@@ -76,11 +74,9 @@ def signed(
     if clause == _give("a loss") and gains_apart and not negative and GAIN.search(phrase):
         clause = ""
     is_slip = not balance and side is None and _UNSIGNED.search(phrase) is not None
-    if clause == MINUS and (negated or is_slip):
-        return None
-    if negative and clause == _give(str(FlowSide.ADDED_BACK)):
-        return None
-    return Signed(phrase, clause)
+    is_turned = negative and clause == _give(str(FlowSide.ADDED_BACK))
+    is_unclear = clause == MINUS and (negated or is_slip)
+    return None if is_turned or is_unclear else Signed(phrase, clause)
 
 
 def _either_way(phrase: str, balance: bool) -> str:

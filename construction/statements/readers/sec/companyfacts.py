@@ -56,17 +56,16 @@ def tables_of(
             if quarters != "0":
                 ends.setdefault((rounded, end), adsh)
                 filing["period"] = max(filing["period"] or "", f"{rounded:%Y%m%d}")
-        number = {"tag": tag, "version": version, "qtrs": quarters, "uom": unit}
-        number |= {"ddate": f"{rounded:%Y%m%d}" if rounded else None, "adsh": adsh}
+        number = {"tag": tag, "version": version, "qtrs": quarters, "uom": unit, "adsh": adsh}
+        number["ddate"] = f"{rounded:%Y%m%d}" if rounded else None
         number["value"] = str(fact["val"]) if fact.get("val") is not None else None
         rows[SecTable.NUM].append(number)
     annual = [f["period"] for f in filings.values() if f["fp"] == "FY" and f["period"]]
-    year_end = max(annual, default=None)
-    rows[SecTable.SUB] = [one | {"fye": year_end and year_end[4:]} for one in filings.values()]
+    fye = max(annual, default="")[4:] or None
+    rows[SecTable.SUB] = [one | {"fye": fye} for one in filings.values()]
     rows[SecTable.PRE] = list(_placed(lines))
     frames = {table: _frame(table, listed, label) for table, listed in rows.items()}
-    company = f"{source}:{cik}"
-    closed = [(company, rounded, end, STATED, adsh) for (rounded, end), adsh in ends.items()]
+    closed = [(f"{source}:{cik}", day, end, STATED, adsh) for (day, end), adsh in ends.items()]
     return frames, pl.DataFrame(closed, schema=CLOSINGS.schema, orient="row")
 
 
