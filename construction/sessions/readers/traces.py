@@ -201,16 +201,20 @@ def sessions_of(
         yield ReadIssue("file", source.relative, 0, "file.no_records", actual, expected)
 
 
+_RECENT = 200  # conversations of a trace that a span may belong to: more would take too long
+
+
 def _conversations(spans: Sequence[Span]) -> list[_Conversation]:
     """The conversations of a trace; spans of agents come last, because they hold less."""
     conversations: list[_Conversation] = []
     for span in sorted(spans, key=lambda span: span.is_agent):
         keys = _keys(span.messages)
-        last = next((one for one in reversed(conversations) if one.goes_on_in(span)), None)
+        recent = conversations[-_RECENT:]
+        last = next((one for one in reversed(recent) if one.goes_on_in(span)), None)
         if last is not None:
             last.messages = [*last.messages, *span.messages]
             last.keys = _keys(last.messages)
-        elif keys and not any(one.absorbs(span) for one in conversations):
+        elif keys and not any(one.absorbs(span) for one in recent):
             conversations.append(
                 _Conversation(
                     span.messages, keys, span.at, span.model, span.line, span.is_root, span.owner
