@@ -90,17 +90,17 @@ def read(folder: Path) -> tuple[dict[int, Question], list[Row]]:
     """The questions by their number, and all verdicts."""
     raw = pl.read_parquet(folder / "scores.parquet").to_dicts()
     questions = pl.read_parquet(folder / "questions.parquet").to_dicts()
-    by_question: dict[int, list[dict[str, Any]]] = {one["index"]: [] for one in questions}
+    by_question: dict[int, list[dict[str, Any]]] = {entry["index"]: [] for entry in questions}
     for row in raw:
         by_question[row["index"]].append(row)
     known = {
-        one["index"]: Question(
-            one["question"],
-            _gold(one, by_question[one["index"]]),
-            one["answer"],
-            half(one["index"]),
+        entry["index"]: Question(
+            entry["question"],
+            _gold(entry, by_question[entry["index"]]),
+            entry["answer"],
+            half(entry["index"]),
         )
-        for one in questions
+        for entry in questions
     }
     return known, [_row(row) for row in raw]
 
@@ -158,10 +158,10 @@ def _gold(question: dict[str, Any], rows: Sequence[dict[str, Any]]) -> AnswerSpe
 def _unit(
     question: str, unit: str | None, rows: Sequence[dict[str, Any]], right: Sequence[dict[str, Any]]
 ) -> str:
-    asked = unit_asked(question).unit
+    named = unit_asked(question).unit
     currency = (
         _most(row["expected_currency"] for row in rows)
-        or (str(settle(asked, asked)) if asked else None)
+        or (str(settle(named, named)) if named else None)
         or _most(row["extracted_currency"] for row in right)
         or ("USD" if unit == DOLLAR else None)
     )
@@ -273,13 +273,13 @@ def _rounded(case: Case) -> bool:
         return False
     scale = SCALES.get(case.row.unit or "", 1)
     own = Decimal(1).scaleb(int(Decimal(case.row.value or "0").as_tuple().exponent)) * scale
-    asked = Decimal(1).scaleb(-(case.question.gold.decimals or 0)) * case.question.gold.scale
-    return _at(gold, own, amount) or _at(amount, asked, gold)
+    quantum = Decimal(1).scaleb(-(case.question.gold.decimals or 0)) * case.question.gold.scale
+    return _at(gold, own, amount) or _at(amount, quantum, gold)
 
 
-def _at(fine: Decimal, place: Decimal, coarse: Decimal) -> bool:
+def _at(fine: Decimal, step: Decimal, coarse: Decimal) -> bool:
     return any(
-        (fine / place).to_integral_value(rounding=mode) * place == coarse
+        (fine / step).to_integral_value(rounding=mode) * step == coarse
         for mode in (ROUND_HALF_UP, ROUND_DOWN)
     )
 
@@ -352,7 +352,7 @@ UNEXPLAINED = "unexplained"
 
 def explained(case: Case) -> str:
     """The class of a row on which the two verdicts differ."""
-    return next((one.name for one in CLASSES if one.fits(case)), UNEXPLAINED)
+    return next((entry.name for entry in CLASSES if entry.fits(case)), UNEXPLAINED)
 
 
 def measure(folder: Path) -> dict[str, Any]:
@@ -363,10 +363,10 @@ def measure(folder: Path) -> dict[str, Any]:
         by_question.setdefault(row.index, []).append(row)
     figures: dict[str, Any] = {}
     for number, name in enumerate(HALVES):
-        own = {index: one for index, one in questions.items() if one.half == number}
+        own = {index: entry for index, entry in questions.items() if entry.half == number}
         cases = [
-            Case(row, one, [other for other in by_question[index] if other is not row])
-            for index, one in own.items()
+            Case(row, entry, [other for other in by_question[index] if other is not row])
+            for index, entry in own.items()
             for row in by_question[index]
         ]
         figures[name] = _figures(cases) | {"references": _references(own.values())}
@@ -391,9 +391,9 @@ def _figures(cases: Sequence[Case]) -> dict[str, Any]:
             )
             counts.update({"n": 1, "same": same})
     taken = {
-        one.name: Counter(case.row.is_correct for case in cases if one.fits(case))
-        for one in CLASSES
-        if one.fits in (_rounded, _bare, _no_scale, _unsigned, _other_currency)
+        entry.name: Counter(case.row.is_correct for case in cases if entry.fits(case))
+        for entry in CLASSES
+        if entry.fits in (_rounded, _bare, _no_scale, _unsigned, _other_currency)
     }
     return {
         "verdicts": len(cases),
@@ -415,7 +415,7 @@ def _reason(case: Case) -> str | None:
 
 
 def _references(questions: Iterable[Question]) -> dict[str, Any]:
-    reasons = Counter(reason_of(one.gold, one.text, one.reference) for one in questions)
+    reasons = Counter(reason_of(entry.gold, entry.text, entry.reference) for entry in questions)
     n, accepted = reasons.total(), reasons.pop(None, 0)
     return {"n": n, "accepted": accepted, "reasons": dict(reasons.most_common())}
 
@@ -440,27 +440,27 @@ def page(figures: dict[str, Any]) -> str:
 
 
 def _agreement(halves: Sequence[dict[str, Any]]) -> list[list[str]]:
-    rows = [["verdicts", *(f"{one['verdicts']:,}" for one in halves)]]
-    left = [one["verdicts"] - one["agree"] for one in halves]
-    rows.append(["agree as they stand", *map(_share_agreed, halves, left)])
-    for one in CLASSES:
-        counts = [own["classes"][one.name] for own in halves]
-        left = [n - count for n, count in zip(left, counts, strict=True)]
+    rows = [["verdicts", *(f"{entry['verdicts']:,}" for entry in halves)]]
+    differing = [entry["verdicts"] - entry["agree"] for entry in halves]
+    rows.append(["agree as they stand", *map(_share_agreed, halves, differing)])
+    for entry in CLASSES:
+        counts = [own["classes"][entry.name] for own in halves]
+        differing = [n - count for n, count in zip(differing, counts, strict=True)]
         shown = [
             f"{count}: {_share_agreed(own, n)}"
-            for own, count, n in zip(halves, counts, left, strict=True)
+            for own, count, n in zip(halves, counts, differing, strict=True)
         ]
-        rows.append([f"{one.name}: {one.why}", *shown])
-    return [*rows, [UNEXPLAINED, *map(str, left)]]
+        rows.append([f"{entry.name}: {entry.why}", *shown])
+    return [*rows, [UNEXPLAINED, *map(str, differing)]]
 
 
-def _share_agreed(one: dict[str, Any], differing: int) -> str:
-    return f"{1 - differing / one['verdicts']:.2%}"
+def _share_agreed(entry: dict[str, Any], differing: int) -> str:
+    return f"{1 - differing / entry['verdicts']:.2%}"
 
 
 def _taken(halves: Sequence[dict[str, Any]]) -> list[list[str]]:
     return [
-        [name, *(f"{one['taken'][name][0]} / {one['taken'][name][1]}" for one in halves)]
+        [name, *(f"{entry['taken'][name][0]} / {entry['taken'][name][1]}" for entry in halves)]
         for name in halves[0]["taken"]
     ]
 
@@ -472,8 +472,8 @@ def _forms(halves: Sequence[dict[str, Any]]) -> list[list[str]]:
             name,
             *(
                 f"{own['same']} of {own['n']}"
-                for one in halves
-                for own in [one["forms"].get(name, none)]
+                for entry in halves
+                for own in [entry["forms"].get(name, none)]
             ),
         ]
         for name in halves[0]["forms"]
@@ -481,15 +481,16 @@ def _forms(halves: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 
 def _reference_rows(halves: Sequence[dict[str, Any]]) -> list[list[str]]:
-    counts = [(one["references"]["accepted"], one["references"]["n"]) for one in halves]
+    counts = [(entry["references"]["accepted"], entry["references"]["n"]) for entry in halves]
     spans = [wilson(*count) for count in counts]
-    told = [
-        ", ".join(f"{n} {why}" for why, n in one["references"]["reasons"].items()) for one in halves
+    refused = [
+        ", ".join(f"{n} {why}" for why, n in entry["references"]["reasons"].items())
+        for entry in halves
     ]
     return [
         ["accepted", *(f"{accepted} of {n}" for accepted, n in counts)],
         ["95 % interval", *(f"{span.low:.1%} to {span.high:.1%}" for span in spans)],
-        ["the others", *told],
+        ["the others", *refused],
     ]
 
 
