@@ -229,11 +229,11 @@ def _beside_people(text: str, weighed: Sequence[tuple[Finding, Weight]]) -> set[
     people = [pair for pair in weighed if pair[0].type is EntityType.PERSON]
     listed: set[Finding] = set()
     for row in (people, people[::-1]):
-        for (one, weight), (other, _) in pairwise(row):
-            first, second = sorted((one, other))
-            is_named = weight is not Weight.NONE or one in listed
+        for (former, weight), (latter, _) in pairwise(row):
+            first, second = sorted((former, latter))
+            is_named = weight is not Weight.NONE or former in listed
             if is_named and _BETWEEN.fullmatch(text, first.end, second.start):
-                listed.add(other)
+                listed.add(latter)
     return listed
 
 

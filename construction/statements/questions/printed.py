@@ -152,8 +152,7 @@ def spoken_label(
 
     The printed label is what readers of a filing know, if it means something alone, has the sign of
     the value and is no other row's. The concept's label is for rows that print all that it says,
-    for concepts with a phrase of their own, and where nothing printed is at hand. None if neither
-    will do.
+    for concepts with a phrase of their own, and where nothing is printed. None if neither will do.
     """
     if _is_unspeakable(series):
         return None
@@ -184,9 +183,8 @@ def spoken_label(
         return None
     rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
     is_known = has_own_phrase(series.label) and " " in filed.text
-    if rest and not (is_known and len(rest) <= len(said & printed)):
-        return None
-    return _with_one_side(own, label, point)
+    is_said = not rest or (is_known and len(rest) <= len(said & printed))
+    return _with_one_side(own, label, point) if is_said else None
 
 
 def _is_unspeakable(series: Series) -> bool:

@@ -25,6 +25,7 @@ GAIN, _NEVER, PAID, _LOSS, _CONTRA, _UNSIGNED, _ADJUSTING = (
     for name in ("gain", "never", "paid", "loss", "contra", "unsigned", "adjusting")
 )
 _TWO_SIDED = re.compile(r"\(\w+")
+_POSITIVE_LOSS = "Give a loss as a positive number."
 MINUS = "Use a minus sign if the reported figure is negative."
 
 
@@ -47,14 +48,14 @@ def signed(
 ) -> Signed | None:
     """The phrase with its sign convention.
 
-    `balance`: the value is that of a day. `side`: the part of a cash flow statement that the line
-    belongs to, unless it names a flow of cash itself. `negated`: the statement prints the value
-    with its sign reversed. `gains_apart`: gains and losses have lines of their own there.
+    `balance`: the value is that of a day. `side`: the part of a cash flow statement of the line,
+    unless it names a flow of cash itself. `negated`: the statement prints the value with its sign
+    reversed. `gains_apart`: gains and losses have lines of their own there.
 
-    The sign of a filed value is never reversed: an unsigned label of a loss ("net loss") with a
-    `negative` value is written in its signed form. Clauses are sentences of their own, as the
-    answer check expects. None where the sign would be unclear: a negative loss without a signed
-    form, costs and revenues below zero, plain items that a cash flow statement subtracts.
+    The sign of a filed value is never reversed: an unsigned label of a loss with a `negative` value
+    is written in its signed form. Clauses are sentences of their own, as the answer check expects.
+    None where the sign would be unclear: costs and revenues below zero, plain items that a cash
+    flow statement subtracts, a negative loss without a signed form.
     """
     if side is not None and _ADJUSTING.search(phrase):
         return Signed(phrase, _give(str(side)))
@@ -66,13 +67,12 @@ def signed(
     if LOSS_ASKED.search(SIGNED_LABEL.sub(" ", phrase)):
         if negative:
             return _turned(phrase)
-        plain_loss = not balance and _LOSS.search(phrase)
-        return Signed(phrase, "Give a loss as a positive number." if plain_loss else "")
+        return Signed(phrase, "" if balance or not _LOSS.search(phrase) else _POSITIVE_LOSS)
     if not negative and _NEVER.search(phrase):
         return Signed(phrase)
     clause = _either_way(phrase, balance) or _one_way(phrase, negative, balance, side, negated)
-    if clause == _give("a loss") and gains_apart and not negative and GAIN.search(phrase):
-        clause = ""
+    is_gain = gains_apart and not negative and GAIN.search(phrase) is not None
+    clause = "" if is_gain and clause == _give("a loss") else clause
     is_slip = not balance and side is None and _UNSIGNED.search(phrase) is not None
     is_turned = negative and clause == _give(str(FlowSide.ADDED_BACK))
     is_unclear = clause == MINUS and (negated or is_slip)

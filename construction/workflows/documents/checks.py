@@ -181,10 +181,11 @@ def _read_checks(required: Sequence[str]) -> list[Check]:
 
 
 def _weighed(checks: Sequence[Check], total: float) -> list[Check]:
-    """The checks with equal weights that sum to `total`, to four decimals."""
+    """The checks with equal weights that sum to `total`, in millionths: the first has the rest."""
     if not checks:
         return []
-    each = round(total / len(checks), 4)
-    rest = round(total - each * (len(checks) - 1), 4)
+    millionths = round(total * 1e6)
+    each = millionths // len(checks) / 1e6
+    rest = (millionths - millionths // len(checks) * (len(checks) - 1)) / 1e6
     weights = [rest, *[each] * (len(checks) - 1)]
     return [c.model_copy(update={"weight": w}) for c, w in zip(checks, weights, strict=True)]

@@ -66,8 +66,8 @@ def test_figures_of_a_segment_have_the_sign_of_the_row_that_shows_them() -> None
         dimensions=pl.when(pl.col("series_id") == "s").then(pl.lit("A=B"))
     )
     whole = made.rows.with_columns(series_id=pl.col("series_id").replace("s", "whole"))
-    told = contradicted(replace(made, series=of_segment, rows=whole))
-    assert told["point_id"].to_list() == ["p"]
+    wrong = contradicted(replace(made, series=of_segment, rows=whole))
+    assert wrong["point_id"].to_list() == ["p"]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ import pytest
 
 from construction.workflows.contracts import Draft
 from construction.workflows.declaration import service as declared
+from construction.workflows.documents.checks import _weighed
 from construction.workflows.documents.scenario import scenarios
 from construction.workflows.runs import graded, spec_of_draft
 from construction.workflows.world_file import world_bytes, world_faults
+from data.contracts.candidate import Check
 from tests.construction.workflows.smoke import NAMES, NUMBERS, SEED, SMOKE, draft_of, run_of
 
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -91,3 +93,12 @@ def test_the_same_arguments_make_the_same_drafts() -> None:
 def test_every_third_draft_has_a_fault_that_passes() -> None:
     for name in NAMES:
         assert [draft.number for draft in drafts(name) if draft.world.faults] == [3]
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 119, 1_500])
+def test_however_many_checks_share_a_weight_none_is_negative(count: int) -> None:
+    checks = [Check(check_id=str(n), kind="unchanged", params={}, text="") for n in range(count)]
+    weights = [check.weight for check in _weighed(checks, 0.2)]
+    assert sum(weights) == pytest.approx(0.2, abs=1e-9)
+    assert min(weights) == pytest.approx(0.2 / count, abs=1e-6)
+    assert max(weights) - min(weights) < 0.002

@@ -91,5 +91,5 @@ def test_constants_and_years_of_data_stay(detector: TextDetector, text: str) -> 
     ],
 )
 def test_each_form_is_found(detector: TextDetector, text: str, value: str) -> None:
-    found = {text[f.start : f.end] for f in detector.find([text])[0] if f.type is EntityType.DATE}
-    assert value in found
+    dates = {text[f.start : f.end] for f in detector.find([text])[0] if f.type is EntityType.DATE}
+    assert value in dates

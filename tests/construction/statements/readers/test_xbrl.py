@@ -313,8 +313,8 @@ def test_the_register_tells_the_country_and_whether_words_may_be_english(
     named = text("gsd:NameOfReportingEntity", "Ardent Mills", "")
     other = text("own:NameOfReportingEntity", "Barley Mills", "")
     other["dimensions"]["own:SubsidiaryAxis"] = "own:Barley"
-    for one in (named, other):
-        del one["dimensions"]["language"]
+    for name in (named, other):
+        del name["dimensions"]["language"]
     names = {"lei": scheme, "own": "https://own.example", "iso4217": "http://x/iso4217"}
     path = write(tmp_path, [own, other, named], namespaces=names)
     statements = read(path)
