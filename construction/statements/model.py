@@ -70,6 +70,19 @@ class Statement(StrEnum):
     OTHER = "Other"
 
 
+# The codes of the SEC, in order of preference: a tag in several statements is of the first.
+STATEMENTS = {
+    "BS": Statement.BALANCE,
+    "IS": Statement.INCOME,
+    "CF": Statement.CASH_FLOW,
+    "CI": Statement.COMPREHENSIVE,
+    "EQ": Statement.EQUITY,
+    "KPI": Statement.KPI,  # these two of other sources alone
+    "GUIDANCE": Statement.GUIDANCE,
+}
+CODES = {str(statement): code for code, statement in STATEMENTS.items()}
+
+
 class HierarchyMethod(StrEnum):
     """How the name of a series was rebuilt."""
 

@@ -162,7 +162,8 @@ class Masker:
 
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
         for words in _words_of_addresses(piece.text, findings):
-            if not any(map(self._is_of_role, words)):  # `on-call@`
+            is_named = any(word.title() in GIVEN_NAMES for word in words)
+            if is_named or not any(map(self._is_word, words)):  # no `on-call@`
                 self._addressed.update(map(str.casefold, words))
 
     def _of_columns(self, pieces: Sequence[Piece]) -> Iterator[tuple[EntityType, str]]:
@@ -332,9 +333,6 @@ class Masker:
             return all(len(part) < _SHORTEST_REST or self._is_word(part) for part in parts)
         is_named = kind in _NAMED and bool(self._dictionary)
         return is_named and all(in_dictionary(part, self._dictionary) for part in parts)
-
-    def _is_of_role(self, word: str) -> bool:
-        return self._is_word(word) and word.title() not in GIVEN_NAMES
 
     def _is_word(self, part: str) -> bool:
         return is_program_word(part) or is_known(part, self._dictionary)

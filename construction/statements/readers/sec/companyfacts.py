@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.model import CLOSINGS, Statement
+from construction.statements.model import CLOSINGS, CODES, Statement
 from construction.statements.readers.concepts import statement_of
-from construction.statements.readers.sec.contracts import CODES, SecReason
+from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.sec.filings import month_end
 from construction.statements.readers.sec.source import SecTable, SourceError, empty_table
 

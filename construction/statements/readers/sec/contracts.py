@@ -7,7 +7,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from construction.statements.model import Statement
 from data.contracts import Disclosure, StageConfig
 
 # ISO 4217, and some currencies that the euro replaced.
@@ -22,18 +21,6 @@ STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND 
 XOF XPF YER ZAR ZMW ZWL
 """
 CURRENCIES = frozenset(_CODES.split())
-
-# In order of preference: a tag in several statements belongs to the first of them.
-STATEMENTS = {
-    "BS": Statement.BALANCE,
-    "IS": Statement.INCOME,
-    "CF": Statement.CASH_FLOW,
-    "CI": Statement.COMPREHENSIVE,
-    "EQ": Statement.EQUITY,
-    "KPI": Statement.KPI,  # these two of other sources alone
-    "GUIDANCE": Statement.GUIDANCE,
-}
-CODES = {str(statement): code for code, statement in STATEMENTS.items()}
 
 Positive = Annotated[int, Field(ge=1)]
 STAGE = "sec.read"

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import polars as pl
 
-from construction.statements.model import CLOSINGS, ROWS, Statement, Statements
+from construction.statements.model import CLOSINGS, ROWS, STATEMENTS, Statement, Statements
 from construction.statements.readers.sec.companyfacts import tables_of
 from construction.statements.readers.sec.contracts import (
     STAGE,
-    STATEMENTS,
     SecConfig,
     SecReason,
 )

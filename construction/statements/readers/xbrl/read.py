@@ -17,6 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from construction.statements.model import (
+    CODES,
     COMPANIES,
     CONVENTIONS,
     SEPARATOR,
@@ -26,7 +27,7 @@ from construction.statements.model import (
 )
 from construction.statements.periods.conventions import DaysKnown, NamingEvidence
 from construction.statements.readers.concepts import label_of, statement_of
-from construction.statements.readers.sec.contracts import CODES, SecConfig
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.points import (
     Context,
     judged_facts,
