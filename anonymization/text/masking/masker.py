@@ -161,9 +161,8 @@ class Masker:
             self._edits.clear()
 
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
-        for words in _words_of_addresses(piece.text, findings):
-            is_named = any(word.title() in GIVEN_NAMES for word in words)
-            if is_named or not any(map(self._is_word, words)):  # no `on-call@`
+        for words, is_joined in _words_of_addresses(piece.text, findings):
+            if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
                 self._addressed.update(map(str.casefold, words))
 
     def _of_columns(self, pieces: Sequence[Piece]) -> Iterator[tuple[EntityType, str]]:
@@ -389,12 +388,14 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
             )
 
 
-def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[list[str]]:
+def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tuple[list[str], bool]]:
+    """The words of each address before its @, and whether hyphens or underlines join them."""
     for finding in findings:
         if finding.type is EntityType.EMAIL:
-            words = _NAME_WORD.findall(text[finding.start : finding.end].partition("@")[0])
+            local = text[finding.start : finding.end].partition("@")[0]
+            words = _NAME_WORD.findall(local)
             if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
-                yield words
+                yield words, not _JOINING.isdisjoint(local)
 
 
 _SITE = re.compile(
