@@ -169,17 +169,11 @@ def _question(
     company = database.companies[series.company_id]
     rows = database.printed.get(point.document, {})
     negated = (point.document, point.report, point.line) in database.negated
-    tried = [
-        _unique(
-            Slots(
-                company, series, point, first_sharpenings(series, point, database, worded), worded
-            ),
-            database,
-            config,
-            seed,
-        )
-        for worded in wordings(series, point, company, rows, negated=negated)
-    ]
+    tried = []
+    for worded in wordings(series, point, company, rows, negated=negated):
+        first = first_sharpenings(series, point, database, worded)
+        slots = Slots(company, series, point, first, worded)
+        tried.append(_unique(slots, database, config, seed))
     if made := [one for one in tried if isinstance(one, tuple)]:
         slots, written = min(made, key=lambda one: len(one[0].sharpened))  # the first of equals
         return _to_question(row, slots, written)
@@ -194,7 +188,7 @@ def _question(
 def _unique(
     slots: Slots, database: Database, config: QuestionConfig, seed: int
 ) -> tuple[Slots, Written] | Rival | QuestionReason:
-    """The slots with what makes their words fit one value, and the question; or why there is none."""
+    """The slots with what makes their words fit one value, and the question; or why none."""
     written = write_question(slots, database, config, seed)
     if isinstance(written, QuestionReason):
         return written

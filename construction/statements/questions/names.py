@@ -24,7 +24,7 @@ _STATE = re.compile(r"\s*[/\\] ?[A-Za-z]{2,20}[/\\]?\s*$")
 _ROMAN = re.compile(r"[IVX]{1,4}")
 _SPACED = re.compile(r",(?=[A-Za-z])")
 _FORMS = r"(?:Co|Corp|Inc|Ltd|Company|Corporation|Incorporated|Limited|Group|Holdings?)\b"
-# What registers run together: "MillworksCo.", "Millworksco.,Ltd.", "Mill&Co.", "Mill.Inc.", "T.Mill".
+# What registers run together: "MillworksCo.", "Millworksco.,Ltd.", "Mill&Co.", "Mill.Inc.".
 _GLUED = (
     (re.compile(r"(?<=[a-z])(?=(?:Co|Corp|Inc|Ltd)\.)"), " "),
     (re.compile(r"(?<=[A-Za-z]{6})(co)\.(?=[, ]{0,2}ltd\b)", re.I), r" \1."),
@@ -32,7 +32,7 @@ _GLUED = (
     (re.compile(rf"(?<=[A-Za-z])\.(?={_FORMS})", re.I), ". "),
     (re.compile(r"\b([A-Z][a-z]?)\.(?=[A-Z][A-Za-z]{3})"), r"\1. "),
 )
-# Marks that end no short form: "Millworks. Co., Ltd.", "Holdings., Ltd.", "Mill, Co., Ltd.", "Limited."
+# Marks that end no short form: "Mill. Co., Ltd.", "Holdings., Ltd.", "Mill, Co., Ltd.", "Limited."
 _STOP = re.compile(rf"(?P<word>\b[A-Za-z]{{3,}})\.(?P<then>,? ?{_FORMS})", re.I)
 _COMMA = re.compile(r"(?<=[A-Za-z]),\s*(?=Co\b[.,])", re.I)
 _LOOSE = re.compile(r"(?i:(?:(?<=ation)|(?<=mited)|(?<=mpany)|(?<=dings))\.(?=,|$))")
@@ -47,7 +47,7 @@ _GARBLED = re.compile(
     r"|N\.A|AG|SE|Company)\b)(?!.*(?: & | and ))"
 )
 _WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
-_NO_VOWEL = re.compile(r"[^AEIOUY]+")
+_NO_VOWEL = re.compile(r"[^AEIOUY]+|[^AEIOUY]{3}[AEIOU]")  # initials: FPL, KDDI
 _FORM = re.compile(
     r"(?<=[ ,])(?i:(co|corp|inc|ltd)\b\.?(?=,|$| ltd))"
     r"|(?<= )(corporation|company|limited|incorporated|holdings|group)(?=[ ,]|$)"
@@ -85,8 +85,8 @@ def _without_stop(match: re.Match[str]) -> str:
 
 
 def is_garbled(name: str) -> bool:
-    """Does a name keep, after all rules, a form that nobody writes: "mill holdings", "Millworksinc.",
-    "Mill Eco. Works"?"""
+    """Does a name keep, after all rules, a form that nobody writes: "mill holdings",
+    "Millworksinc.", "Mill Eco. Works"?"""
     inside = _STOPS_INSIDE.finditer(_SITE.sub("", name))
     stops = (match["word"].lower() not in _SHORT_FORMS | _LEGAL_STOPS for match in inside)
     return _GARBLED.search(name) is not None or any(stops)

@@ -187,7 +187,7 @@ def _owners(label: str) -> str:
 
 
 def _without_parent(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
-    """ "Net income" for that attributable to the parent, if its row says no more and no other does."""
+    """ "Net income" for that attributable to the parent, if its row says no more, nor another."""
     whole = text.removesuffix(_OF_PARENT)
     if whole == text or row is None or _ATTRIBUTED.search(row.label):
         return

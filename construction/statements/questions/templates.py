@@ -47,7 +47,7 @@ _MEASURED = (
 )
 # Longer names, brackets and locations read badly before "of" and "did".
 _INVOLVED = re.compile(
-    r"[,(“]|\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
+    r"[,(“]|(?<!-)\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
 _FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
@@ -57,6 +57,7 @@ _OWNS = re.compile(r"[^,]{1,32}")
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
 _MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
 _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
+_ON_AVERAGE = re.compile(r"average number of ((?:[a-z-]+ )?employees)")
 _MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
 
 
@@ -111,6 +112,8 @@ def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
     """ "Common shares" and "authorized", "value" and "treasury stock"; empty for other metrics."""
     matches = (_STOCK.fullmatch(metric), _MEASURE.fullmatch(metric))
     stock, measure = ((part[1], part[2]) if part else ("", "") for part in matches)
+    if people := _ON_AVERAGE.fullmatch(metric):
+        stock = (people[1], " on average")
     return stock, measure
 
 
@@ -120,7 +123,7 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
         return _AHEAD
     if _PAID.fullmatch(metric) and "negative" not in words.sign:
         return _PAY
-    if _STOCK.fullmatch(metric):
+    if _STOCK.fullmatch(metric) or _ON_AVERAGE.fullmatch(metric):
         return _HAVE
     is_long = bool(words.identified) or not _OWNS.fullmatch(words.company)
     if _MEASURE.fullmatch(metric) and not is_long:
