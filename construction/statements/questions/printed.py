@@ -32,6 +32,7 @@ Rows = Mapping[tuple[int, int], "Printed"]
 _LEAST_WORDS, _MOST_WORDS = 2, 10  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
 _STEM = 5  # letters by which words are compared
+_MEMBER = re.compile(r"^[A-Z]{2}$|\beliminations?\b", re.I)  # a country's code, what is no part
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
 )
@@ -246,9 +247,10 @@ def _spoken_label(
 
 
 def _is_unspeakable(series: Series) -> bool:
-    """Is it of an axis that nobody would name, or a number per share of a segment?"""
+    """Is it of an axis or a member that nobody would name, or a number per share of a segment?"""
     axes = {phrase_of(axis).text for axis in series.path[::2]}
-    return bool(series.dimensions) and (not axes <= _AXES or "/" in series.unit)
+    is_code = any(_MEMBER.search(member) for member in series.path[1::2])
+    return bool(series.dimensions) and (not axes <= _AXES or is_code or "/" in series.unit)
 
 
 def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: Company) -> bool:

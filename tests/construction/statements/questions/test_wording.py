@@ -18,12 +18,10 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.make import make_questions
+from construction.statements.questions.names import core_name, natural_name, possessive
 from construction.statements.questions.signs import MINUS, signed
 from construction.statements.questions.templates import (
     Words,
-    core_name,
-    natural_name,
-    possessive,
     sentence,
 )
 from construction.statements.questions.wording import has_foreign_letters, phrase_of
