@@ -331,7 +331,7 @@ def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     """The words for both periods: "the same period a year later" if they have no dates."""
     if harder.period and (earlier := _undated(before, harder.slots.company)):
         later = "the same point" if not now.months else "the same period"
-        return re.sub(r"^(?:for|at) ", "", earlier), f"{later} of the following fiscal year"
+        return re.sub(r"^(?:for|at) ", "", earlier), f"{later} a year later"
     spans = (period_words(point, harder.slots.company, dated=True) for point in (before, now))
     first, second = (re.sub(r"^(?:for the period from|for|as of) ", "", span) for span in spans)
     return first, second
