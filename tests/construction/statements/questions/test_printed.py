@@ -64,9 +64,9 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         ("Milling Income (Loss)", "MILLING INCOME", {}, "milling income "),
         ("Milling Income (Loss)", "Milling income (loss)", {}, "milling income of"),
         ("Milling Income (Loss)", "Milling income", {"value": "-5"}, "milling income of"),
-        ("Mill Tax Expense (Benefit)", "Mill tax expense (benefit)", {}, "mill tax expense of"),
+        ("Mill Tax Expense (Benefit)", "Mill tax expense (benefit)", {}, "mill tax expense"),
         ("Increase (Decrease) in Flour", "Change in flour", {"statement": "Cash flow statement"},
-         "s change in flour for"),
+         "s change in flour"),
         # the filer's word for its owners, and no parent where the row names none
         ("Stockholders' Equity Attributable to Parent", "Total shareholders' equity",
          {"statement": "Balance sheet"}, "total shareholders' equity"),
