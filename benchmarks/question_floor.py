@@ -76,7 +76,7 @@ _TAIL = re.compile(
 )
 _STATEMENT = re.compile(
     r" in (?:its|the) (?P<statement>(?:income|cash flow) statement|balance sheet"
-    r"|statement of [a-z ]+?|segment report)(?= for | as of | at | of )"
+    r"|statement of [a-z ]+?|segment report)(?= for | as of | at | of |,|$)"
 )
 _FILING = re.compile(r", as [a-z ]+ (?:in the filing of|on) [A-Z][a-z]+ [0-9]{1,2}, [0-9]{4}")
 _ASIDE = re.compile(
