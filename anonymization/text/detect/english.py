@@ -259,7 +259,7 @@ def _own_part(value: str, kind: EntityType) -> tuple[int, int, EntityType] | Non
 def _plausible(value: str, kind: EntityType) -> bool:
     """Is it neither code nor an everyday word, and capitalised unless it is a nationality?"""
     words = value.split()
-    if _CODE.search(value) or all(word.strip(".,'()") in COMMON for word in words):
+    if has_kana(value) or _CODE.search(value) or all(word.strip(".,'()") in COMMON for word in words):
         return False
     if kind is EntityType.NATIONALITY:
         return any(word in _PEOPLE for word in re.split(r"[ -]", value))

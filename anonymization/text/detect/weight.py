@@ -49,11 +49,13 @@ _FISCAL = re.compile(
     r"(?i)fiscal year(?: (?:runs|is|from|goes))*\s{1,3}"
     r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?(?: (?:to|until|-)) )?\Z"
 )
+_STATUTE = re.compile(r"(?:Act|Code|Law|Convention|Treaty|Constitution|Ordinance) of\s{1,4}\Z")
 _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
 _STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
 _BUILT = re.compile(r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z")
 _HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
+_TRADE_FIRM = re.compile("(?P<trade>[A-Za-z]{2,8})(?:公司|集团|会社|企業|企业)")
 # A title or another word that is cut short: no firm is called that.
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
 _NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
@@ -66,7 +68,6 @@ _OF_PRODUCT = re.compile(
 )
 _UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
 _NAME_BEHIND = re.compile(f"[ \u3000][{HAN}]{{2}}")
-_OPEN = tuple("の（(\"'「『")
 _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
 _KATAKANA_CHAR = re.compile("[ァ-ヺー]")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
@@ -119,7 +120,8 @@ _INSIDE = re.compile(
 )
 _GOES_ON = re.compile(r" ?['’] ?s(?![a-z])| [a-z]| ?[.,;:!?)\"”’](?!\w)|\s*\Z")
 _WITH = re.compile(r"(?<![a-z])(?:with|and|or) \Z")
-_SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,4}$")  # of things, too
+_SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,16}$")  # of things, too
+_RESOURCE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _MOST_PARTS, _LONGEST_LABEL = 3, 40
 _AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
 _LONGEST_ACRONYM = 5
@@ -256,7 +258,7 @@ def _is_constant(text: str, finding: Finding, value: str) -> bool:
     if is_rule or _EPOCH_BEGIN.fullmatch(value):
         return True
     before = text[max(0, start - 40) : start]
-    return _BUILT.search(before) is not None or _FISCAL.search(before) is not None
+    return any(rule.search(before) for rule in (_BUILT, _FISCAL, _STATUTE))
 
 
 def _is_public(text: str, finding: Finding, value: str) -> bool:
@@ -270,7 +272,9 @@ def _is_public(text: str, finding: Finding, value: str) -> bool:
         return finding.type in _NAMED
     if finding.type is EntityType.ORGANIZATION:
         is_of_place = _OF_PLACE.sub("", value) in _HAN_PLACES
-        return value.title() in _COUNTRIES or is_of_place
+        trade = _TRADE_FIRM.fullmatch(value)  # `AI公司`: what firms do, and the name of none
+        is_trade = trade is not None and is_program_word(trade["trade"])
+        return value.title() in _COUNTRIES or is_of_place or is_trade
     if finding.type is EntityType.DATE and _is_constant(text, finding, value):
         return True
     if finding.type is EntityType.PERSON and _HAN_FIRM.search(value):
@@ -284,16 +288,17 @@ def _is_public(text: str, finding: Finding, value: str) -> bool:
 
 
 def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
-    """Is it a word in katakana that a model alone takes for a name?"""
-    if finding.recognizer != "sudachi" or finding.type is not EntityType.PERSON:
+    """Is it a word in katakana that a model alone takes for a name?
+
+    Loan words are most of what has katakana; a name is called by a title, or has parts with a dot.
+    """
+    if finding.recognizer != "sudachi" or finding.type not in _NAMED:
         return False
     edges = text[max(0, finding.start - 1) : finding.start] + text[finding.end : finding.end + 1]
     if _KATAKANA_CHAR.search(edges):
         return True  # a part of a longer word
-    is_bare = value == text.strip() or text[finding.start - 1 : finding.start] in _OPEN
-    return (
-        is_bare and _KATAKANA.fullmatch(value) is not None and not _CALLED.match(text, finding.end)
-    )
+    is_called = _CALLED.match(text, finding.end) or text[finding.start - 1 : finding.start] == "・"
+    return _KATAKANA.fullmatch(value) is not None and not is_called
 
 
 def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
@@ -408,9 +413,10 @@ def _by_kind(
 
 def _of_label(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
     """What stands under a label of people: a thing that is shown, the label again, or a name."""
-    is_thing = _SHOWN.search(text, max(0, finding.start - 20), finding.start) is not None
+    is_thing = _SHOWN.search(text, max(0, finding.start - 32), finding.start) is not None
     bare = _NUMBERED_SAMPLE.sub("", value)
     is_plain = _is_plain(bare, dictionary) or any(char in "()[]" for char in value)
+    is_plain = is_plain or _RESOURCE.fullmatch(value) is not None
     is_thing = is_thing and is_plain and value not in _NAMES
     if is_thing or _repeats_label(text, finding, value):
         return Weight.NONE
@@ -426,7 +432,8 @@ def _of_place(
     if value in _GIVEN and value.lower() not in _WORDS_TOO:
         return Weight.WEAK  # a model takes given names for towns
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
-    is_sure = len(unknown) == len(parts) and _AT.search(text[: finding.start][-12:])
+    is_sure = len(unknown) == len(parts) and not all(map(str.isupper, parts))
+    is_sure = is_sure and _AT.search(text[: finding.start][-12:]) is not None
     return Weight.SURE if is_sure else Weight.WEAK if unknown else Weight.NONE
 
 
@@ -523,7 +530,8 @@ def _of_firm(value: str, parts: Sequence[str], dictionary: frozenset[str]) -> We
 def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
     if _BEHIND_DOT.search(value) or _UUID.fullmatch(value):
         return Weight.NONE
-    if is_program_word(value.rstrip("0123456789")):
+    is_shown = _SHOWN.search(text, max(0, finding.start - 32), finding.start) is not None
+    if is_program_word(value.rstrip("0123456789")) or (is_shown and _RESOURCE.fullmatch(value)):
         return Weight.NONE
     if any(map(str.isdigit, value)) or finding.recognizer == "declared":
         return Weight.SURE
