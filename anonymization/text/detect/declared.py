@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, words
 from data.text.lexicon import load_table, trie_pattern
-from data.text.scripts import HAN_KANA, LETTER, LETTERS, has_kana
+from data.text.scripts import HAN, HAN_KANA, LETTER, LETTERS, has_kana
 
 NAME = "declared"
 LABEL_LANGUAGES = ("en", "de", "fr", "zh", "ja")
@@ -39,6 +39,11 @@ _REFERENCE = re.compile(
     re.I,
 )
 _NAMED = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
+# Whom a form means, and nobody's name: 申请人, 接收者, 用户名称.
+_PART = re.compile(
+    f"[{HAN}]{{1,5}}(?:者|名称|姓名|人员|部门|主管)|(?:申请|负责|审批|联系|经办|发起|创建|处理|操作|收件"
+    "|发件|请求|汇报|参会|主持|记录)人"
+)
 _NO_LOGINS = words("words.toml", "no_handles")
 _LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
 _BIRTH = re.compile(
@@ -120,6 +125,7 @@ def _fits(kind: EntityType, plain: str) -> bool:
             and digits <= 1
             and _NAMED.search(plain) is not None
             and plain.title() not in COMMON
+            and _PART.fullmatch(plain) is None
         )
     if kind is EntityType.PHONE:
         return 6 <= digits <= 16 and 2 * digits >= len(plain)
@@ -141,7 +147,7 @@ def _fits(kind: EntityType, plain: str) -> bool:
 
 def _is_login(plain: str) -> bool:
     parts = [part.casefold() for part in _PARTS.findall(plain)]
-    is_word = len(plain) >= 3 and not re.search(r"[\s/\\(){}]", plain)
+    is_word = len(plain) >= 3 and not re.search(r"[\s/\\(){}]|^[\d:]+$", plain)
     is_common = plain.casefold() in _NO_LOGINS or all(part in _LOGIN_WORDS for part in parts)
     return is_word and not is_common and not has_kana(plain)
 
@@ -176,7 +182,7 @@ def _declaration() -> re.Pattern[str]:
         r"| (?:is|was|will be|ist|lautet)(?= [A-Z0-9-]{0,12}[0-9]))[ \t　]{0,3}\*{0,2}"
         rf"(?:「(?P<corner>[^」\n]{{2,40}})」|(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{{2,{_LONGEST_VALUE}}})(?=\\?[\"'`])"
         rf"|(?-i:(?P<code>{_CODE}))(?=[ \t]*(?:\r?$|[,;，；。]|\. ))"
-        rf"|(?P<east>{_EASTERN_NAME})|(?P<name>{_CAPITAL_NAME})(?![{LETTERS}0-9(\[{{.=])"
+        rf"|(?P<east>{_EASTERN_NAME})(?![{HAN_KANA}])|(?P<name>{_CAPITAL_NAME})(?![{LETTERS}0-9(\[{{.=])"
         rf"|(?P<phone>{_PHONE_NUMBER})(?!\w|\.\w)"
         rf"|(?P<login>{_LOGIN})(?=[ \t]*(?:\r?$|[,;#}}]| \w+=)))",
         re.MULTILINE,

@@ -104,9 +104,12 @@ _RECORD_PATH = Screened(
 _STAND_IN = re.compile(
     r"(?i)(?:the|your|my|some|target|victim|attacker|vulnerable|remote|local|server|host|site|domain)"
     r"[-_]?(?:ip|ip[-_]?addr(?:ess)?|host(?:name)?|server|domain|site|address|url|target|name)"
+    r"|gateway|router|bastion|jumphost"
 )
 # Where a program keeps things, and no machine: `auth@file` of a proxy, `left-pad@latest`.
-_STORES = frozenset({"internal", "file", "docker", "kubernetes", "latest", "next", "beta", "canary"})
+_STORES = frozenset(
+    {"internal", "file", "docker", "kubernetes", "latest", "next", "beta", "canary"}
+)
 
 
 def find_positions(text: str) -> Iterator[_Span]:
@@ -299,7 +302,7 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in find_each(_SAID_PASSWORD, folded):
         group = str(match.lastgroup)
         value = match[group].rstrip("?.,;")
-        if like_password(value):
+        if like_password(value) and not value.lower().startswith("passw"):
             yield Finding(match.start(group), match.start(group) + len(value), _SECRET, NAME, 0.8)
     if "BEGIN:VCARD" in folded:
         for match in _BIRTHDAY.finditer(folded):

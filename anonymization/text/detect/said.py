@@ -197,7 +197,7 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     plain = value.lstrip("@")
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
         return start
-    if _is_of_image(text, plain):
+    if _is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start
     parts = [part.casefold() for part in _PARTS.findall(plain)]
     if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
@@ -235,7 +235,11 @@ def _is_phrase(plain: str, link: _Link) -> bool:
 
 
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+){0,6}")
-_IMAGE = re.compile(r"(?m)^[ \t-]*(?:image|repository|chart): *[\"']?(?:[\w.:-]+/){0,4}([a-z][\w.-]*)")
+_CHARSET = re.compile(r"(?i)utf-?8|utf-?16|latin-?1|iso-?8859|gbk|gb18030|sjis|euc-")
+_SLUG = re.compile(r"[a-z]+(?:-[a-z]+){2,}")  # what programs call their pages and panels
+_IMAGE = re.compile(
+    r"(?m)^[ \t-]*(?:image|repository|chart): *[\"']?(?:[\w.:-]+/){0,4}([a-z][\w.-]*)"
+)
 
 
 @lru_cache(8)
@@ -250,6 +254,8 @@ def _is_of_image(text: str, value: str) -> bool:
     return parts[0] in _images(text) and all(
         part in _images(text) or is_program_word(part) for part in parts
     )
+
+
 _OBJECTS = words("words.toml", "program_objects")
 
 
@@ -261,7 +267,7 @@ def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if match is None or _CODE_AFTER.match(text, match.end()):
         return start
     value = match.group()
-    if text.startswith("_", match.end()) or _is_of_image(text, value):
+    if text.startswith("_", match.end()) or _is_of_image(text, value) or _CHARSET.match(value):
         return start  # no host has a low line in its name
     parts = [part.casefold() for part in _PARTS.findall(value)]
     if (
@@ -302,7 +308,7 @@ _EAST_TAIL = re.compile(rf"[A-Za-z{HAN_KANA}]{{2,12}}\d{{1,6}}(?=$|[\s，。、�
 
 def password(text: str, start: int, kind: EntityType, link: _Link) -> int:
     """A password or phrase: with a digit or a sign in it, or joined words that end a clause."""
-    if text[start - 3 : start] in (" | ", "\" |"):
+    if text[start - 3 : start] in (" | ", '" |'):
         return start  # the next command of a pipe
     if not link.is_strong and not link.is_eastern:
         return _bare_password(text, start, link)

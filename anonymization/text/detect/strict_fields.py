@@ -363,6 +363,10 @@ def _checked(
         yield start, end, kind, field if is_sure else Field.MAYBE
 
 
+_CLAUSE = pattern_of("[的是了这那哪吗呢]|です|ます|する|した")  # words of a sentence, in no name
+_SHORTEST_CLAUSE = 8  # characters
+
+
 def _is_sure(label: str, value: str, dictionary: frozenset[str]) -> bool:
     """Does the label declare somebody, or does the value look like somebody's name?
 
@@ -370,7 +374,7 @@ def _is_sure(label: str, value: str, dictionary: frozenset[str]) -> bool:
     a setting, the `ground` of a colour.
     """
     if not label.isascii() or declared_kind(label) is not None:
-        return True
+        return len(value) < _SHORTEST_CLAUSE or _CLAUSE.search(value) is None
     if value.islower() and value.isascii():
         return not all(
             is_known(part, dictionary) or is_program_word(part) for part in _WORD.findall(value)

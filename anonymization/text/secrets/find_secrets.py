@@ -152,8 +152,8 @@ def _find_of_commands(text: str) -> Iterator[Finding]:
 
 
 def _is_secret(name: str, value: str, rest: str) -> bool:
-    if _COMPUTED.search(value):
-        return False  # a template that a program fills in, perhaps with drawn characters
+    if _COMPUTED.search(value) or _DIGEST.search(value):
+        return False  # a template that a program fills in, perhaps with drawn characters; an image
     if is_placeholder(value) or _PATH.match(value.lower()) or _DATE.match(value):
         return False
     if any(word in name for word in PASSWORDS):
@@ -203,6 +203,7 @@ _PASSWORD = re.compile(
     rf"(?P<own>[A-Za-z0-9][A-Za-z0-9_.+-]{{0,37}}[{_MARKS}][A-Za-z0-9{_MARKS}_+&-]{{0,30}})"
     r"(?![A-Za-zÀ-ɏ0-9_/=(\[{<>\\|\-])"
 )
+_DIGEST = re.compile(r"@sha256:[0-9a-f]{64}\Z")
 _POINTER = re.compile(r"0[xX][0-9a-fA-F]{4,16}")
 _TAG = re.compile(r"[a-z]{1,2}=[a-z0-9-]{1,16}")  # of a signature in a mail's head: `a=rsa-sha1`
 _HASH = re.compile(r"(?:SHA(?:1|256|384|512)|MD5):(?=[0-9A-Za-z+/:]{16})")  # says how it is made
