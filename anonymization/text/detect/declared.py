@@ -44,6 +44,7 @@ _PART = re.compile(
     f"[{HAN}]{{1,5}}(?:者|名称|姓名|人员|部门|主管)|(?:申请|负责|审批|联系|经办|发起|创建|处理|操作|收件"
     "|发件|请求|汇报|参会|主持|记录)人"
 )
+_HINT = re.compile("^(?:请|必填|选填|可选|未|无$)|昵称|用户|名称|[的是]")  # what a form says to do
 _NO_LOGINS = words("words.toml", "no_handles")
 _LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
 _BIRTH = re.compile(
@@ -100,6 +101,11 @@ def names_software(label: str, text: str) -> bool:
     return normalised(label) == "client name" and _CLIENT.search(text) is not None
 
 
+def names_part(value: str) -> bool:
+    """Does it say whom a form means, and name nobody: 申请人, 接收者?"""
+    return _PART.fullmatch(value) is not None
+
+
 def unit_before(value: str) -> int:
     """The length of the unit that stands before somebody's name: `情報管理課 水野`."""
     unit = _UNIT.match(value)
@@ -125,7 +131,7 @@ def _fits(kind: EntityType, plain: str) -> bool:
             and digits <= 1
             and _NAMED.search(plain) is not None
             and plain.title() not in COMMON
-            and _PART.fullmatch(plain) is None
+            and not names_part(plain)
         )
     if kind is EntityType.PHONE:
         return 6 <= digits <= 16 and 2 * digits >= len(plain)
@@ -151,7 +157,7 @@ def _is_login(plain: str) -> bool:
         r"[\s/\\(){}]|^[\d:]+$", plain
     )
     is_common = plain.casefold() in _NO_LOGINS or all(part in _LOGIN_WORDS for part in parts)
-    return is_word and not is_common and not has_kana(plain)
+    return is_word and not is_common and not has_kana(plain) and not _HINT.search(plain)
 
 
 # In code and settings: a label, a mark of assignment, and a literal or the rest of the line.

@@ -197,7 +197,7 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     plain = value.lstrip("@")
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
         return start
-    if _is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
+    if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start
     parts = [part.casefold() for part in _PARTS.findall(plain)]
     if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
@@ -248,7 +248,7 @@ def _images(text: str) -> frozenset[str]:
     return frozenset(match[1] for match in _IMAGE.finditer(text))
 
 
-def _is_of_image(text: str, value: str) -> bool:
+def is_of_image(text: str, value: str) -> bool:
     """Is it a service or login called as the program that the settings run: `nextcloud-redis`?"""
     parts = value.lower().split("-")
     return parts[0] in _images(text) and all(
@@ -267,7 +267,7 @@ def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if match is None or _CODE_AFTER.match(text, match.end()):
         return start
     value = match.group()
-    if text.startswith("_", match.end()) or _is_of_image(text, value) or _CHARSET.match(value):
+    if text.startswith("_", match.end()) or is_of_image(text, value) or _CHARSET.match(value):
         return start  # no host has a low line in its name
     parts = [part.casefold() for part in _PARTS.findall(value)]
     if (

@@ -17,10 +17,12 @@ from anonymization.text.detect.capitals import is_plain_capital
 from anonymization.text.detect.declared import (
     declared_kind,
     is_flag,
+    names_part,
     names_software,
     normalised,
     unit_before,
 )
+from anonymization.text.detect.said import is_of_image
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
     SERVICE_LOGINS,
@@ -124,6 +126,7 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
         or len(plain) > _LONGEST_VALUE
         or "\n" in plain
         or small in _EMPTY
+        or names_part(plain)
     ):
         return False
     if _CLASS.fullmatch(plain) or _POINTER.fullmatch(plain) or _TITLE.fullmatch(value.strip()):
@@ -318,6 +321,8 @@ def _value(
 ) -> Iterator[_Span]:
     label = match["label"]
     if field_of(label) is None or names_software(label, text):
+        return
+    if is_of_image(text, match[group].strip().strip("\"'")):
         return
     start, end = match.span(group)
     if cut:
