@@ -44,10 +44,10 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
+from construction.statements.questions.names import core_name, natural_name
 from construction.statements.questions.periods import years_named
 from construction.statements.questions.printed import Rows, document_ends, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
-from construction.statements.questions.templates import core_name, natural_name
 from construction.statements.questions.wording import (
     FULLER,
     comparable,

@@ -23,6 +23,7 @@ class QuestionReason(StrEnum):
     UNTRANSLATED = "label.untranslated"
     AMBIGUOUS = "question.ambiguous"
     NO_COMPANY_NAME = "question.no_company_name"
+    NAME_GARBLED = "question.name_garbled"  # by a register, and no rule mends it
     NO_VALUE = "question.no_value"
     ZERO_VALUE = "question.zero_value"
     UNKNOWN_UNIT = "question.unknown_unit"

@@ -36,7 +36,7 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.periods import PARTS, period_words
-from construction.statements.questions.printed import one_sided
+from construction.statements.questions.printed import is_own_wording
 from construction.statements.questions.templates import Words
 from construction.statements.questions.wording import phrase_of, synonym_of
 from construction.statements.questions.write import sharpen, words_of, write_question
@@ -87,20 +87,21 @@ def _given(question: Question, database: Database) -> Iterator[Means]:
         yield Means.LIKE_NAMED_COMPANY
     if other_values(question.point, database):
         yield Means.RESTATED
-    if question.worded not in ("", one_sided(phrase_of(question.series.label).text)):
+    if not is_own_wording(question.series, question.worded):
         yield Means.FILER_WORDING
 
 
 def _synonym(slots: Slots) -> str | None:
-    is_plain = not slots.worded and slots.series.dimensions is None
+    is_plain = is_own_wording(slots.series, slots.worded) and slots.series.dimensions is None
     return synonym_of(slots.series.label) if is_plain else None
 
 
 def _undated(point: Point, company: Company) -> str:
-    """ "for the first quarter of the fiscal year to March 2021", also for the day at its end.
+    """ "for the first quarter of the fiscal year ending March 2021", also for the day at its end.
 
     Empty for whole years, and for periods that do not end with a month: the month in which a
-    52/53-week year ends is not known from its quarters.
+    52/53-week year ends is not known from its quarters. A calendar year has its number alone, and
+    so have its parts in any question.
     """
     part = point.fiscal_period
     elapsed = None if part == "FY" else ELAPSED.get(part or "")
@@ -109,7 +110,9 @@ def _undated(point: Point, company: Company) -> str:
     if elapsed is None or part is None or not is_month_end or is_rounded:
         return ""
     last = point.period_end.year * 12 + point.period_end.month - 1 + 12 - elapsed
-    named = f"{PARTS[part]}the fiscal year to {MONTHS[last % 12]} {last // 12}"
+    if last % 12 == 11:
+        return "" if point.months else f"at the end of {PARTS[part]}fiscal year {last // 12}"
+    named = f"{PARTS[part]}the fiscal year ending {MONTHS[last % 12]} {last // 12}"
     return f"for {named}" if point.months else f"at the end of {named}"
 
 
@@ -304,15 +307,13 @@ def _text(
 ) -> str:
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     before, now = _spans(question.point, pair.point, harder)
-    aside = words.location if words.location.startswith(",") else ""
-    company = f"{company}{aside}," if aside else company
     metric = words.metric.text
     if metric.endswith(", net"):  # "goodwill, net of Acme Inc." is less something
         metric = f"net {metric.removesuffix(', net')}"
     return (
         _TEXTS[pair.operation]
         .format(
-            metric=f"{metric}{'' if aside else words.location}",
+            metric=f"{metric}{words.location}",
             company=company,
             whole=other.metric.text,
             verb="were" if words.metric.plural else "was",
@@ -330,7 +331,7 @@ def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     """The words for both periods: "the same period a year later" if they have no dates."""
     if harder.period and (earlier := _undated(before, harder.slots.company)):
         later = "the same point" if not now.months else "the same period"
-        return re.sub(r"^(?:for|at) ", "", earlier), f"{later} of the following fiscal year"
+        return re.sub(r"^(?:for|at) ", "", earlier), f"{later} a year later"
     spans = (period_words(point, harder.slots.company, dated=True) for point in (before, now))
     first, second = (re.sub(r"^(?:for the period from|for|as of) ", "", span) for span in spans)
     return first, second

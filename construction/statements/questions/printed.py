@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -13,7 +13,7 @@ import polars as pl
 from construction.statements.model import Statement, Statements
 from construction.statements.presentation import sides
 from construction.statements.questions.contracts import Company, Point, Series
-from construction.statements.questions.signs import PAID
+from construction.statements.questions.signs import PAID, signed
 from construction.statements.questions.wording import (
     EMPTY,
     LIST,
@@ -32,6 +32,7 @@ Rows = Mapping[tuple[int, int], "Printed"]
 _LEAST_WORDS, _MOST_WORDS = 2, 10  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
 _STEM = 5  # letters by which words are compared
+_MEMBER = re.compile(r"^[A-Z]{2}$|\beliminations?\b", re.I)  # a country's code, what is no part
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
 )
@@ -67,6 +68,19 @@ _INVERTED = re.compile(
 )
 _MARKS = re.compile(r"[():;/*#]|\s[-–—]\s")
 _MARKED = re.compile(r"[(),;:/]|\s[-–—]\s")
+# The usual sides of a figure that a question gives one word for.
+_BOTH_WAYS = re.compile(
+    r"(?P<head>\b(?:income|profits?|earnings|gains?|margin)(?= ?/? ?\((?:net )?loss)"
+    r"|\b(?:expenses?|provisions?|tax(?:es)?)(?= ?/? ?\((?:benefit|credit))"
+    r"|\b(?:retained earnings|equity|capital)(?= ?\((?:accumulated )?defici))"
+    r" ?/? ?\([^()]{4,24}\)",
+    re.I,
+)
+_CHANGED = re.compile(r"^(?:net )?(?:increase|change) ?/? ?\((?:net )?decrease\) in\b", re.I)
+_OF_PARENT = " attributable to the parent company"
+_ATTRIBUTED = re.compile(r"\b(?:attributable|available|applicable)\b", re.I)
+_STOCKHOLDERS = re.compile(r"\bstockholders'(?= equity)")
+_SHAREHOLDERS = re.compile(r"\bshare(?:holder|owner)s?\b", re.I)
 _SIDE = re.compile(
     r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase"
     r"|benefit|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided"
@@ -145,7 +159,52 @@ def is_comparative(end: date, document_end: date | None) -> bool:
     return document_end is not None and document_end - end > _NEAR
 
 
-def spoken_label(
+def wordings(
+    series: Series, point: Point, company: Company, rows: Rows, *, negated: bool
+) -> tuple[str, ...]:
+    """What a question may call a line, the most natural first; "" is the label of its concept.
+
+    One word for both signs ("net income", not "net income (loss)") and the filer's own word for its
+    owners read best, but may fit other lines too. Empty if nothing will do.
+    """
+    worded = _spoken_label(series, point, company, rows, negated=negated)
+    if worded is None:
+        return ()
+    signed_label = signed(phrase_of(series.label).text, negative=point.value.startswith("-"),
+                          balance=not point.months)  # fmt: skip
+    own = signed_label.phrase if signed_label else phrase_of(series.label).text
+    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
+    plain = plain_words(worded or own)
+    of_filer = plain
+    if row is not None and row.series_id == series.series_id:
+        of_filer = _STOCKHOLDERS.sub(_owners(row.label), plain)
+    choices = (*_without_parent(of_filer, row, rows, series), of_filer, plain, worded)
+    return tuple(dict.fromkeys("" if text == own else text for text in choices))
+
+
+def _owners(label: str) -> str:
+    """What the filer calls the owners: stockholders, unless its row says shareholders."""
+    return "shareholders'" if _SHAREHOLDERS.search(label) else "stockholders'"
+
+
+def _without_parent(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
+    """ "Net income" for that attributable to the parent, if its row says no more, nor another."""
+    whole = text.removesuffix(_OF_PARENT)
+    if whole == text or row is None or _ATTRIBUTED.search(row.label):
+        return
+    whole = f"total {whole}" if whole.endswith("equity") else whole
+    if not any(_means(phrase_of(whole), other, series) for other in rows.values()):
+        yield whole
+
+
+def plain_words(text: str) -> str:
+    """One word for both signs: "net income" for "net income (loss)", "change in" for "increase
+    (decrease) in"; the sentence behind the question says which sign is which."""
+    text = _CHANGED.sub("change in", text)
+    return _BOTH_WAYS.sub(r"\g<head>", text)
+
+
+def _spoken_label(
     series: Series, point: Point, company: Company, rows: Rows, *, negated: bool
 ) -> str | None:
     """What a question calls a line: its printed label, or "" for the label of its concept.
@@ -188,9 +247,10 @@ def spoken_label(
 
 
 def _is_unspeakable(series: Series) -> bool:
-    """Is it of an axis that nobody would name, or a number per share of a segment?"""
+    """Is it of an axis or a member that nobody would name, or a number per share of a segment?"""
     axes = {phrase_of(axis).text for axis in series.path[::2]}
-    return bool(series.dimensions) and (not axes <= _AXES or "/" in series.unit)
+    is_code = any(_MEMBER.search(member) for member in series.path[1::2])
+    return bool(series.dimensions) and (not axes <= _AXES or is_code or "/" in series.unit)
 
 
 def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: Company) -> bool:
@@ -201,6 +261,13 @@ def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: C
         and (has_own_phrase(series.label) or not _names(series.label, company))
         and not (filed.bare or _is_open(own, series))
     )
+
+
+def is_own_wording(series: Series, worded: str) -> bool:
+    """Are the words of a question those of the concept, if in the filer's or in plainer form?"""
+    own = phrase_of(series.label)
+    said = frozenset(map(_stem, comparable(one_sided(worded))))
+    return worded in ("", plain_words(own.text)) or said <= {*map(_stem, own.key)}
 
 
 def one_sided(text: str) -> str:

@@ -25,16 +25,15 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
+from construction.statements.questions.names import by_register, by_ticker, is_garbled
 from construction.statements.questions.periods import needs_days, period_words
-from construction.statements.questions.printed import is_before_exchange, is_comparative
-from construction.statements.questions.signs import GAIN, PAID, Signed, signed
-from construction.statements.questions.templates import (
-    Words,
-    by_register,
-    by_ticker,
-    place_words,
-    sentence,
+from construction.statements.questions.printed import (
+    is_before_exchange,
+    is_comparative,
+    plain_words,
 )
+from construction.statements.questions.signs import GAIN, PAID, Signed, signed
+from construction.statements.questions.templates import Words, place_words, sentence
 from construction.statements.questions.wording import (
     FULLER,
     WORDS,
@@ -187,6 +186,8 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.UNTRANSLATED
     if not slots.company.name or has_foreign_letters(slots.company.name):
         return QuestionReason.NO_COMPANY_NAME
+    if is_garbled(slots.company.name):
+        return QuestionReason.NAME_GARBLED
     if not phrase.key or phrase.bare:
         return QuestionReason.BARE_LABEL
     if len((slots.worded or phrase.text).split()) > config.max_label_words:
@@ -208,6 +209,8 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return replace(signed_label, phrase=FULLER.get(signed_label.phrase, signed_label.phrase))
     if not slots.worded:
         return signed_label
+    if slots.worded == plain_words(signed_label.phrase):
+        return Signed(slots.worded, signed_label.clause)
     if signed_label.phrase != phrase.text:
         return QuestionReason.SIGN_UNCLEAR
     if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
@@ -257,7 +260,7 @@ def _location(slots: Slots, database: Database) -> str:
     point, words = slots.point, place_words(slots.series, frozenset(slots.sharpened))
     rows = database.printed.get(point.document, {})
     if is_before_exchange(rows, point.report, point.line, slots.series.label):
-        return f"{words}, before the effect of exchange rate changes"
+        return f" before the effect of exchange rate changes{words}"
     return words
 
 

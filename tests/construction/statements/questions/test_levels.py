@@ -65,7 +65,7 @@ def test_a_synonym_replaces_the_label_and_the_period_loses_its_dates() -> None:
     assert question.means == (Means.SYNONYM, Means.UNDATED_PERIOD)
     assert "cost of goods sold" in question.text
     assert "cost of sales" not in question.text
-    assert "for the first quarter of the fiscal year to March 2011" in question.text.replace(
+    assert "for the first quarter of the fiscal year ending March 2011" in question.text.replace(
         "For the", "for the"
     )
     assert "2010" not in question.text
@@ -107,7 +107,7 @@ def test_two_values_make_a_growth_or_a_difference() -> None:
         assert question.combined is not None
         assert (question.point_id, question.combined.point.point_id) == (now, before)
         assert Means.TWO_POINTS in question.means
-        assert "the same period of the following fiscal year" in question.text
+        assert "the same period a year later" in question.text
         expected = {"growth": "25.0 percent", "difference": "1 million US dollars"}
         assert question.answer == expected[question.combined.operation]
         assert oracle_passes(book, question)

@@ -60,10 +60,22 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         ("Net Income (Loss), Including Portion Attributable to Noncontrolling Interest",
          "Net income", {"others": ("Net income of Ardent Mills",)},
          "net income including noncontrolling interests"),
-        # both sides only where the row has both, or has the other one
+        # one word for both sides, whatever the row has
         ("Milling Income (Loss)", "MILLING INCOME", {}, "milling income "),
-        ("Milling Income (Loss)", "Milling income (loss)", {}, "milling income (loss)"),
-        ("Milling Income (Loss)", "Milling income", {"value": "-5"}, "milling income (loss)"),
+        ("Milling Income (Loss)", "Milling income (loss)", {}, "milling income of"),
+        ("Milling Income (Loss)", "Milling income", {"value": "-5"}, "milling income of"),
+        ("Mill Tax Expense (Benefit)", "Mill tax expense (benefit)", {}, "mill tax expense"),
+        ("Increase (Decrease) in Flour", "Change in flour", {"statement": "Cash flow statement"},
+         "s change in flour"),
+        # the filer's word for its owners, and no parent where the row names none
+        ("Stockholders' Equity Attributable to Parent", "Total shareholders' equity",
+         {"statement": "Balance sheet"}, "total shareholders' equity"),
+        ("Stockholders' Equity Attributable to Parent", "Total stockholders' equity",
+         {"statement": "Balance sheet"}, "total stockholders' equity"),
+        ("Stockholders' Equity Attributable to Parent", "Total Ardent shareholders' equity",
+         {"statement": "Balance sheet", "others": ("Total shareholders' equity",)},
+         "shareholders' equity attributable to the parent company"),
+        ("Net Income (Loss) Attributable to Parent", "Net income", {}, "net income "),
         # what was received is not asked as paid
         ("Cash Dividends Paid to Parent Company by Millers", "Dividends received from millers",
          {"statement": "Cash flow statement"}, "dividends received from millers"),
@@ -77,6 +89,7 @@ def test_lines_are_asked_by_what_readers_see(
     text = question_text(label, printed, **more)
     assert text is not None and inside in text
     assert "line item" not in text
+    assert "(loss)" not in text and "(benefit)" not in text
     assert "received" not in text or "paid" not in text
 
 
@@ -121,6 +134,19 @@ def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
         name = f"Segments | {axis} | Europe | Sales"
         line = book.line(company, name, dimensions="x=y", unit=unit)
+        batch = make_questions(
+            drawn(book.value(line, "5000000")), book.close(), QuestionConfig(), 7
+        )
+        assert len(batch.questions) == is_asked
+
+
+def test_codes_and_eliminations_are_no_segments() -> None:
+    for member, is_asked in (("Europe", True), ("CN", False), ("Inter Mill Eliminations", False)):
+        book = Book()
+        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+        line = book.line(
+            company, f"Segments | Business Sectors | {member} | Sales", dimensions="x=y"
+        )
         batch = make_questions(
             drawn(book.value(line, "5000000")), book.close(), QuestionConfig(), 7
         )
