@@ -207,7 +207,8 @@ def _texts(content: object) -> object:
 
 
 def _is_error(result: str) -> bool:
-    return "<error>" in result[:2000] or result.startswith(("The tool execution failed", "[ERROR]"))
+    failed = ("The tool execution failed", "The user denied this operation", "[ERROR]")
+    return "<error>" in result[:2000] or result.startswith(failed)
 
 
 def _words(text: str) -> list[str]:

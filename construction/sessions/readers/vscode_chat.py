@@ -142,9 +142,8 @@ def _add(talk: Talk, request: Record) -> None:
 def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float | None) -> None:
     """Add what the window kept of a response, with what the rounds of the model say of its calls.
 
-    The window shows each call once, those of sub-agents too; the rounds add no further ones to it
-    (they repeat calls under other ids, and the last may stand in the window of the next request).
-    Of a response without calls the rounds are all.
+    The window shows a call once, those of sub-agents too, and hides some, mostly reading. Of a
+    response that shows no call the rounds are all.
     """
     parts = dicts(request.get("response"))
     known = {
@@ -153,7 +152,9 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
     shown = [part for part in parts if kind_of(part, "kind") in _CALLS]
     ids = _ids(shown, known)
     words = [plain(turn.get("response")).strip() for turn in rounds]
-    response = _Response(talk, request.get("modelId"), at, known, iter(ids), words)
+    hidden = _hidden(request, known, ids) if shown else []
+    left = len(known.keys() - {*ids, *hidden})
+    response = _Response(talk, request.get("modelId"), at, known, iter(ids), words, hidden)
     for part in parts:
         response.add(part)
     response.settle()
@@ -163,10 +164,29 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
     if not shown:
         for call_id, call in known.items():
             response.turn().call(call_id, call.get("name"), call.get("arguments"))
-    elif hidden := len(known.keys() - set(ids)):
-        talk.dropped["call_not_shown"] += hidden
+    else:
+        response.add_hidden(len(known))
+        talk.dropped["call_not_shown"] += left
     if request.get("isCanceled") is True:
         response.turn().stop_reason = "aborted"
+
+
+def _hidden(request: Record, known: dict[str, Record], ids: list[str]) -> list[str]:
+    """The calls of the rounds that the window does not show, and that surely were made.
+
+    They have results of their own. Other versions repeat a call in the rounds under another id,
+    and the last one without a result may stand in the window of the next request.
+    """
+    results = inner(request, "result", "metadata", "toolCallResults")
+    found = {_own_id(call_id) for call_id in results}
+    made = [(known[own].get("name"), known[own].get("arguments")) for own in ids if own in known]
+    hidden: list[str] = []
+    for call_id, call in known.items():
+        asked = (call.get("name"), call.get("arguments"))
+        if call_id not in ids and call_id in found and asked not in made:
+            hidden.append(call_id)
+            made.append(asked)
+    return hidden
 
 
 def _ids(shown: list[Record], known: dict[str, Record]) -> list[str]:
@@ -221,6 +241,7 @@ class _Response:
     known: dict[str, Record]
     ids: Iterator[str]
     words: list[str]  # what the model wrote in each round
+    hidden: list[str]  # the calls that the window does not show, in order
     pieces: list[str] = field(default_factory=list)
     answer: Answer | None = None
 
@@ -255,11 +276,20 @@ class _Response:
         elif isinstance(kind, str) and kind in _CALLS:
             self.settle()
             own = next(self.ids)
+            if own in self.known and self.hidden:
+                self.add_hidden(list(self.known).index(own))
             call = self.known.get(own, {})
             name = part.get("toolId") or part.get("toolName") or call.get("name")
             self.turn().call(own or None, name, _arguments(part, call))
         else:
             self.talk.skip()
+
+    def add_hidden(self, before: int) -> None:
+        """Add the hidden calls that stand before this place in the rounds."""
+        order = list(self.known)
+        while self.hidden and order.index(self.hidden[0]) < before:
+            call = self.known[self.hidden[0]]
+            self.turn().call(self.hidden.pop(0), call.get("name"), call.get("arguments"))
 
 
 def _own_id(call_id: object) -> str:

@@ -70,12 +70,14 @@ WINDOW = Case(
         _request("[write_to_file for 'swans.md'] Result:\nsaved"),
         _tool("say", "editedExistingFile", "notes.md", "------- SEARCH"),
         _request("[replace_in_file for 'notes.md'] Result:\nsaved"),
+        _tool("ask", "newFileCreated", "weir.md", "7"),
+        _request("[write_to_file for 'weir.md'] Result:\nThe user denied this operation."),
         _tool("ask", "feedSwans", "weir"),
         _window("say", "completion_result", DONE),
     ],
     [("list_files", "ponds.csv", False), ("read_file", CSV.strip(), False),
      ("write_to_file", "saved", False), ("replace_in_file", "saved", False),
-     ("feedSwans", None, False)],
+     ("write_to_file", "The user denied this operation.", True), ("feedSwans", None, False)],
     name="ui_messages.json",
 )  # fmt: skip
 
@@ -160,6 +162,46 @@ _**Assistant**_
 )  # fmt: skip
 
 
+def _called(own: str, name: str, path: str) -> dict[str, str]:
+    return {"id": f"{own}__vscode-1", "name": name, "arguments": json.dumps({"filePath": path})}
+
+
+def _invoked(tool: str, own: str) -> dict[str, str]:
+    return {"kind": "toolInvocationSerialized", "toolId": tool, "toolCallId": own}
+
+
+HIDDEN = Case(
+    SourceFormat.VSCODE_CHAT,
+    "hidden",
+    {"sessionId": "v", "responderUsername": "GitHub Copilot", "requests": [{
+        "message": {"text": ASK},
+        "response": [_invoked("copilot_readFile", "w-1"), {"value": "I write."},
+                     _invoked("copilot_createFile", "w-2"), {"value": DONE}],
+        "result": {"metadata": {
+            "toolCallRounds": [{"response": "", "toolCalls": [
+                _called("a", "read_file", "ponds.csv"), _called("b", "read_file", "weir.csv"),
+                _called("c", "create_file", "swans.md"), _called("d", "read_file", "ponds.csv"),
+                _called("e", "create_file", "mill.md")]}],
+            "toolCallResults": {f"{own}__vscode-1": {"content": [{"value": value}]} for own, value
+                                in (("a", CSV), ("b", "7"), ("c", "saved"), ("d", CSV))}}},
+    }]},
+    [("copilot_readFile", CSV, False), ("read_file", "7", False),
+     ("copilot_createFile", "saved", False)],
+    name="chat.json",
+)  # fmt: skip
+
+
+def test_a_call_that_the_window_hides_counts_once(tmp_path: Path) -> None:
+    (session,) = read_source(written(tmp_path, HIDDEN))
+    assert isinstance(session, Session)
+    assert session.dropped["call_not_shown"] == 2  # one told again, one without a result
+    assert _acts(tmp_path, HIDDEN) == [
+        ("read", "ponds.csv"),
+        ("read", "weir.csv"),
+        ("wrote", "swans.md"),
+    ]
+
+
 def test_what_a_page_shows_between_rules_is_no_word_of_the_agent(tmp_path: Path) -> None:
     (session,) = read_source(written(tmp_path, FOUND))
     assert isinstance(session, Session)
@@ -170,7 +212,7 @@ def test_what_a_page_shows_between_rules_is_no_word_of_the_agent(tmp_path: Path)
     assert _acts(tmp_path, FOUND) == [("read", "ponds.csv")]
 
 
-@pytest.mark.parametrize("case", [FRAMES, WINDOW, FOUND], ids=lambda case: case.aspect)
+@pytest.mark.parametrize("case", [FRAMES, WINDOW, FOUND, HIDDEN], ids=lambda case: case.aspect)
 def test_a_later_form_is_read(tmp_path: Path, case: Case) -> None:
     assert_read(tmp_path, case)
 
