@@ -83,16 +83,16 @@ def _add_early(talk: Talk, answer: Answer, call: re.Match[str]) -> None:
 
 def _add_found(talk: Talk, answer: Answer, section: Section) -> bool:
     """Add the words and calls of a section between whose rules calls stand; were there any?"""
-    blocks = [""]
+    blocks: list[list[str]] = [[]]
     fence = ""
     for line in _THOUGHT.sub("", section.text).split("\n"):
         fence = _track_fence(section.heading, fence, line)
         if line == RULE and not fence:
-            blocks.append("")
+            blocks.append([])
         else:
-            blocks[-1] += f"{line}\n"
+            blocks[-1].append(line)
     said: list[str] = []
-    for block in map(str.strip, blocks):
+    for block in ("\n".join(lines).strip() for lines in blocks):
         found, shown = _FOUND.fullmatch(block), _READ_FILE.fullmatch(block)
         if found is None and shown is None:
             said.append(block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -154,7 +155,7 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
     words = [plain(turn.get("response")).strip() for turn in rounds]
     hidden = _hidden(request, known, ids) if shown else []
     left = len(known.keys() - {*ids, *hidden})
-    response = _Response(talk, request.get("modelId"), at, known, iter(ids), words, hidden)
+    response = _Response(talk, request.get("modelId"), at, known, iter(ids), words, deque(hidden))
     for part in parts:
         response.add(part)
     response.settle()
@@ -165,7 +166,7 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
         for call_id, call in known.items():
             response.turn().call(call_id, call.get("name"), call.get("arguments"))
     else:
-        response.add_hidden(len(known))
+        response.add_hidden()
         talk.dropped["call_not_shown"] += left
     if request.get("isCanceled") is True:
         response.turn().stop_reason = "aborted"
@@ -179,14 +180,18 @@ def _hidden(request: Record, known: dict[str, Record], ids: list[str]) -> list[s
     """
     results = inner(request, "result", "metadata", "toolCallResults")
     found = {_own_id(call_id) for call_id in results}
-    made = [(known[own].get("name"), known[own].get("arguments")) for own in ids if own in known]
+    made = {_asked(known[own]) for own in ids if own in known}
+    unseen = found.difference(ids)
     hidden: list[str] = []
-    for call_id, call in known.items():
-        asked = (call.get("name"), call.get("arguments"))
-        if call_id not in ids and call_id in found and asked not in made:
+    for call_id in filter(unseen.__contains__, known):
+        if (asked := _asked(known[call_id])) not in made:
             hidden.append(call_id)
-            made.append(asked)
+            made.add(asked)
     return hidden
+
+
+def _asked(call: Record) -> tuple[str, str]:
+    return plain(call.get("name")), plain(call.get("arguments"))
 
 
 def _ids(shown: list[Record], known: dict[str, Record]) -> list[str]:
@@ -241,9 +246,13 @@ class _Response:
     known: dict[str, Record]
     ids: Iterator[str]
     words: list[str]  # what the model wrote in each round
-    hidden: list[str]  # the calls that the window does not show, in order
+    hidden: deque[str]  # the calls that the window does not show, in order
     pieces: list[str] = field(default_factory=list)
     answer: Answer | None = None
+    places: dict[str | None, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = {call_id: place for place, call_id in enumerate(self.known)}
 
     def turn(self) -> Answer:
         if self.answer is None:
@@ -276,20 +285,21 @@ class _Response:
         elif isinstance(kind, str) and kind in _CALLS:
             self.settle()
             own = next(self.ids)
-            if own in self.known and self.hidden:
-                self.add_hidden(list(self.known).index(own))
+            if self.hidden and own in self.known:
+                self.add_hidden(own)
             call = self.known.get(own, {})
             name = part.get("toolId") or part.get("toolName") or call.get("name")
             self.turn().call(own or None, name, _arguments(part, call))
         else:
             self.talk.skip()
 
-    def add_hidden(self, before: int) -> None:
-        """Add the hidden calls that stand before this place in the rounds."""
-        order = list(self.known)
-        while self.hidden and order.index(self.hidden[0]) < before:
-            call = self.known[self.hidden[0]]
-            self.turn().call(self.hidden.pop(0), call.get("name"), call.get("arguments"))
+    def add_hidden(self, before: str | None = None) -> None:
+        """Add the hidden calls that stand before this one in the rounds, or all that are left."""
+        end = self.places.get(before, len(self.places))
+        while self.hidden and self.places[self.hidden[0]] < end:
+            call_id = self.hidden.popleft()
+            call = self.known[call_id]
+            self.turn().call(call_id, call.get("name"), call.get("arguments"))
 
 
 def _own_id(call_id: object) -> str:
