@@ -223,10 +223,10 @@ def _is_of_turn(record: dict[str, Any]) -> bool:
     prompt then hangs from them, and what the agent did meanwhile would be a branch of its own.
     The hooks of a prompt say nothing of what stands before: a person may have gone back.
     """
-    told = record.get("attachment", record.get("data"))
+    event = record.get("attachment", record.get("data"))
     if kind_of(record, "subtype") == "stop_hook_summary":
         return True
-    return kind_of(told).startswith("hook_") and kind_of(told, "hookEvent") in _TURN_HOOKS
+    return kind_of(event).startswith("hook_") and kind_of(event, "hookEvent") in _TURN_HOOKS
 
 
 def _parent(record: dict[str, Any]) -> str | None:

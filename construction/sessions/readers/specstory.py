@@ -93,12 +93,12 @@ def _add_found(talk: Talk, answer: Answer, section: Section) -> bool:
             blocks[-1].append(line)
     said: list[str] = []
     for block in ("\n".join(lines).strip() for lines in blocks):
-        found, shown = _FOUND.fullmatch(block), _READ_FILE.fullmatch(block)
-        if found is None and shown is None:
+        search, shown = _FOUND.fullmatch(block), _READ_FILE.fullmatch(block)
+        if search is None and shown is None:
             said.append(block)
-        elif found is not None:
-            tool = _FOUND_BY.get(found[2], "tool")
-            talk.results.add(answer.call(None, tool, {"summary": found[1]}), found[3].strip())
+        elif search is not None:
+            tool = _FOUND_BY.get(search[2], "tool")
+            talk.results.add(answer.call(None, tool, {"summary": search[1]}), search[3].strip())
         elif shown is not None:
             answer.call(None, "read_file", {"path": shown[1].strip()})
     if answer.calls:

@@ -154,7 +154,7 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
     ids = _ids(shown, known)
     words = [plain(turn.get("response")).strip() for turn in rounds]
     hidden = _hidden(request, known, ids) if shown else []
-    left = len(known.keys() - {*ids, *hidden})
+    unshown = len(known.keys() - {*ids, *hidden})
     response = _Response(talk, request.get("modelId"), at, known, iter(ids), words, deque(hidden))
     for part in parts:
         response.add(part)
@@ -167,7 +167,7 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
             response.turn().call(call_id, call.get("name"), call.get("arguments"))
     else:
         response.add_hidden()
-        talk.dropped["call_not_shown"] += left
+        talk.dropped["call_not_shown"] += unshown
     if request.get("isCanceled") is True:
         response.turn().stop_reason = "aborted"
 
@@ -179,18 +179,17 @@ def _hidden(request: Record, known: dict[str, Record], ids: list[str]) -> list[s
     and the last one without a result may stand in the window of the next request.
     """
     results = inner(request, "result", "metadata", "toolCallResults")
-    found = {_own_id(call_id) for call_id in results}
-    made = {_asked(known[own]) for own in ids if own in known}
-    unseen = found.difference(ids)
+    made = {_request_key(known[own]) for own in ids if own in known}
+    unseen = set(map(_own_id, results)).difference(ids)
     hidden: list[str] = []
     for call_id in filter(unseen.__contains__, known):
-        if (asked := _asked(known[call_id])) not in made:
+        if (request_key := _request_key(known[call_id])) not in made:
             hidden.append(call_id)
-            made.add(asked)
+            made.add(request_key)
     return hidden
 
 
-def _asked(call: Record) -> tuple[str, str]:
+def _request_key(call: Record) -> tuple[str, str]:
     return plain(call.get("name")), plain(call.get("arguments"))
 
 
@@ -252,7 +251,7 @@ class _Response:
     places: dict[str | None, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.places = {call_id: place for place, call_id in enumerate(self.known)}
+        self.places = {call_id: number for number, call_id in enumerate(self.known)}
 
     def turn(self) -> Answer:
         if self.answer is None:

@@ -95,12 +95,12 @@ def test_an_abandoned_branch_is_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def _hook(id_: str, parent: str, event: str, kind: str = "progress") -> dict[str, Any]:
-    told = {"hookEvent": event, "command": "check.sh"}
+    event_data = {"hookEvent": event, "command": "check.sh"}
     if kind == "progress":
         return {"type": kind, "uuid": id_, "parentUuid": parent, "data": {
-            **told, "type": "hook_progress"}}  # fmt: skip
+            **event_data, "type": "hook_progress"}}  # fmt: skip
     return {"type": kind, "uuid": id_, "parentUuid": parent, "attachment": {
-        **told, "type": "hook_success"}}  # fmt: skip
+        **event_data, "type": "hook_success"}}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["progress", "attachment"])
