@@ -179,9 +179,9 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
     return (begin, end) if end - begin >= 6 else None
 
 
-# `14 Aug 2025 09`, `2024 versus 2025`, and a version: `1 Standout 2` before `.0`.
+# `14 Aug 2025 09`, `14 AUG 95 09`, `2024 versus 2025`, and a version: `1 Standout 2` before `.0`.
 _NO_HOUSE = re.compile(
-    rf"\d{{1,2}},? {MONTH_NAME}\.?,? (?:19|20)\d\d(?:,? \d{{1,2}})?"
+    rf"(?i)\d{{1,2}},? {MONTH_NAME}\.?,? (?:19|20)?\d\d(?:,? \d{{1,2}})?"
     r"|(?:19|20)\d\d[^\d\n]{1,30}(?:19|20)\d\d"
 )
 _VERSION = re.compile(r"\.\d+(?![\d.]*[a-z]{2})")

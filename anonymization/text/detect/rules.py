@@ -7,7 +7,6 @@ in data/contexts.toml.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from anonymization.text import identity_numbers
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
+from anonymization.text.surrogates.networks import address_of, is_special
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
@@ -110,14 +110,9 @@ def crypto_wallet(value: str) -> bool:
 
 
 def ip_address(value: str) -> bool:
-    """An address of a host; loopback, unspecified and broadcast addresses identify nobody."""
-    try:
-        address = ipaddress.ip_address(value.split("/")[0])
-    except ValueError:
-        return False
-    if address.is_private and str(address).endswith(".0.0"):
-        return False  # a wide private network, as every set of rules names it
-    return not (address.is_loopback or address.is_unspecified or value.startswith("255."))
+    """An address of somebody; those of private networks, masks and examples are nobody's."""
+    address = address_of(value.split("/")[0])
+    return address is not None and not is_special(str(address))
 
 
 def phone(value: str) -> bool:

@@ -53,6 +53,12 @@ _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
 _STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
 _BUILT = re.compile(r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z")
+# The date of a format or package, as TeX writes it into its log: `article.cls 1994/06/02`.
+_PACKAGED = re.compile(
+    r"(?:(?i:tex)\w{0,4} ?<|(?:^|\n|\()(?:File|Package|Document (?:Class|Style)|Language)"
+    r"\W{1,2}[\w.-]{1,40},? )\Z"
+)
+_NUMBERED_VERSION = re.compile(r"[ >]{1,2}(?:v|ver\.? ?|version )\d")
 _HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
 # A title or another word that is cut short: no firm is called that.
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
@@ -256,7 +262,9 @@ def _is_constant(text: str, finding: Finding, value: str) -> bool:
     if is_rule or _EPOCH_BEGIN.fullmatch(value):
         return True
     before = text[max(0, start - 40) : start]
-    return _BUILT.search(before) is not None or _FISCAL.search(before) is not None
+    marks = (_BUILT, _FISCAL, _PACKAGED)
+    is_versioned = _NUMBERED_VERSION.match(text, finding.end) is not None
+    return is_versioned or any(mark.search(before) for mark in marks)
 
 
 def _is_public(text: str, finding: Finding, value: str) -> bool:

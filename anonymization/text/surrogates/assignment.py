@@ -15,6 +15,7 @@ from functools import cache
 
 from numpy.random import Generator
 
+from anonymization.text.surrogates.networks import Networks
 from data.randomness import keyed_generator
 from data.text.folding import fold_case, fold_width
 from data.text.lexicon import load_table
@@ -248,6 +249,7 @@ class SurrogateTable:
         self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
         self._key = key
         self._vocabulary = vocabulary
+        self.networks = Networks(self.generator)
         self._surrogates: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._taken: set[tuple[str, str]] = set()
 

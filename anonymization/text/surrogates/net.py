@@ -33,6 +33,7 @@ from anonymization.text.surrogates.names import (
     given_name,
     initial,
 )
+from anonymization.text.surrogates.networks import IN_HOST, address_of, is_special, written_like
 from data.text.scripts import has_han, has_kana
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -114,10 +115,6 @@ _URL = re.compile(
 )
 _WORDS = re.compile(r"[^\W_]+")
 _NAMED = (STEM, PLACE)
-_TEST_NETS = ("192.0.2.0", "198.51.100.0", "203.0.113.0")  # RFC 5737
-_BENCHMARK_NET = int(ipaddress.IPv4Address("198.18.0.0"))  # RFC 2544: 2^17 addresses
-_DOCUMENTATION_NET = int(ipaddress.IPv6Address("2001:db8::"))  # RFC 3849
-_TEST_NETS_ATTEMPTS = 60
 
 
 def email(table: SurrogateTable, value: str, salt: str) -> str:
@@ -156,7 +153,9 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     Machines of one domain share its surrogate; words that say what a machine is for stay.
     """
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
-        return domain if domain == "localhost" else ip_address(table, domain, salt)
+        address = address_of(domain.strip("[]"))
+        stays = domain == "localhost" or (address is not None and is_special(str(address)))
+        return domain if stays else ip_address(table, domain, salt)
     parts = _HOST_PARTS.fullmatch(domain.casefold())
     own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")
     draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
@@ -177,7 +176,21 @@ def _machine(table: SurrogateTable, labels: str) -> str:
         )
         return table.token("machine", word, draw, fresh=not word.isdigit())
 
-    return _LABEL_PARTS.sub(part, labels)
+    written, done = [], 0
+    for match in IN_HOST.finditer(labels):
+        written += [
+            _LABEL_PARTS.sub(part, labels[done : match.start()]),
+            _addressed(table, match.group()),
+        ]
+        done = match.end()
+    return "".join(written) + _LABEL_PARTS.sub(part, labels[done:])
+
+
+def _addressed(table: SurrogateTable, label: str) -> str:
+    """The label of a host that shows its address."""
+    address = address_of(label)
+    stays = address is None or is_special(str(address))
+    return label if stays else ip_address(table, label, "")
 
 
 def url(table: SurrogateTable, value: str, salt: str) -> str:
@@ -215,18 +228,19 @@ def _tail(table: SurrogateTable, rest: str, salt: str) -> str:
 
 
 def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
-    """An address from the networks reserved for examples; prefix length and port stay."""
+    """An address that nobody can have, in the same network; prefix length and port stay."""
     core, slash, mask = value.partition("/")
     bare = core.strip("[]")
-    try:
-        version = ipaddress.ip_address(bare).version
-    except ValueError:
+    address = address_of(bare)
+    if address is None:
         draw: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
         return table.token(_ADDRESS, value.casefold(), draw, salt)
-    if version == 4 and ipaddress.ip_address(bare) in _PRIVATE[bare.split(".")[0]]:
-        return core.replace(bare, _private(table, bare, salt)) + slash + mask
-    new = table.token(_ADDRESS, bare.casefold(), _ipv4 if version == 4 else _ipv6, salt)
-    return core.replace(bare, new) + slash + mask
+    dotted = str(address)
+    if address.version == 4 and address in _PRIVATE[dotted.split(".")[0]]:
+        new = ipaddress.ip_address(_private(table, dotted, salt))
+    else:
+        new = table.networks.of(address)
+    return core.replace(bare, written_like(new, bare)) + slash + mask
 
 
 _PRIVATE = defaultdict(
@@ -251,17 +265,6 @@ def _private(table: SurrogateTable, value: str, salt: str) -> str:
     if last in ("0", "1", "255"):
         return f"{net}.{last}"
     return f"{net}." + table.token(f"{_ADDRESS}.{net}", last, host, salt, fresh=False)
-
-
-def _ipv4(rng: Generator, attempt: int) -> str:
-    if attempt < _TEST_NETS_ATTEMPTS:
-        base = _TEST_NETS[int(rng.integers(len(_TEST_NETS)))]
-        return f"{base[:-1]}{int(rng.integers(1, 255))}"
-    return str(ipaddress.IPv4Address(_BENCHMARK_NET + int(rng.integers(1, 1 << 17))))
-
-
-def _ipv6(rng: Generator, attempt: int) -> str:
-    return str(ipaddress.IPv6Address(_DOCUMENTATION_NET + int(rng.integers(1, 1 << 62))))
 
 
 _NUMBERED = re.compile(r"[A-Z]{1,4}[-_]?\d{2,12}")  # U0047, of the same person as C0047

@@ -130,6 +130,8 @@ class Surrogates:
         )
         if years:
             self._shift.year = int(min(years, key=lambda year: (-years[year], year)))
+        addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
+        self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
         for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
 
@@ -158,7 +160,8 @@ class Surrogates:
             make = organization
         for attempt in range(_ATTEMPTS):
             new = make(self._table, value, f"#{attempt}" if attempt else "")
-            if self._fits(new, value, owner, fresh=attempt < _FRESH_ATTEMPTS):
+            fresh = attempt < _FRESH_ATTEMPTS and kind is not EntityType.IP_ADDRESS
+            if self._fits(new, value, owner, fresh=fresh):
                 return self._owned(new, owner)
         return self._owned(self._last_resort(kind, value, owner), owner)
 
