@@ -483,7 +483,10 @@ def _hosts_of_mail(
     if not own:
         return set()
     ends = trie_pattern(own)
-    host = re.compile(rf"(?i)(?<![\w.@+-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{ends})(?![\w-]|\.\w)")
+    host = re.compile(
+        rf"(?i)(?<![\w.@+-])(?:\$\{{?\w{{1,40}}\}}?\.)?"
+        rf"((?:[a-z0-9-]{{1,63}}\.){{0,4}}(?:{ends}))(?![\w-]|\.\w)"
+    )
     return {(EntityType.ACCOUNT, hit) for piece in pieces for hit in host.findall(piece.value)}
 
 

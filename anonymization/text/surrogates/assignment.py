@@ -91,6 +91,9 @@ _HEX_LETTERS = "abcdef"
 _HIRAGANA = "あいうえおかきくけこさしすせそたちつてとなにのはまみむもやゆよらりるれろ"
 _KATAKANA = "アイウエオカキクケコサシスセソタチツテトナニノハマミムモヤユヨラリルレロ"
 _HALF_KATAKANA = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛ"
+_OF_SOUND = "ーｰﾞﾟ"  # they lengthen or voice the sound before them
+# Encodings of files that hold some Han characters and not others.
+_NARROW = ("cp932", "big5hkscs")
 _DECIMAL = re.compile(r"\d{2,}\.\d+")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
 
@@ -134,6 +137,22 @@ def counting_number(rng: Generator, count: int) -> str:
     return pick(rng, _DIGITS[1:]) + digits(rng, count - 1)
 
 
+def keeps_encodings(value: str, new: str) -> bool:
+    """Can the new value be written in each narrow encoding in which the old one can?"""
+    return value.isascii() or all(
+        can_be_written(new, codec) for codec in _NARROW if can_be_written(value, codec)
+    )
+
+
+def can_be_written(text: str, codec: str) -> bool:
+    """Has the encoding all characters of the text?"""
+    try:
+        text.encode(codec)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def same_shape(value: str, rng: Generator) -> str:
     """Each letter, digit and Han character replaced by a random one of its kind; all else stays.
 
@@ -154,11 +173,14 @@ def _like(char: str, rng: Generator, letters: str) -> str:
             return letter.upper() if char.isupper() else letter
         return char
     if is_han(char):
-        return pick(rng, lexicon().zh_given)
+        new = pick(rng, lexicon().zh_given)
+        while not keeps_encodings(char, new):
+            new = pick(rng, lexicon().zh_given)
+        return new
     if "\u3041" <= char <= "\u3096":
         return pick(rng, _HIRAGANA)
-    if char == "ー":
-        return char  # it lengthens the sound before it
+    if char in _OF_SOUND:
+        return char
     if "\u30a1" <= char <= "\u30fa":
         return pick(rng, _KATAKANA)
     if "\uff66" <= char <= "\uff9d":
@@ -280,7 +302,8 @@ class SurrogateTable:
         new = ""
         for attempt in range(_ATTEMPTS):
             new = draw(rng, attempt)
-            if new.casefold() != token and self._free(space, new, fresh):
+            is_other = new.casefold() != token and keeps_encodings(token, new)
+            if is_other and self._free(space, new, fresh):
                 break
         self._surrogates[space][salted] = new
         self._taken.add((_POOLS.get(space, space), new.casefold()))

@@ -126,12 +126,18 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     local, at, domain = value.rpartition("@")
     if not at:
         return handle(table, value, salt)
-    kept = local.casefold() in lexicon().mailboxes
+    kept = _is_role(local)
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
     stays = {name: name for name in stated if new_host != domain}
     shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
+
+
+def _is_role(local: str) -> bool:
+    """Does the name before the sign say an office or a service (RFC 2142), and nobody's name?"""
+    roles, folded = lexicon().mailboxes, local.casefold()
+    return folded in roles or all(part in roles for part in re.split(r"[._+-]", folded))
 
 
 _LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain"
@@ -163,13 +169,17 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     return f"{_machine(table, parts['machine']) if parts else ''}{new}.{end}"
 
 
+_SHORT_NUMBER = 2  # digits
+
+
 def _machine(table: SurrogateTable, labels: str) -> str:
     """The labels of a machine before its domain."""
     keep = lexicon().machine_words
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
-        if word in keep or (len(word) == 1 and word.isalpha()):
+        is_short = len(word) <= _SHORT_NUMBER and word.isdigit()  # the second of several machines
+        if word in keep or is_short or (len(word) == 1 and word.isalpha()):
             return word
         draw: Draw = lambda rng, attempt: (  # noqa: E731
             digits(rng, len(word)) if word.isdigit() else stem(rng, attempt).lower()
@@ -280,6 +290,8 @@ def account(table: SurrogateTable, value: str, salt: str) -> str:
         return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
     if _NUMBERED.fullmatch(value):
         return numbered(table, value, salt)
+    if not salt and table.knows(_HOST, value.casefold()):  # the machine of an address
+        return cased_like(table.tokens(_HOST)[value.casefold()], value)
     if any(map(str.isalnum, value)) or has_han(value):
         return handle(table, value, salt)
     return value

@@ -12,6 +12,7 @@ from anonymization.text.surrogates.assignment import (
     ScopeVocabulary,
     SurrogateTable,
     cased_like,
+    keeps_encodings,
     lexicon,
     pick,
     same_shape,
@@ -166,7 +167,7 @@ class Surrogates:
         return self._owned(self._last_resort(kind, value, owner), owner)
 
     def _fits(self, new: str, value: str, owner: tuple[EntityType, str], *, fresh: bool) -> bool:
-        if new == value or plain_form(new) == owner[1]:
+        if new == value or plain_form(new) == owner[1] or not keeps_encodings(value, new):
             return False
         if self._owners.get(new.casefold(), owner) != owner:
             return False
