@@ -24,6 +24,7 @@ from anonymization.text.detect.wording import private_site
 from anonymization.text.encodings import encoding_of, is_likely, writable
 from anonymization.text.masking.pieces import Piece, labelled
 from anonymization.text.masking.plain import plain_edits
+from anonymization.text.surrogates.networks import address_of
 from anonymization.text.vault import applied, decoded, encoded
 
 _ADDRESSES = frozenset(
@@ -172,7 +173,7 @@ def _header_edits(visitor: Visitor, name: str, plain: str) -> Sequence[Edit]:
         return visitor.look(Piece(plain, kind=EntityType.DATE))
     if name.lower() == "received":
         for match in _HOST.finditer(plain):
-            if private_site(match[1]):
+            if private_site(match[1]) and address_of(match[1]) is None:
                 visitor.look(Piece(match[1], kind=EntityType.ACCOUNT))
     if name.lower() in _ADDRESSES:
         for display, _ in getaddresses([plain]):

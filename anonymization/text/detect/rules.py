@@ -24,7 +24,7 @@ from anonymization.text import identity_numbers
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.surrogates.networks import address_of, is_special
+from anonymization.text.surrogates.networks import address_of
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
@@ -110,9 +110,8 @@ def crypto_wallet(value: str) -> bool:
 
 
 def ip_address(value: str) -> bool:
-    """An address of somebody; those of private networks, masks and examples are nobody's."""
-    address = address_of(value.split("/")[0])
-    return address is not None and not is_special(str(address))
+    """An address in any of its forms; whose it is, is asked when all has been found."""
+    return address_of(value.split("/")[0]) is not None
 
 
 def phone(value: str) -> bool:

@@ -127,7 +127,8 @@ class Masker:
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
         names_before = len(self._full_names)
-        detected = list(zip(fresh, self._detector.find(clean), strict=True))
+        found = _whole_columns(fresh, self._detector.find(clean))
+        detected = list(zip(fresh, found, strict=True))
         for piece, findings in detected:
             self._learn_addresses(piece, findings)
         for piece, findings in detected:
@@ -358,6 +359,33 @@ class Masker:
             placeholder = f"<{kind.value}_{number}>"
             if placeholder not in self._native:
                 return placeholder
+
+
+_IDS = frozenset({EntityType.PERSON_NUMBER, EntityType.CASE_NUMBER, EntityType.ACCOUNT})
+_FEWEST_SERIALS, _SPARSE = 5, 1.5  # numbers of a column, and the last of a counter per number
+
+
+def _whole_columns(
+    pieces: Sequence[Piece], findings: Sequence[Sequence[Finding]]
+) -> list[Sequence[Finding]]:
+    """The findings with columns of serial numbers masked wholly, or left if they only count."""
+    columns: dict[str, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        if piece.lead and piece.value.isascii() and piece.value.isdigit():
+            columns.setdefault(piece.label, []).append(number)
+    whole = list(findings)
+    for rows in columns.values():
+        kinds = {found.type for row in rows for found in findings[row] if found.type in _IDS}
+        if not kinds or len(rows) < _FEWEST_SERIALS:
+            continue
+        serials = {int(pieces[row].value) for row in rows}
+        is_counter = min(serials) <= 1 and max(serials) <= _SPARSE * len(serials)
+        for row in rows:
+            others = [found for found in findings[row] if found.type not in _IDS]
+            span = pieces[row].lead, len(pieces[row].text)
+            serial = Finding(*span, min(kinds), FIELD, 1.0)
+            whole[row] = others if is_counter or others else [serial]
+    return whole
 
 
 def _occurring(

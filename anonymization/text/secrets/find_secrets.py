@@ -244,7 +244,7 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
         run = text[start:end]
         if len(run) > _MAX_LENGTH or not _may_be_secret(run) or is_placeholder(run):
             continue
-        if _is_half(text, start, end):
+        if _is_half(text, start, end) or _is_of_log(text, start, end):
             continue
         if has_uuid(run) and is_example(folded, start):
             continue
@@ -369,6 +369,11 @@ def _is_half(text: str, start: int, end: int) -> bool:
     return (before[:1].isdigit() and before[1:] == ":") or (
         text[end - 1].isdigit() and after[:1] == ":" and after[1:].isalnum()
     )
+
+
+def _is_of_log(text: str, start: int, end: int) -> bool:
+    """Is it the place in a queue, behind the program that logs: `sendmail[487]: …:`?"""
+    return text[max(0, start - 3) : start] == "]: " and text[end : end + 2] == ": "
 
 
 def find_secrets(text: str) -> list[Finding]:

@@ -241,7 +241,7 @@ def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _D
 def _counted(number: str, rng: Generator) -> str:
     if _YEAR.fullmatch(number):
         return str(int(rng.integers(*_YEARS)))
-    return digits(rng, len(number))
+    return _paid(number, rng)
 
 
 def _paid(number: str, rng: Generator) -> str:

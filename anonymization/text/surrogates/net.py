@@ -33,7 +33,7 @@ from anonymization.text.surrogates.names import (
     given_name,
     initial,
 )
-from anonymization.text.surrogates.networks import IN_HOST, address_of, is_special, written_like
+from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
 from data.text.scripts import has_han, has_kana
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -130,8 +130,16 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
     stays = {name: name for name in stated if new_host != domain}
+    drawn = _MESSAGE.fullmatch(local)
+    if drawn:  # its queue is named in the log beside it
+        time = handle(table, drawn["time"], salt)
+        return f"{time}.{drawn['queue']}{at}{new_host}"
     shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
+
+
+# The name of a message: when it came, and the place in a queue that it had.
+_MESSAGE = re.compile(r"(?P<time>\d{8,17})\.(?P<queue>(?=[A-F]{0,20}\d)[0-9A-F]{6,20})")
 
 
 def _is_role(local: str) -> bool:
@@ -159,8 +167,7 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     Machines of one domain share its surrogate; words that say what a machine is for stay.
     """
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
-        address = address_of(domain.strip("[]"))
-        stays = domain == "localhost" or (address is not None and is_special(str(address)))
+        stays = domain == "localhost" or is_nobodys(domain)
         return domain if stays else ip_address(table, domain, salt)
     parts = _HOST_PARTS.fullmatch(domain.casefold())
     own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")
@@ -198,8 +205,7 @@ def _machine(table: SurrogateTable, labels: str) -> str:
 
 def _addressed(table: SurrogateTable, label: str) -> str:
     """The label of a host that shows its address."""
-    address = address_of(label)
-    stays = address is None or is_special(str(address))
+    stays = address_of(label) is None or is_nobodys(label)
     return label if stays else ip_address(table, label, "")
 
 

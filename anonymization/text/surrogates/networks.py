@@ -53,6 +53,12 @@ def address_of(value: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
+def is_nobodys(value: str) -> bool:
+    """Is it an address, in any of its forms, that is special?"""
+    address = address_of(value.partition("/")[0].strip("[]"))
+    return address is not None and is_special(str(address))
+
+
 def written_like(new: IPv4Address | IPv6Address, value: str) -> str:
     """The address in the form of `value`."""
     reverse, reverse6 = _REVERSE.fullmatch(value), _REVERSE6.fullmatch(value)
