@@ -132,14 +132,17 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     stays = {name: name for name in stated if new_host != domain}
     drawn = _MESSAGE.fullmatch(local)
     if drawn:  # its queue is named in the log beside it
-        time = handle(table, drawn["time"], salt)
-        return f"{time}.{drawn['queue']}{at}{new_host}"
+        time = handle(table, drawn["time"] or "", salt)
+        return f"{time}{drawn['queue'] or drawn['whole']}{at}{new_host}"
     shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
 
 
 # The name of a message: when it came, and the place in a queue that it had.
-_MESSAGE = re.compile(r"(?P<time>\d{8,17})\.(?P<queue>(?=[A-F]{0,20}\d)[0-9A-F]{6,20})")
+_MESSAGE = re.compile(
+    r"(?P<time>\d{8,17}\.)(?P<queue>(?=[A-F]{0,20}\d)[0-9A-F]{6,20})"
+    r"|(?P<whole>[0-9A-Za-z]{6,7}-000[0-9A-Za-z]{3,8}(?:-[0-9A-Za-z]{2,4})?)"
+)
 
 
 def _is_role(local: str) -> bool:
