@@ -271,6 +271,19 @@ _INSERT = re.compile(
     r"(?i)\b(?:INSERT|REPLACE)\s{1,4}(?:IGNORE\s{1,4})?INTO\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}"
     r"\(([^()]{1,2000})\)\s{0,4}VALUES\s{0,4}"
 )
+# A table with the names of its columns, and rows that leave them out.
+_CREATE = re.compile(
+    r"(?i)\bCREATE\s{1,4}TABLE\s{1,4}(?:IF\s{1,4}NOT\s{1,4}EXISTS\s{1,4})?(?P<table>[\w.\"`\[\]]{1,120})"
+    r"\s{0,4}\(\s{0,80}\n(?P<columns>(?:[^\n;]{1,400}\n){1,200}?)\s{0,8}\)"
+)
+_COLUMN = re.compile(r"(?m)^\s{0,8}[\"`\[]?(?P<name>\w{1,64})[\"`\]]?\s{1,8}(?P<type>\w+)")
+_NO_COLUMNS = frozenset(
+    {"primary", "unique", "key", "index", "constraint", "foreign", "check", "fulltext"}
+)
+_INSERT_ALL = re.compile(
+    r"(?i)\b(?:INSERT|REPLACE)\s{1,4}(?:IGNORE\s{1,4})?INTO\s{1,4}(?P<table>[\w.\"`\[\]]{1,120})"
+    r"\s{0,4}VALUES\s{0,4}"
+)
 _ROW = re.compile(r"\s{0,8},?\s{0,8}\(")
 _VALUE = re.compile(r"\s{0,8}(?:[NE]?'((?:[^']|'')*)'|\"([^\"]*)\"|([^,()']*))\s{0,8}([,)])")
 _CELL = re.compile(r"\S+(?: \S+)*")  # printed columns have two blanks or a tab between them
@@ -288,12 +301,23 @@ def find_rows(folded: str) -> Iterator[Finding]:
             kinds = [declared_kind(column) for column in insert[1].split(",")]
             if any(kinds):
                 yield from _inserted(folded, insert.end(), kinds)
+        columns = {
+            created["table"]: _columns(created["columns"]) for created in _CREATE.finditer(folded)
+        }
+        for insert in _INSERT_ALL.finditer(folded) if columns else ():
+            yield from _inserted(folded, insert.end(), columns.get(insert["table"], ()))
     if "  " in folded or "\t" in folded:
         yield from _below_heads(folded, _CELL, most_more=1)
     if "\n" in folded and "|" in folded:
         yield from _below_heads(folded, _BAR, most_more=0, first_only=True)
     if "\n" in folded and "," in folded:
         yield from _below_heads(folded, _COMMA_CELL, most_more=0)
+
+
+def _columns(written: str) -> Kinds:
+    """What the columns of a table declare, in their order."""
+    names = [match["name"] for match in _COLUMN.finditer(written)]
+    return [declared_kind(name) for name in names if name.lower() not in _NO_COLUMNS]
 
 
 def _inserted(text: str, start: int, kinds: Kinds) -> Iterator[Finding]:

@@ -327,8 +327,11 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if finding.type is EntityType.ACCOUNT:
         return _of_login(text, finding, value, dictionary)
     if finding.type is EntityType.SECRET:
+        is_cell = text[finding.start - 1 : finding.start] == "'" and text.startswith(
+            ("',", "')"), finding.end
+        )  # a value of a row, which no program reads as a name
         is_code = _IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value)
-        return Weight.NONE if is_code else Weight.SURE
+        return Weight.NONE if is_code and not is_cell else Weight.SURE
     if finding.recognizer in _LABELLED:
         return _of_label(text, finding, value, dictionary)
     if has_han(value) or has_kana(value):

@@ -43,6 +43,7 @@ class Lexicon:
     company_ends_zh: tuple[str, ...]
     company_lines_zh: tuple[str, ...]
     place_words: frozenset[str]
+    street_ends: frozenset[str]
     place_ends_zh: tuple[str, ...]
     place_lead_zh: tuple[str, ...]
     regions_zh: tuple[str, ...]
@@ -63,7 +64,15 @@ class Lexicon:
 
 
 _CHARACTERS = ("zh_families", "zh_given")
-_SETS = ("person_words", "company_words", "place_words", "mailboxes", "url_words", "machine_words")
+_SETS = (
+    "person_words",
+    "company_words",
+    "place_words",
+    "street_ends",
+    "mailboxes",
+    "url_words",
+    "machine_words",
+)
 
 
 @cache

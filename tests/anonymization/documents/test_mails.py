@@ -32,7 +32,8 @@ def masked(detector: TextDetector, data: bytes, name: str) -> bytes:
 HEAD = (
     b"Return-Path: <mirela@tolnava.org>\nMessage-ID: <1@tolnava.org>\n"
     b"Received: from gate.tolnava.org (gate.tolnava.org [91.203.107.93])\n"
-    b"\tby mx.tolnava.org with SMTP\n        for <mirela@tolnava.org>; Mon, 4 Mar 2019 10:00:00 +0100\n"
+    b"\tby mx.tolnava.org with SMTP\n        for <mirela@tolnava.org>;\n"
+    b"\tMon, 4 Mar 2019 10:00:00 +0100\n"
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
@@ -31,7 +33,7 @@ def masked(detector: TextDetector, text: str) -> str:
 
 @pytest.mark.parametrize(
     "local",
-    ["hostmaster", "chair", "noc", "registrar", "it-support", "care.sales", "mailer-daemon"],
+    ["hostmaster", "chair", "noc", "registrar", "it-support", "care.sales"],
 )
 def test_a_mailbox_of_an_office_keeps_its_name(detector: TextDetector, local: str) -> None:
     new = masked(detector, f"write to {local}@tolnava.org")
@@ -109,3 +111,32 @@ def test_types_defaults_and_references_are_no_passwords(detector: TextDetector, 
 def test_a_part_of_a_katakana_word_is_no_leak(text: str, times: int) -> None:
     patterns = LeakPatterns([PrivateValue("ンライ", "PERSON")], KEY, LeakConfig())
     assert len(list(patterns.find(text.encode()))) == times
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("48 Larkby Crossing", r"\d\d \w+ Crossing"),
+        ("7 Old Quell Circle, Unit 4", r"\d \w+ \w+ Circle, Unit \d"),
+        ("3 22nd Avenue", r"\d \d{1,2}(?:st|nd|rd|th) Avenue"),
+        ("6 Trail Street", r"\d (?!Trail)\w+ Street"),
+        ("T2X 1V4", r"T\d[A-CEGHJ-NPR-TV-Z] \d[A-CEGHJ-NPR-TV-Z]\d"),
+    ],
+)
+def test_streets_keep_their_type_and_codes_their_form(value: str, kept: str) -> None:
+    new = Surrogates(KEY, "s", ScopeVocabulary()).of(T.ADDRESS, value)
+    assert new != value and re.fullmatch(kept, new)
+
+
+def test_rows_without_names_of_columns_are_those_of_their_table(detector: TextDetector) -> None:
+    text = (
+        "CREATE TABLE IF NOT EXISTS `buyer` (\n  `id` bigint NOT NULL,\n  `full_name` text,\n"
+        "  `phone_number` bigint,\n  `password` varchar(20),\n  PRIMARY KEY (`id`)\n) ENGINE=X;\n"
+        "INSERT INTO `buyer` VALUES (4, 'Ilka Tolnava', 15408862217, 'tolna_pass'), "
+        "(5, 'Oren Quist', 15496613384, 'sesame');\n"
+        "INSERT INTO `stock` VALUES (4, 'Blue Chair', 15408862, 'oak_board');\n"
+    )
+    new = masked(detector, text)
+    for value in ("Tolnava", "Quist", "15408862217", "15496613384", "tolna_pass", "sesame"):
+        assert value not in new
+    assert "(4, 'Blue Chair', 15408862, 'oak_board')" in new and "`full_name` text" in new
