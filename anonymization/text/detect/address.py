@@ -174,6 +174,8 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
         if before:
             begin = before.start()
     end = _end(text, begin, end)
+    if _COUNTED.fullmatch(text, begin, end):
+        return None
     if _NO_HOUSE.fullmatch(text, begin, end) or _VERSION.match(text, end - (text[end - 1] == ".")):
         return None
     return (begin, end) if end - begin >= 6 else None
@@ -183,6 +185,11 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
 _NO_HOUSE = re.compile(
     rf"(?i)\d{{1,2}},? {MONTH_NAME}\.?,? (?:19|20)?\d\d(?:,? \d{{1,2}})?"
     r"|(?:19|20)\d\d[^\d\n]{1,30}(?:19|20)\d\d"
+)
+# What counts on, where a number of a house would be: `Park Service Term 3`.
+_COUNTED = re.compile(
+    r"\D*\b(?:Term|Week|Chapter|Session|Season|Sprint|Lesson|Module|Version|Figure|Table|Grade|Round)"
+    r" \d{1,3}\b\D*"
 )
 _VERSION = re.compile(r"\.\d+(?![\d.]*[a-z]{2})")
 

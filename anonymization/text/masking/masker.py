@@ -69,6 +69,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)+")
 _NAME_LETTERS = re.compile(r"[^\W\d_]+")
 _JOINING = frozenset("-_")
 _SHORTEST_REST = 3  # characters of what is beside code
+_DATE = EntityType.DATE
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
@@ -156,7 +157,7 @@ class Masker:
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
-            self._replace(unknown, self._in_japanese(fresh))
+            self._replace(unknown, fresh)
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
@@ -298,9 +299,13 @@ class Masker:
         recognizer = LISTED if is_listed else FROM_VAULT
         return Edit(occurrence.start, occurrence.end, new, kind, recognizer, 1.0)
 
-    def _replace(self, values: Sequence[tuple[EntityType, str]], japanese: frozenset[str]) -> None:
+    def _replace(self, values: Sequence[tuple[EntityType, str]], pieces: Sequence[Piece]) -> None:
         if self.vault.mode is Mode.SURROGATE:
-            self._surrogates.learn(values, japanese)
+            dates = [
+                [piece.value[f.start : f.end] for f in self._findings[piece] if f.type is _DATE]
+                for piece in pieces
+            ]
+            self._surrogates.learn(values, self._in_japanese(pieces), dates)
         for kind, value in values:
             new = self._new(kind, value)
             if kind is EntityType.ACCOUNT and value.casefold() in self._identifiers:

@@ -49,6 +49,7 @@ _MONTH = re.compile(r"(?P<m>\d{1,2})月(?P<part>[底末初])?")
 _WEEKS = (54, 155)
 _MOST_BESIDE = 2  # days that a shift may differ from whole months, so that months alone fit
 _ANY_YEAR = 2024
+_LAST_FIGURE = 9
 
 
 class Shift:
@@ -277,6 +278,8 @@ def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool, p
             written.append(ordinal_suffix(day))
         else:
             width = len(old) if name == "y" else 2 if padded else 1
+            if name == "d" and written[-1].endswith("  ") and parts["d"] > _LAST_FIGURE:
+                written[-1] = written[-1][:-1]  # `Mar  1`, as mailboxes write it
             written.append(f"{parts[name] % 10 ** max(2, len(old)):0{width}d}")
         done = end
     return "".join(written) + match.string[done : match.end()]

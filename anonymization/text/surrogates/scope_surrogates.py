@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from anonymization.text.contracts import EntityType, kinds
 from anonymization.text.surrogates.assignment import (
@@ -107,11 +107,14 @@ class Surrogates:
         self._owners: dict[str, tuple[EntityType, str]] = {}
 
     def learn(
-        self, values: Iterable[tuple[EntityType, str]], japanese: frozenset[str] = frozenset()
+        self,
+        values: Iterable[tuple[EntityType, str]],
+        japanese: frozenset[str] = frozenset(),
+        dates: Iterable[Sequence[str]] = (),
     ) -> None:
         """Give surrogates to new values: names first, full names before parts of them.
 
-        Those in `japanese` stand in Japanese texts.
+        Those in `japanese` stand in Japanese texts; `dates` are those of each text.
         """
         self._table.japanese |= japanese
         values = set(values)
@@ -123,7 +126,7 @@ class Surrogates:
         )
         for value in sorted(value for kind, value in values if kind is EntityType.DATE):
             self._shift.watch(value)
-        years = Counter(
+        years = _years_beside(dates) or Counter(
             year
             for kind, value in values
             if kind is EntityType.DATE
@@ -195,6 +198,16 @@ class Surrogates:
         if kind is EntityType.NATIONALITY:
             return _nationality(self._table, value)
         return value
+
+
+def _years_beside(dates: Iterable[Sequence[str]]) -> Counter[str]:
+    """The years in texts that also have days without one."""
+    years: Counter[str] = Counter()
+    for written in dates:
+        found = [_YEAR.findall(value) for value in written]
+        if not all(found):
+            years.update(year for each in found for year in each)
+    return years
 
 
 def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:

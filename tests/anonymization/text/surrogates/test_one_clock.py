@@ -116,3 +116,25 @@ def test_constants_and_years_of_data_stay(detector: TextDetector, text: str) -> 
 def test_each_form_is_found(detector: TextDetector, text: str, value: str) -> None:
     dates = {text[f.start : f.end] for f in detector.find([text])[0] if f.type is EntityType.DATE}
     assert value in dates
+
+
+def test_days_without_a_year_are_of_the_year_of_their_text(detector: TextDetector) -> None:
+    masker = Masker(detector, bytes(32), Mode.SURROGATE, "s")
+    births = "Born on 4 May 1981, on 9 June 1981, on 3 July 1981, on 8 August 1981."
+    notes = "Met on 6 November 2024 and on 2024-11-08. Before that on October 27."
+    _, new = masker.mask_texts([births, notes])
+    same = Masker(detector, bytes(32), Mode.SURROGATE, "s").mask_texts(["Met on October 27, 2024."])
+    assert new.rpartition("on ")[2].rstrip(".") == same[0].rpartition("on ")[2].partition(",")[0]
+
+
+def test_a_blank_for_a_figure_goes_where_the_day_has_two() -> None:
+    made = shift(7)
+    days = [moved(made, f"Mar  {day} 10:00:00 2021") for day in range(1, 10)]
+    for new in days:
+        assert ("  " in new) == (len(new.split()[1]) == 1)
+    assert any(len(new.split()[1]) == 2 for new in days)
+
+
+def test_a_term_is_no_house(detector: TextDetector) -> None:
+    text = "Larkby & Quell Park Combined Service Term 3 Plan"
+    assert not [f for f in detector.find([text])[0] if "3" in text[f.start : f.end]]
