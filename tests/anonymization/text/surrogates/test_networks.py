@@ -14,7 +14,7 @@ from anonymization.text.contracts import EntityType as T
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.surrogates.assignment import ScopeVocabulary
-from anonymization.text.surrogates.networks import address_of, is_special
+from anonymization.text.surrogates.networks import address_of, is_nobodys, is_special
 from anonymization.text.surrogates.scope_surrogates import Surrogates
 
 KEY = bytes(range(32))
@@ -74,6 +74,19 @@ def test_ipv6_shares_sites_subnets_and_counted_hosts() -> None:
     assert counted == named and counted in ip_network("2001:db8::/32")
     assert int(counted) >> 80 == int(other) >> 80 and int(counted) & 0xFFFF == 5
     assert "3e22" not in str(other) and int(other) >> 64 & 0xFFFF == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "is_special_one"),
+    [
+        ("127.0.0.1", True), ("0.0.0.0", True), ("255.255.255.0", True), ("10.1.2.3/24", True),
+        ("0.0.0.255", True), ("224.0.0.5", True), ("100.64.0.9", True), ("fd00::4", True),
+        ("[::1]", True), ("::ffff:10.4.4.4", True), ("172-20-3-4", True), ("41.0.0.0/8", True),
+        ("81.2.69.0/24", False), ("172.33.3.4", False), ("2a02:26f0:34::1", False), ("x", False),
+    ],
+)  # fmt: skip
+def test_whose_an_address_is(value: str, is_special_one: bool) -> None:
+    assert is_nobodys(value) is is_special_one
 
 
 @pytest.fixture(scope="module")
