@@ -47,6 +47,8 @@ SAMPLES = (
     Sample("user_path_dashed", T.USER_PATH, "linhui", "-home-", "-project"),
     Sample("ls_owner", T.USER_PATH, "linhui", "-rw-r--r-- 1 ", " staff 812"),
     Sample("ipv4", T.IP_ADDRESS, "81.187.45.201"),
+    Sample("address_in_host", T.IP_ADDRESS, "91-203-107-93", "dyn-", ".net.kabel.org"),
+    Sample("reverse_name", T.IP_ADDRESS, "93.107.203.91.in-addr.arpa"),
     Sample("ipv6", T.IP_ADDRESS, "2a02:26f0:85a3::8a2e:370:7334"),
     Sample("mac_address", T.IP_ADDRESS, "3c:22:fb:9a:01:7e"),
     Sample("resident_id", T.NATIONAL_ID, "11010519491231002X"),
