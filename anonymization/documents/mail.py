@@ -78,8 +78,8 @@ def _without_new_ends(
             continue
         last = b"--" + boundary.encode("ascii", "surrogateescape") + b"--"
         if last not in data:
-            head, found, tail = masked.rpartition(last)
-            masked = head + tail.removeprefix(line_end) if found else masked
+            head, mark, tail = masked.rpartition(last)
+            masked = head + tail.removeprefix(line_end) if mark else masked
     return masked
 
 

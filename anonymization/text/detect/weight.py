@@ -52,12 +52,12 @@ _FISCAL = re.compile(
 _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
 _STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
-_BUILT = re.compile(r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z")
-# The date of a format or package, as TeX writes it into its log: `article.cls 1994/06/02`.
-_PACKAGED = re.compile(
-    r"(?:(?i:tex)\w{0,4} ?<|(?:^|\n|\()(?:File|Package|Document (?:Class|Style)|Language)"
-    r"\W{1,2}[\w.-]{1,40},? )\Z"
+# Of a build, and of a package in a log of TeX: `article.cls 1994/06/02`.
+_BUILT = re.compile(
+    r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z|tex\w{0,4} ?<\Z"
+    r"|(?:^|\n|\()(?:file|package|document (?:class|style))\W{1,2}[\w.-]{1,40},? \Z"
 )
+_CELL_ENDS = re.compile("'[,)]")  # of a row, whose values no program reads as names
 _NUMBERED_VERSION = re.compile(r"[ >]{1,2}(?:v|ver\.? ?|version )\d")
 _HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
 # A title or another word that is cut short: no firm is called that.
@@ -255,16 +255,14 @@ def _is_product(
 
 
 def _is_constant(text: str, finding: Finding, value: str) -> bool:
-    """Is it a date of software: of its build, of a rule for zones, the first second of an epoch, or
-    the day on which each fiscal year begins?"""
+    """Is it a date of software (a build, a package, zones, an epoch) or of each fiscal year?"""
     start = finding.start
     is_rule = text.rfind("BEGIN:VTIMEZONE", 0, start) > text.rfind("END:VTIMEZONE", 0, start)
     if is_rule or _EPOCH_BEGIN.fullmatch(value):
         return True
     before = text[max(0, start - 40) : start]
-    marks = (_BUILT, _FISCAL, _PACKAGED)
-    is_versioned = _NUMBERED_VERSION.match(text, finding.end) is not None
-    return is_versioned or any(mark.search(before) for mark in marks)
+    is_named = _BUILT.search(before) or _FISCAL.search(before)
+    return bool(is_named or _NUMBERED_VERSION.match(text, finding.end))
 
 
 def _is_public(text: str, finding: Finding, value: str) -> bool:
@@ -327,11 +325,9 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if finding.type is EntityType.ACCOUNT:
         return _of_login(text, finding, value, dictionary)
     if finding.type is EntityType.SECRET:
-        is_cell = text[finding.start - 1 : finding.start] == "'" and text.startswith(
-            ("',", "')"), finding.end
-        )  # a value of a row, which no program reads as a name
-        is_code = _IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value)
-        return Weight.NONE if is_code and not is_cell else Weight.SURE
+        is_cell = _CELL_ENDS.match(text, finding.end) and text[finding.start - 1] == "'"
+        is_code = not is_cell and (_IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value))
+        return Weight.NONE if is_code else Weight.SURE
     if finding.recognizer in _LABELLED:
         return _of_label(text, finding, value, dictionary)
     if has_han(value) or has_kana(value):

@@ -128,8 +128,8 @@ class Masker:
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
         names_before = len(self._full_names)
-        found = _whole_columns(fresh, self._detector.find(clean))
-        detected = list(zip(fresh, found, strict=True))
+        findings_of = _whole_columns(fresh, self._detector.find(clean))
+        detected = list(zip(fresh, findings_of, strict=True))
         for piece, findings in detected:
             self._learn_addresses(piece, findings)
         for piece, findings in detected:
@@ -380,13 +380,13 @@ def _whole_columns(
             columns.setdefault(piece.label, []).append(number)
     whole = list(findings)
     for rows in columns.values():
-        kinds = {found.type for row in rows for found in findings[row] if found.type in _IDS}
+        kinds = {finding.type for row in rows for finding in findings[row] if finding.type in _IDS}
         if not kinds or len(rows) < _FEWEST_SERIALS:
             continue
         serials = {int(pieces[row].value) for row in rows}
         is_counter = min(serials) <= 1 and max(serials) <= _SPARSE * len(serials)
         for row in rows:
-            others = [found for found in findings[row] if found.type not in _IDS]
+            others = [finding for finding in findings[row] if finding.type not in _IDS]
             span = pieces[row].lead, len(pieces[row].text)
             serial = Finding(*span, min(kinds), FIELD, 1.0)
             whole[row] = others if is_counter or others else [serial]

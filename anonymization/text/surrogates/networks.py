@@ -84,8 +84,8 @@ class Networks:
 
     def plan(self, values: Iterable[str]) -> None:
         """Look at the addresses of all texts before the first of them gets a surrogate."""
-        found = {address for value in values if (address := address_of(value))}
-        numbers = sorted(int(each) for each in found if isinstance(each, IPv4Address))
+        addresses = {address for value in values if (address := address_of(value))}
+        numbers = sorted(int(each) for each in addresses if isinstance(each, IPv4Address))
         fresh = sorted({number >> 16 for number in numbers} - self._sixteens.keys())
         taken = set(self._sixteens.values())
         drawn = [self._slot(network, taken) for network in fresh]

@@ -204,9 +204,9 @@ def _years_beside(dates: Iterable[Sequence[str]]) -> Counter[str]:
     """The years in texts that also have days without one."""
     years: Counter[str] = Counter()
     for written in dates:
-        found = [_YEAR.findall(value) for value in written]
-        if not all(found):
-            years.update(year for each in found for year in each)
+        by_date = [_YEAR.findall(value) for value in written]
+        if not all(by_date):
+            years.update(year for each in by_date for year in each)
     return years
 
 
