@@ -129,13 +129,13 @@ class Networks:
         new = 0
         for depth in range(_BITS):
             before, bit = third >> (_BITS - depth), third >> (_BITS - depth - 1) & 1
-            place = (network, depth, before)
-            if place not in self._flips:
+            bit_at = (network, depth, before)
+            if bit_at not in self._flips:
                 other = before << 1 | 1 - bit
                 beside = any(each >> (_BITS - depth - 1) == other for each in self._thirds[network])
-                rng = self._generator("ip.flip", str(place))
-                self._flips[place] = 0 if beside else int(rng.integers(2))
-            new = new << 1 | bit ^ self._flips[place]
+                rng = self._generator("ip.flip", str(bit_at))
+                self._flips[bit_at] = 0 if beside else int(rng.integers(2))
+            new = new << 1 | bit ^ self._flips[bit_at]
         return new
 
     def _of_six(self, number: int) -> IPv6Address:
