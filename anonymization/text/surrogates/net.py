@@ -5,9 +5,8 @@ Parts of them that are parts of known names agree with these names.
 
 from __future__ import annotations
 
-import ipaddress
 import re
-from collections import ChainMap, defaultdict
+from collections import ChainMap
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -254,36 +253,8 @@ def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
     if address is None:
         draw: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
         return table.token(_ADDRESS, value.casefold(), draw, salt)
-    dotted = str(address)
-    if address.version == 4 and address in _PRIVATE[dotted.split(".")[0]]:
-        new = ipaddress.ip_address(_private(table, dotted, salt))
-    else:
-        new = table.networks.of(address)
+    new = table.networks.of(address)
     return core.replace(bare, written_like(new, bare)) + slash + mask
-
-
-_PRIVATE = defaultdict(
-    lambda: ipaddress.ip_network("0.0.0.0/32"),
-    {net.split(".")[0]: ipaddress.ip_network(net)
-     for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")},
-)  # fmt: skip
-
-
-def _private(table: SurrogateTable, value: str, salt: str) -> str:
-    """An address of the same private network (RFC 1918); one subnet has one surrogate."""
-    first, second, third, last = value.split(".")
-
-    def subnet(rng: Generator, _: int) -> str:
-        kept = second if first == "192" else str(int(rng.integers(16, 32)))
-        return f"{first}.{kept}.{int(rng.integers(0, 256))}"
-
-    def host(rng: Generator, _: int) -> str:
-        return str(int(rng.integers(2, 255)))
-
-    net = table.token(f"{_ADDRESS}.net", f"{first}.{second}.{third}", subnet, "", fresh=False)
-    if last in ("0", "1", "255"):
-        return f"{net}.{last}"
-    return f"{net}." + table.token(f"{_ADDRESS}.{net}", last, host, salt, fresh=False)
 
 
 _NUMBERED = re.compile(r"[A-Z]{1,4}[-_]?\d{2,12}")  # U0047, of the same person as C0047

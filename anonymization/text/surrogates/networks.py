@@ -2,7 +2,8 @@
 
 Public IPv4 addresses get others of 240.0.0.0/4 (RFC 1112, reserved, never routed). The ranges for
 documentation hold 768 addresses and the one for benchmarks two networks of /16; this one has 4,096
-of them, so that neighbours stay neighbours. IPv6 addresses get others of 2001:db8::/32 (RFC 3849).
+of them, so that neighbours stay neighbours. Those of private networks (RFC 1918) get others of the
+same private range. IPv6 addresses get others of 2001:db8::/32 (RFC 3849).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from numpy.random import Generator
 
@@ -18,22 +19,35 @@ from numpy.random import Generator
 IN_HOST = re.compile(r"(?<!\d)(?<!\d-)\d{1,3}(?:-\d{1,3}){3}(?!-?\d)")
 _REVERSE = re.compile(r"(?i)((?:\d{1,3}\.){2,4})(in-addr\.arpa)")
 _REVERSE6 = re.compile(r"(?i)((?:[0-9a-f]\.){12,32})(ip6\.arpa)")
-_RESERVED = 240 << 8  # the first /16 of 240.0.0.0/4
-_SIXTEENS = (1 << 12) - 1  # its networks of /16, without the last, which holds the broadcast
+_PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
+_LOCAL_SIX = IPv6Network("fc00::/7")  # private networks of IPv6 (RFC 4193)
+# Ranges of /16: the first, and how many. Of 240.0.0.0/4 the last one holds the broadcast.
+_RESERVED = (240 << 8, (1 << 12) - 1)
 _BITS, _NIBBLES = 8, 32
 _DOCUMENTATION = 0x2001_0DB8
+_TRIES = 8
 _SMALL = 1 << 16  # numbers of hosts that somebody has counted, below those made from hardware
-_TRIES = 60
 
 
 def is_special(text: str) -> bool:
-    """An address that is nobody's in particular: of a private network, for examples, of many, a
-    mask, reserved (the registries of special-purpose addresses, RFC 6890), or all of a /8."""
+    """An address that is nobody's in particular: for examples, of many, a mask, reserved (the
+    registries of special-purpose addresses, RFC 6890), all of a /8 or of a private range."""
     address = ip_address(text)
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     address = mapped or address
-    is_wide = isinstance(address, IPv4Address) and int(address) & 0xFFFFFF == 0
-    return not address.is_global or address.is_multicast or is_wide
+    if isinstance(address, IPv6Address):
+        return address not in _LOCAL_SIX and (not address.is_global or address.is_multicast)
+    if range_of(address) is not _RESERVED:
+        return any(address == net.network_address for net in _PRIVATE)
+    return not address.is_global or address.is_multicast or int(address) & 0xFFFFFF == 0
+
+
+def range_of(address: IPv4Address) -> tuple[int, int]:
+    """Where another address is taken from: the first network of /16, and how many there are."""
+    for net in _PRIVATE:
+        if address in net:
+            return int(net.network_address) >> 16, net.num_addresses >> 16
+    return _RESERVED
 
 
 def address_of(value: str) -> IPv4Address | IPv6Address | None:
@@ -86,10 +100,11 @@ class Networks:
         """Look at the addresses of all texts before the first of them gets a surrogate."""
         addresses = {address for value in values if (address := address_of(value))}
         numbers = sorted(int(each) for each in addresses if isinstance(each, IPv4Address))
-        fresh = sorted({number >> 16 for number in numbers} - self._sixteens.keys())
-        taken = set(self._sixteens.values())
-        drawn = [self._slot(network, taken) for network in fresh]
-        self._sixteens |= dict(zip(fresh, sorted(drawn), strict=True))
+        by_range = defaultdict(list)
+        for network in sorted({number >> 16 for number in numbers} - self._sixteens.keys()):
+            by_range[range_of(IPv4Address(network << 16))].append(network)
+        for room, fresh in by_range.items():
+            self._place(fresh, room)
         for number in numbers:
             self._thirds[number >> 16].add(number >> 8 & 0xFF)
         for number in numbers:  # those of networks first: the zeros that end them stay
@@ -106,18 +121,30 @@ class Networks:
         if number >> 16 not in self._sixteens:
             self.plan([str(address)])
         third = self._third(number >> 16, number >> 8 & 0xFF)
-        sixteen = _RESERVED + self._sixteens[number >> 16]
-        return IPv4Address(sixteen << 16 | third << 8 | number & 0xFF)
+        return IPv4Address(self._sixteens[number >> 16] << 16 | third << 8 | number & 0xFF)
 
-    def _slot(self, network: int, taken: set[int]) -> int:
-        rng = self._generator("ip.16", str(network))
-        slot = int(rng.integers(_SIXTEENS))
-        for _ in range(_TRIES):
-            if slot not in taken:
+    def _place(self, fresh: list[int], room: tuple[int, int]) -> None:
+        """Give networks others of their range, in order. One that meets itself, as 192.168 does,
+        has its halves exchanged, so that no address of it stays."""
+        for attempt in range(_TRIES):
+            taken = set(self._sixteens.values())
+            drawn = [self._drawn(network, room, taken, attempt) for network in fresh]
+            placed = dict(zip(fresh, sorted(drawn), strict=True))
+            if all(old != new for old, new in placed.items()):
                 break
-            slot = int(rng.integers(_SIXTEENS))
-        taken.add(slot)
-        return slot
+        self._sixteens |= placed
+        self._flips |= {(old, 0, 0): 1 for old, new in placed.items() if old == new}
+
+    def _drawn(self, network: int, room: tuple[int, int], taken: set[int], attempt: int) -> int:
+        """Another network of the range; in a full one the next that is free, if there is any."""
+        first, count = room
+        drawn = int(self._generator("ip.16", f"{network} {attempt}").integers(count))
+        for step in range(count):
+            if first + (drawn + step) % count not in taken:
+                drawn = (drawn + step) % count
+                break
+        taken.add(first + drawn)
+        return first + drawn
 
     def _keep_zeros(self, network: int, third: int) -> None:
         for depth in range(_BITS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv4Address, ip_address, ip_network
 
 import pytest
@@ -14,11 +15,16 @@ from anonymization.text.contracts import EntityType as T
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.surrogates.assignment import ScopeVocabulary
-from anonymization.text.surrogates.networks import address_of, is_nobodys, is_special
+from anonymization.text.surrogates.networks import address_of, is_nobodys, is_special, range_of
 from anonymization.text.surrogates.scope_surrogates import Surrogates
 
 KEY = bytes(range(32))
-PUBLIC = st.integers(0, (1 << 32) - 1).map(IPv4Address).filter(lambda a: not is_special(str(a)))
+ADDRESSES = st.one_of(
+    st.integers(0, (1 << 32) - 1),
+    *(st.integers(first << 16, (first + count << 16) - 1) for first, count in (
+        range_of(IPv4Address(each)) for each in ("10.0.0.0", "172.16.0.0", "192.168.0.0")
+    )),
+).map(IPv4Address).filter(lambda a: not is_special(str(a)))  # fmt: skip
 
 
 def surrogates(*values: str) -> Surrogates:
@@ -27,15 +33,18 @@ def surrogates(*values: str) -> Surrogates:
     return made
 
 
-@given(st.lists(PUBLIC, min_size=2, max_size=40, unique=True))
+@given(st.lists(ADDRESSES, min_size=2, max_size=40, unique=True))
 def test_order_prefixes_and_hosts_stay(addresses: list[IPv4Address]) -> None:
     made = surrogates(*map(str, addresses))
     new = {old: ip_address(made.of(T.IP_ADDRESS, str(old))) for old in addresses}
-    ranked = sorted(new, key=lambda old: int(new[old]))
-    assert ranked == sorted(new)
+    for room in map(range_of, new):
+        own = [old for old in new if range_of(old) == room]
+        if room != range_of(IPv4Address("192.168.0.0")):  # its halves are exchanged
+            placed = [int(new[old]) for old in sorted(own)]
+            assert placed == sorted(placed)
     for old, replaced in new.items():
-        assert int(replaced) & 0xFF == int(old) & 0xFF
-        assert replaced in ip_network("240.0.0.0/4") and not replaced.is_multicast
+        assert int(replaced) & 0xFF == int(old) & 0xFF and replaced != old
+        assert 0 <= (int(replaced) >> 16) - range_of(old)[0] < range_of(old)[1]
         for other, beside in new.items():
             for size in (16, 20, 24, 28):
                 shared = int(old) >> 32 - size == int(other) >> 32 - size
@@ -79,9 +88,10 @@ def test_ipv6_shares_sites_subnets_and_counted_hosts() -> None:
 @pytest.mark.parametrize(
     ("value", "is_special_one"),
     [
-        ("127.0.0.1", True), ("0.0.0.0", True), ("255.255.255.0", True), ("10.1.2.3/24", True),
-        ("0.0.0.255", True), ("224.0.0.5", True), ("100.64.0.9", True), ("fd00::4", True),
-        ("[::1]", True), ("::ffff:10.4.4.4", True), ("172-20-3-4", True), ("41.0.0.0/8", True),
+        ("127.0.0.1", True), ("0.0.0.0", True), ("255.255.255.0", True), ("10.0.0.0/8", True),
+        ("0.0.0.255", True), ("224.0.0.5", True), ("100.64.0.9", True), ("[::1]", True),
+        ("172.16.0.0/12", True), ("192.168.0.0/16", True), ("::ffff:127.0.0.1", True),
+        ("41.0.0.0/8", True), ("10.1.2.3/24", False), ("fd00::4", False), ("172-20-3-4", False),
         ("81.2.69.0/24", False), ("172.33.3.4", False), ("2a02:26f0:34::1", False), ("x", False),
     ],
 )  # fmt: skip
@@ -98,17 +108,29 @@ def detector() -> TextDetector:
 @pytest.mark.parametrize(
     "text",
     [
-        "subnet 10.44.7.0 netmask 255.255.255.0 { range 10.44.7.20 10.44.7.199; }",
-        "access-list 7 permit 192.168.30.0 0.0.0.255",
-        "join 239.4.4.7 and ff02::fb from fe80::9, fd12:3456::4",
+        "access-list 7 permit 192.168.0.0 0.0.255.255",
+        "join 239.4.4.7 and ff02::fb from fe80::9",
         "shared 100.70.1.9, example 203.0.113.77 and 2001:db8::77, unset 0.0.0.0",
-        "9.5.4.10.in-addr.arpa",
         "route 41.0.0.0/8",
         "Smail/3.1.29.7 accepted it",
     ],
 )
 def test_addresses_that_are_nobodys_stay(detector: TextDetector, text: str) -> None:
     assert Masker(detector, KEY, Mode.SURROGATE, "s").mask_texts([text]) == [text]
+
+
+def test_a_private_network_moves_within_its_range_with_all_that_lies_in_it(
+    detector: TextDetector,
+) -> None:
+    text = "subnet 10.44.7.0 netmask 255.255.255.0 { range 10.44.7.20 10.44.7.199; } # 10.44.9.1"
+    (made,) = Masker(detector, KEY, Mode.SURROGATE, "s").mask_texts([text])
+    net, mask, low, high, other = re.findall(r"[\d.]{7,}", made)
+    assert (net.startswith("10."), net.endswith(".0"), mask) == (True, True, "255.255.255.0")
+    home = net.removesuffix("0")
+    assert (low, high) == (f"{home}20", f"{home}199") and home != "10.44.7."
+    assert not other.startswith(home) and other.startswith(
+        home.rpartition(".")[0].rpartition(".")[0]
+    )
 
 
 def test_a_host_named_by_its_address_agrees_with_it(detector: TextDetector) -> None:
