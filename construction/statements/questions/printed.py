@@ -316,11 +316,10 @@ def _spoken_label(
         and not any(_means(filed, other, series) for other in rows.values())
     ):
         return filed.text
-    is_other = not is_clear or (printed and printed <= _EMPTY_PRINT)
+    is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
+    is_other = not is_clear or is_wider or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
-    if printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text)):
-        return None  # wider than the concept: "employee benefits and other liabilities"
     rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
     is_known = has_own_phrase(series.label) and " " in filed.text
     is_said = not rest or (is_known and len(rest) <= len(said & printed))

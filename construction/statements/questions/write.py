@@ -212,9 +212,7 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.BARE_LABEL
     if len((slots.worded or phrase.text).split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG
-    if slots.point.months and _is_balance(slots, database):
-        return QuestionReason.SIGN_UNCLEAR
-    if refused := _unbalanced(slots, database, phrase.text):
+    if refused := _misplaced(slots, database, phrase.text):
         return refused
     is_below = slots.point.value.startswith("-")
     signed_label = signed(
@@ -241,8 +239,11 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
     return Signed(slots.worded, clause)
 
 
-def _unbalanced(slots: Slots, database: Database, phrase: str) -> QuestionReason | None:
-    """Is the line the total that balances assets, or a part that does not add up to it?"""
+def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason | None:
+    """Is the line a balance among flows, the total that balances assets, or a part that does not
+    add up to it?"""
+    if slots.point.months and _is_balance(slots, database):
+        return QuestionReason.SIGN_UNCLEAR
     if slots.series.statement != Statement.BALANCE or slots.series.dimensions is not None:
         return None
     if _BALANCING.search(phrase):
