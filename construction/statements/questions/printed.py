@@ -305,8 +305,7 @@ def _spoken_label(
     implied = _implied(series)
     said, printed = _content(own, implied), _content(filed, implied)
     is_clear = _is_clear(own, filed, label, series, company)
-    is_whole = _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
-    if is_whole or _is_turned(own, label, series, negated=negated):
+    if _is_whole(own, label) or _is_turned(own, label, series, negated=negated):
         return None
     if is_clear and said == printed:
         return _with_one_side(own, label, point)
@@ -324,6 +323,11 @@ def _spoken_label(
     is_known = has_own_phrase(series.label) and " " in filed.text
     is_said = not rest or (is_known and len(rest) <= len(said & printed))
     return _with_one_side(own, label, point) if is_said else None
+
+
+def _is_whole(own: Phrase, label: str) -> bool:
+    """Does a row print comprehensive income where its concept is a part of that?"""
+    return _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
 
 
 def _is_unspeakable(series: Series) -> bool:
