@@ -74,10 +74,13 @@ _TAIL = re.compile(
     r",? (?:in (?:thousands|millions) of|in [A-Z]|as a (?:percentage|multiple)"
     r"|to (?:one|two|three) decimal).*$"
 )
-_STATEMENT = re.compile(r",? (?:as shown in the|in its) (?P<statement>[a-z ]+)")
+_STATEMENT = re.compile(
+    r" in (?:its|the) (?P<statement>(?:income|cash flow) statement|balance sheet"
+    r"|statement of [a-z ]+?|segment report)(?= for | as of | at | of |,|$)"
+)
 _FILING = re.compile(r", as [a-z ]+ (?:in the filing of|on) [A-Z][a-z]+ [0-9]{1,2}, [0-9]{4}")
 _ASIDE = re.compile(
-    r"the balance sheet date nearest to |, before the effect of exchange rate changes"
+    r"the balance sheet date nearest to | before the effect of exchange rate changes"
     r"| \(the line item “[^”]*”\)"
 )
 _SCALES = {"thousands": 1000, "millions": 1_000_000}

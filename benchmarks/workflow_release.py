@@ -2,7 +2,8 @@
 
     python -m benchmarks.workflow_release SIGNALS.csv
 
-SIGNALS.csv has its date in its name. No model is called: the pilots are the scripted panel.
+SIGNALS.csv has its date in its name. No model is called: the pilots are the scripted panel. The
+tasks are those of a release of 100 but for its 20 analytic ones, which another lane makes.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from flows.prefect_adapter import without_prefect
 from flows.recipe import load_settings
 from flows.source import with_signals
 
-TASKS, DRAFTS, PER_GENERATOR, MOST, WORKERS = 105, 260, 6, 3, 2
-SEED_ALL_PASS, SEED_ALL_FAIL = 19, 27  # of the 105 published tasks
+SERVICES, REPAIRED = 60, 20  # wanted
+TASKS, DRAFTS, PER_GENERATOR, MOST, WORKERS = SERVICES + REPAIRED, 132, 4, 3, 2
+SEED_ALL_PASS, SEED_ALL_FAIL = 19, 27  # of 105 tasks published earlier
 _PASS = 0.8
 
 
@@ -69,7 +71,8 @@ def figures_of(out: Path, snapshot: Path) -> dict[str, Any]:
     passes = _passes(shards, {task.task_id for task in released})
     room = Counter(each.task_family for each in generators().values())
     most = {family: MOST * room[family] for family in weights}
-    best = apportion(weights, TASKS, least={f: min(1, most[f]) for f in weights}, most=most)
+    possible = min(TASKS, sum(most.values()))
+    best = apportion(weights, possible, least={f: min(1, most[f]) for f in weights}, most=most)
     return {
         "drafts": len(ledger),
         "screened": len(pool),
@@ -82,6 +85,10 @@ def figures_of(out: Path, snapshot: Path) -> dict[str, Any]:
         "families": {family: families[family] for family in sorted(weights)},
         "wanted": {family: round(TASKS * weights[family], 1) for family in sorted(weights)},
         "room": {family: most[family] for family in sorted(weights)},
+        "possible": {
+            "services": MOST * (len(generators()) - len(REPAIRS)),
+            "repairs": MOST * len(REPAIRS),
+        },
         "distance": round(total_variation(weights, families), 3),
         "best_distance": round(total_variation(weights, best), 3),
         "all_pass": sum(n == len(_PANEL) for n in passes.values()),
@@ -133,10 +140,13 @@ def page(figures: Mapping[str, Any]) -> str:
             "The pilots are scripted, so the informativeness of a task is "
             "that for flaws, not for models.",
             f"{figures['screened']} of {figures['drafts']} drafts of {figures['generators']} "
-            "generators pass the screening (bar: 157). The release has "
-            f"{figures['released']} tasks of {covered} families (bar: 105 of 18), "
-            f"{figures['repairs']} of them workspace "
-            f"repairs, at most {figures['most_of_a_generator']} of a generator (bar: {MOST}), with "
+            f"generators pass the screening (bar: {TASKS}). The release has "
+            f"{figures['released']} tasks of {covered} families (bar: {TASKS} of 18), "
+            f"{figures['repairs']} of them workspace repairs (wanted: {REPAIRED}; the families' "
+            "weights decide, not the kind). With at most "
+            f"{MOST} of a generator {figures['possible']['services']} tasks over services and "
+            f"{figures['possible']['repairs']} repairs are possible; no generator has more than "
+            f"{figures['most_of_a_generator']}. There are "
             f"{figures['recipes']} different pairs of generator and rule. All of it, from the "
             f"signals to the verified snapshot, took {figures['seconds']} s with {WORKERS} workers "
             "(bar: 600 s).",

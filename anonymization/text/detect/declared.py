@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, words
 from data.text.lexicon import load_table, trie_pattern
-from data.text.scripts import HAN_KANA, LETTER, LETTERS, has_kana
+from data.text.scripts import HAN, HAN_KANA, LETTER, LETTERS, has_han, has_kana
 
 NAME = "declared"
 LABEL_LANGUAGES = ("en", "de", "fr", "zh", "ja")
@@ -39,6 +39,12 @@ _REFERENCE = re.compile(
     re.I,
 )
 _NAMED = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
+# Whom a form means, and nobody's name: 申请人, 接收者, 用户名称.
+_PART = re.compile(
+    f"[{HAN}]{{1,5}}(?:者|名称|姓名|人员|部门|主管)|(?:申请|负责|审批|联系|经办|发起|创建|处理|操作|收件"
+    "|发件|请求|汇报|参会|主持|记录)人"
+)
+_HINT = re.compile("^(?:请|必填|选填|可选|未|无$)|昵称|用户|名称|[的是]")  # what a form says to do
 _NO_LOGINS = words("words.toml", "no_handles")
 _LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
 _BIRTH = re.compile(
@@ -95,6 +101,11 @@ def names_software(label: str, text: str) -> bool:
     return normalised(label) == "client name" and _CLIENT.search(text) is not None
 
 
+def names_part(value: str) -> bool:
+    """Does it say whom a form means, and name nobody: 申请人, 接收者?"""
+    return _PART.fullmatch(value) is not None
+
+
 def unit_before(value: str) -> int:
     """The length of the unit that stands before somebody's name: `情報管理課 水野`."""
     unit = _UNIT.match(value)
@@ -120,6 +131,7 @@ def _fits(kind: EntityType, plain: str) -> bool:
             and digits <= 1
             and _NAMED.search(plain) is not None
             and plain.title() not in COMMON
+            and not names_part(plain)
         )
     if kind is EntityType.PHONE:
         return 6 <= digits <= 16 and 2 * digits >= len(plain)
@@ -141,9 +153,11 @@ def _fits(kind: EntityType, plain: str) -> bool:
 
 def _is_login(plain: str) -> bool:
     parts = [part.casefold() for part in _PARTS.findall(plain)]
-    is_word = len(plain) >= 3 and not re.search(r"[\s/\\(){}]", plain)
+    is_word = len(plain) >= (2 if has_han(plain) else 3) and not re.search(
+        r"[\s/\\(){}]|^[\d:]+$", plain
+    )
     is_common = plain.casefold() in _NO_LOGINS or all(part in _LOGIN_WORDS for part in parts)
-    return is_word and not is_common and not has_kana(plain)
+    return is_word and not is_common and not has_kana(plain) and not _HINT.search(plain)
 
 
 # In code and settings: a label, a mark of assignment, and a literal or the rest of the line.
@@ -176,7 +190,7 @@ def _declaration() -> re.Pattern[str]:
         r"| (?:is|was|will be|ist|lautet)(?= [A-Z0-9-]{0,12}[0-9]))[ \t　]{0,3}\*{0,2}"
         rf"(?:「(?P<corner>[^」\n]{{2,40}})」|(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{{2,{_LONGEST_VALUE}}})(?=\\?[\"'`])"
         rf"|(?-i:(?P<code>{_CODE}))(?=[ \t]*(?:\r?$|[,;，；。]|\. ))"
-        rf"|(?P<east>{_EASTERN_NAME})|(?P<name>{_CAPITAL_NAME})(?![{LETTERS}0-9(\[{{.=])"
+        rf"|(?P<east>{_EASTERN_NAME})(?![{HAN_KANA}])|(?P<name>{_CAPITAL_NAME})(?![{LETTERS}0-9(\[{{.=])"
         rf"|(?P<phone>{_PHONE_NUMBER})(?!\w|\.\w)"
         rf"|(?P<login>{_LOGIN})(?=[ \t]*(?:\r?$|[,;#}}]| \w+=)))",
         re.MULTILINE,
@@ -271,18 +285,21 @@ _INSERT = re.compile(
     r"(?i)\b(?:INSERT|REPLACE)\s{1,4}(?:IGNORE\s{1,4})?INTO\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}"
     r"\(([^()]{1,2000})\)\s{0,4}VALUES\s{0,4}"
 )
-# A table with the names of its columns, and rows that leave them out.
-_CREATE = re.compile(
-    r"(?i)\bCREATE\s{1,4}TABLE\s{1,4}(?:IF\s{1,4}NOT\s{1,4}EXISTS\s{1,4})?(?P<table>[\w.\"`\[\]]{1,120})"
-    r"\s{0,4}\(\s{0,80}\n(?P<columns>(?:[^\n;]{1,400}\n){1,200}?)\s{0,8}\)"
-)
-_COLUMN = re.compile(r"(?m)^\s{0,8}[\"`\[]?(?P<name>\w{1,64})[\"`\]]?\s{1,8}(?P<type>\w+)")
-_NO_COLUMNS = frozenset(
-    {"primary", "unique", "key", "index", "constraint", "foreign", "check", "fulltext"}
-)
+# Rows without their columns, which then stand in the definition of the table.
 _INSERT_ALL = re.compile(
-    r"(?i)\b(?:INSERT|REPLACE)\s{1,4}(?:IGNORE\s{1,4})?INTO\s{1,4}(?P<table>[\w.\"`\[\]]{1,120})"
-    r"\s{0,4}VALUES\s{0,4}"
+    r"(?i)\b(?:INSERT|REPLACE)\s{1,4}(?:IGNORE\s{1,4})?INTO\s{1,4}[\"`\[]?(?P<table>\w{1,64})[\"`\]]?"
+    r"\s{1,4}VALUES\s{0,4}(?=\()"
+)
+_TABLE_OF = re.compile(
+    r"(?i)\bCREATE\s{1,4}TABLE\s{1,4}(?:IF\s{1,4}NOT\s{1,4}EXISTS\s{1,4})?[\"`\[]?(?P<table>\w{1,64})"
+    r"[\"`\]]?\s{0,4}\((?P<columns>[^;]{1,8000})"
+)
+_COLUMN = re.compile(
+    r"(?m)^\s{0,12}(?P<quote>[\"`\[]?)(?P<name>\w{1,64})[\"`\]]?[ \t]{1,20}(?P<kind>[A-Za-z]{2,20})"
+    r"[^\n]{0,200}?(?:COMMENT[ \t]{1,4}'(?P<comment>[^'\n]{1,60})'|,?[ \t]*(?:--[^\n]*)?$)"
+)
+_NO_COLUMNS = frozenset(
+    ["primary", "key", "unique", "constraint", "index", "foreign", "fulltext", "check"]
 )
 _ROW = re.compile(r"\s{0,8},?\s{0,8}\(")
 _VALUE = re.compile(r"\s{0,8}(?:[NE]?'((?:[^']|'')*)'|\"([^\"]*)\"|([^,()']*))\s{0,8}([,)])")
@@ -301,11 +318,9 @@ def find_rows(folded: str) -> Iterator[Finding]:
             kinds = [declared_kind(column) for column in insert[1].split(",")]
             if any(kinds):
                 yield from _inserted(folded, insert.end(), kinds)
-        columns = {
-            created["table"]: _columns(created["columns"]) for created in _CREATE.finditer(folded)
-        }
-        for insert in _INSERT_ALL.finditer(folded) if columns else ():
-            yield from _inserted(folded, insert.end(), columns.get(insert["table"], ()))
+        tables = _tables(folded)
+        for insert in _INSERT_ALL.finditer(folded) if tables else ():
+            yield from _inserted(folded, insert.end(), tables.get(insert["table"].lower(), ()))
     if "  " in folded or "\t" in folded:
         yield from _below_heads(folded, _CELL, most_more=1)
     if "\n" in folded and "|" in folded:
@@ -314,10 +329,16 @@ def find_rows(folded: str) -> Iterator[Finding]:
         yield from _below_heads(folded, _COMMA_CELL, most_more=0)
 
 
-def _columns(written: str) -> Kinds:
-    """What the columns of a table declare, in their order."""
-    names = [match["name"] for match in _COLUMN.finditer(written)]
-    return [declared_kind(name) for name in names if name.lower() not in _NO_COLUMNS]
+def _tables(text: str) -> dict[str, Kinds]:
+    """What the columns of the tables that a text defines declare, by their names or comments."""
+    return {
+        table["table"].lower(): [
+            declared_kind(column["name"]) or declared_kind(column["comment"] or "")
+            for column in _COLUMN.finditer(table["columns"])
+            if column["quote"] or column["name"].lower() not in _NO_COLUMNS
+        ]
+        for table in _TABLE_OF.finditer(text)
+    }
 
 
 def _inserted(text: str, start: int, kinds: Kinds) -> Iterator[Finding]:

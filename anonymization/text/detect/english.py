@@ -31,7 +31,9 @@ _LABELS = {
     "ORG": EntityType.ORGANIZATION,
     "NORP": EntityType.NATIONALITY,
 }
-_CUT = re.compile(r"\n|[:;] |[\"“”]| as | (?:of|for|in|at|and|the)$| (?:Apt|Suite|Unit|Flat)\b")
+_CUT = re.compile(
+    r"\n| {3,}|[:;] |[\"“”]| as | (?:of|for|in|at|and|the)$| (?:Apt|Suite|Unit|Flat)\b"
+)
 _LEAD = re.compile(
     r"(?:(?:ex-\w+|the|a|an|this|that|his|her|their|our|and|of|in|to|mr|mrs|ms|miss|dr|prof)\b\.? ?"
     r"|\W|\d{1,6}[.)]? )+",
@@ -259,7 +261,11 @@ def _own_part(value: str, kind: EntityType) -> tuple[int, int, EntityType] | Non
 def _plausible(value: str, kind: EntityType) -> bool:
     """Is it neither code nor an everyday word, and capitalised unless it is a nationality?"""
     words = value.split()
-    if _CODE.search(value) or all(word.strip(".,'()") in COMMON for word in words):
+    if (
+        has_kana(value)
+        or _CODE.search(value)
+        or all(word.strip(".,'()") in COMMON for word in words)
+    ):
         return False
     if kind is EntityType.NATIONALITY:
         return any(word in _PEOPLE for word in re.split(r"[ -]", value))

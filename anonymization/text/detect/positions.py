@@ -46,8 +46,10 @@ _ACCOUNTS = screened(
     rf"(?m:^)[ \t]*[A-Z][A-Za-z]+-by: (?P<trailer>{_WORD})[ \t]*$",
     rf"Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from",
     rf"(?i:^|\n)(?:\[sudo\] password for|su:? ?-?) (?P<su>{_WORD})(?=:|\n)",
-    r"(?<![\w-])(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* "
-    r"(?P<target>[a-z][\w-]{2,40})(?=\s|\Z)",
+    # Prose has these words, too: the line is a command, or the name that of a machine.
+    r"(?m:(?:^[ \t>]*|[$%#;&|`(] {0,2}|sudo )(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)"
+    r"|(?<![\w-])(?:ssh|ping|telnet|sftp)(?=[ \w-]{1,40} [a-z]\w{0,30}[\d-]))(?: -\w(?: \d+)?)* "
+    r"(?P<target>[a-z][\w-]{2,40})(?=[\s`)]|\Z)",
     r"(?<![\w-])(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{0,120}? (?:-h"
     r"|--host[= ]) ?(?P<dbhost>[a-z][\w-]{2,40})(?=\s|\Z)",
     r"(?<![\w-])(?:mysql|psql|mongo|mysqldump|pg_dump|sqlcmd|curl|smbclient|svn)\b[^\n|;]{0,120}?"
@@ -98,11 +100,27 @@ _RECORD_PATH = Screened(
 )
 
 
+# Stand-ins that a manual has for the reader's own machine: `your-ip`, `target_host`, `serverip`.
+_STAND_IN = re.compile(
+    r"(?i)(?:the|your|my|some|target|victim|attacker|vulnerable|remote|local|server|host|site|domain)"
+    r"[-_]?(?:ip|ip[-_]?addr(?:ess)?|host(?:name)?|server|domain|site|address|url|target|name)"
+    r"|gateway|router|bastion|jumphost"
+)
+# Where a program keeps things, and no machine: `auth@file` of a proxy, `left-pad@latest`.
+_STORES = frozenset(
+    {"internal", "file", "docker", "kubernetes", "latest", "next", "beta", "canary"}
+)
+
+
 def find_positions(text: str) -> Iterator[_Span]:
     """The spans of such values, in no order."""
     for match in find_each(_ACCOUNTS, text):
         for group, value in match.groupdict().items():
-            if value and value.lower() not in _NOBODY and not is_program_word(value):
+            if not value or value.lower() in _NOBODY or is_program_word(value):
+                continue
+            host = match.groupdict().get("host") or ""
+            is_stored = host.lower() in _STORES or (host and host == host.upper() == value.upper())
+            if not is_stored and not _STAND_IN.fullmatch(value):
                 yield *match.span(group), EntityType.ACCOUNT
     for pattern in (_RECORD, _RECORD_PATH):
         for match in pattern.finditer(text):
@@ -284,7 +302,7 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in find_each(_SAID_PASSWORD, folded):
         group = str(match.lastgroup)
         value = match[group].rstrip("?.,;")
-        if like_password(value):
+        if like_password(value) and not value.lower().startswith("passw"):
             yield Finding(match.start(group), match.start(group) + len(value), _SECRET, NAME, 0.8)
     if "BEGIN:VCARD" in folded:
         for match in _BIRTHDAY.finditer(folded):

@@ -138,6 +138,7 @@ _HAN_NAME = pattern_of(rf"(?<![{HAN_KANA}])(?=([{HAN}]{{2,3}} ?[{HAN}]{{1,4}})(?
 # Characters set apart within a clause: a cell, an argument, a value behind its key.
 _HAN_RUN = pattern_of(rf"(?<![{HAN_KANA}·])[{HAN}]{{2,4}}(?![{HAN_KANA}·])")
 _HAN_PART = pattern_of(rf"(?<![{HAN_KANA}])[{HAN}]{{3,7}}(?![{HAN_KANA}])")
+_HAN_CHAR = pattern_of(f"[{HAN}]")
 _KANA_CHAR = pattern_of(f"[{KANA}]")
 _JAPANESE_ONLY = pattern_of(
     rf"〒|(?:株式|有限|合同)会社|丁目|番地|御中|県|㈱|\(株\)|[{HAN}][はがをにでと][{HAN}ァ-ヺ]"
@@ -243,16 +244,26 @@ def _is_japanese(text: str) -> bool:
     return has_words or kana > JAPANESE_KANA * (kana + count_han(text))
 
 
+def _has_foreign_han(text: str) -> bool:
+    """Has it characters that Japanese does not write: those of simplified Chinese?"""
+    try:
+        "".join(_HAN_CHAR.findall(text)).encode("cp932")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def japanese_units(text: str) -> Iterator[Unit]:
     """Sentences of Japanese lines; and where a text has no kana, short runs of Han characters,
     which may be a name in a cell or a heading."""
     if not has_han(text) and not has_kana(text):
         return
     japanese = _JapaneseLines(text)
+    can_be_japanese = not _has_foreign_han(text)
     for sentence in _JAPANESE.finditer(text):
         if japanese.at(sentence.start()):
             yield sentence.start(), sentence.group()
-        else:
+        elif can_be_japanese:
             for name in _HAN_NAME.finditer(sentence.group()):
                 yield sentence.start() + name.start(), name[1]
                 if " " in name[1]:  # a label and a name, perhaps

@@ -69,6 +69,7 @@ _IBAN = IbanRecognizer()
 _CRYPTO = CryptoRecognizer()
 _ISSUERS = ("34", "36", "37", "38", "39", "50", "62", "35", "30", "60", "64", "65", "67", "69")
 _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?: \d{2})?")
+_DATE_IN = re.compile(rf"(?<!\d){_DATED.pattern}(?!\d)")
 _ACCOUNT_LENGTHS = {
     pair[:2]: int(pair[2:]) for pair in wording.words("words.toml", "account_lengths")
 }
@@ -132,7 +133,7 @@ def ip_form(value: str) -> bool:
 
 def grouped_phone(value: str) -> bool:
     """Ten or eleven digits in any groups, as national numbers with their first zero have."""
-    return 10 <= len(_digits(value)) <= 11 and _DATED.match(value) is None and phone(value)
+    return 10 <= len(_digits(value)) <= 11 and _DATE_IN.search(value) is None and phone(value)
 
 
 def iban_form(value: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.declared import declared_kind, normalised
@@ -166,7 +166,9 @@ _LOGIN = re.compile(r"@?[A-Za-z][A-Za-z0-9_#:.+-]{2,40}")
 _NICK = re.compile(rf"[{HAN_KANA}]{{2,10}}(?=$|[\s,，。、;；)）」\"'])")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*|[A-Za-z]{1,3}\d{1,2}", re.I)
 _FILE = re.compile(
-    r".*\.(?:com|org|net|io|py|js|ts|json|ya?ml|md|txt|csv|html?|sh|sql|java|go|rs|toml)", re.I
+    r".*\.(?:com|org|net|io|py|[jt]sx?|json|ya?ml|md|txt|csv|html?|sh|sql|java|go|rs|toml|jsp|php"
+    r"|aspx?|vue|do|action|conf|xml)",
+    re.I,
 )
 _SIGNS = re.compile(r"[\d._#@-]")
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
@@ -194,6 +196,8 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     end = start + len(value)
     plain = value.lstrip("@")
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
+        return start
+    if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start
     parts = [part.casefold() for part in _PARTS.findall(plain)]
     if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
@@ -230,7 +234,28 @@ def _is_phrase(plain: str, link: _Link) -> bool:
     return all(in_dictionary(part, link.dictionary) for part in _PARTS.findall(plain))
 
 
-_MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+){0,6}")
+_MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+){0,6}")
+_CHARSET = re.compile(r"(?i)utf-?8|utf-?16|latin-?1|iso-?8859|gbk|gb18030|sjis|euc-")
+_SLUG = re.compile(r"[a-z]+(?:-[a-z]+){2,}")  # what programs call their pages and panels
+_IMAGE = re.compile(
+    r"(?m)^[ \t-]*(?:image|repository|chart): *[\"']?(?:[\w.:-]+/){0,4}([a-z][\w.-]*)"
+)
+
+
+@lru_cache(8)
+def _images(text: str) -> frozenset[str]:
+    """What programs the settings in a text run, by the images that they name."""
+    return frozenset(match[1] for match in _IMAGE.finditer(text))
+
+
+def is_of_image(text: str, value: str) -> bool:
+    """Is it a service or login called as the program that the settings run: `nextcloud-redis`?"""
+    parts = value.lower().split("-")
+    return parts[0] in _images(text) and all(
+        part in _images(text) or is_program_word(part) for part in parts
+    )
+
+
 _OBJECTS = words("words.toml", "program_objects")
 
 
@@ -242,6 +267,8 @@ def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if match is None or _CODE_AFTER.match(text, match.end()):
         return start
     value = match.group()
+    if text.startswith("_", match.end()) or is_of_image(text, value) or _CHARSET.match(value):
+        return start  # no host has a low line in its name
     parts = [part.casefold() for part in _PARTS.findall(value)]
     if (
         len(value) < 5
@@ -281,6 +308,8 @@ _EAST_TAIL = re.compile(rf"[A-Za-z{HAN_KANA}]{{2,12}}\d{{1,6}}(?=$|[\s，。、�
 
 def password(text: str, start: int, kind: EntityType, link: _Link) -> int:
     """A password or phrase: with a digit or a sign in it, or joined words that end a clause."""
+    if text[start - 3 : start] in (" | ", '" |'):
+        return start  # the next command of a pipe
     if not link.is_strong and not link.is_eastern:
         return _bare_password(text, start, link)
     may_be_word = link.is_strong or text[start : start + 1].isascii() or link.words == "合言葉"

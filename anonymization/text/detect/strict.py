@@ -41,7 +41,7 @@ from anonymization.text.detect.strict_fields import (
     is_of_firm,
     is_of_thing,
 )
-from anonymization.text.detect.weight import Weight, weights
+from anonymization.text.detect.weight import Weight, of_population, weights
 from anonymization.text.detect.wording import honoured, is_chosen, is_known, is_meant, words
 from data.text.screened import Screened, find_each, screened
 from data.text.scripts import CJK, HAN, HANGUL, KANA, LETTER, has_kana
@@ -380,6 +380,8 @@ def _find_ages(text: str) -> Iterator[_Span]:
     """The spans of ages and post codes, in no order."""
     for number in _AGE_NUMBER.finditer(text):
         start, end = number.span()
+        if of_population(text, end):
+            continue
         for match in _AGES.finditer(text, max(0, start - _BEFORE), end + _BEHIND):
             for group in match.groupdict():
                 if match.start(group) <= start < match.end(group):

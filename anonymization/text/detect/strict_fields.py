@@ -14,7 +14,15 @@ from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capitals import is_plain_capital
-from anonymization.text.detect.declared import is_flag, names_software, normalised, unit_before
+from anonymization.text.detect.declared import (
+    declared_kind,
+    is_flag,
+    names_part,
+    names_software,
+    normalised,
+    unit_before,
+)
+from anonymization.text.detect.said import is_of_image
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
     SERVICE_LOGINS,
@@ -64,6 +72,10 @@ class Field(StrEnum):
     CODED = "coded"
     PAY = "pay"
     HEALTH = "health"
+    MAYBE = "maybe"  # under a label that things have, too, words that anything may be called
+
+
+_IN_TABLE = (Field.NAMED, Field.CODED, Field.PAY, Field.HEALTH)
 
 
 @cache
@@ -78,10 +90,10 @@ def field_of(label: str) -> Field | None:
     if not plain or len(plain) > _LONGEST_LABEL or is_flag(label):
         return None
     if not plain.isascii():
-        for field in Field:
+        for field in _IN_TABLE:
             if plain.endswith(tuple(listed(_TABLE, field, "cjk"))):
                 return field
-    for field in Field:
+    for field in _IN_TABLE:
         if plain in _latin(field):
             return field
     parts = plain.split()
@@ -92,7 +104,7 @@ def field_of(label: str) -> Field | None:
         return None
     for size in (3, 2, 1):
         head = " ".join(parts[-size:])
-        for field in Field:
+        for field in _IN_TABLE:
             if head in _latin(field):
                 return field
     return None
@@ -114,6 +126,7 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
         or len(plain) > _LONGEST_VALUE
         or "\n" in plain
         or small in _EMPTY
+        or names_part(plain)
     ):
         return False
     if _CLASS.fullmatch(plain) or _POINTER.fullmatch(plain) or _TITLE.fullmatch(value.strip()):
@@ -199,15 +212,17 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
 
 def _is_name(plain: str, parts: Sequence[str]) -> bool:
     """Is it that of a person or a firm rather than of a tool, a report or a column?"""
-    if not plain.isascii():
+    if has_han(plain) or has_kana(plain):
         return len(plain) <= _LONGEST_HAN or not has_han(plain)
+    if plain in GIVEN_NAMES:
+        return True
     is_capital = all(word[0].isupper() or word in _SMALL for word in plain.split())
     return is_capital and len(parts) > 1 and not is_plain_capital(plain.split()[-1])
 
 
 @cache
 def _all_labels() -> frozenset[str]:
-    return frozenset().union(*(_latin(field) for field in Field))
+    return frozenset().union(*(_latin(field) for field in _IN_TABLE))
 
 
 _Span = tuple[int, int, EntityType, Field]
@@ -261,9 +276,12 @@ def find_fields(text: str, dictionary: frozenset[str]) -> list[_Span]:
             while item := _ITEM.match(text, end):
                 spans += _checked(text, item.span("v"), match["label"], dictionary)
                 end = item.end()
-    for pattern in (_PAIR, _ELEMENT):
-        for match in pattern.finditer(text):
+    for match in _PAIR.finditer(text):
+        # A program writes numbers of its own so: `lock=166121161`.
+        if field_of(match["label"]) is not Field.CODED or _is_own_number(match["label"]):
             spans += _value(text, match, "v", dictionary)
+    for match in _ELEMENT.finditer(text):
+        spans += _value(text, match, "v", dictionary)
     for match in _OPTION.finditer(text):
         spans += _value(text, match, "v" if match["v"] else "v2", dictionary)
     for match in _BULLETS.finditer(text):
@@ -271,6 +289,11 @@ def find_fields(text: str, dictionary: frozenset[str]) -> list[_Span]:
             if ": " not in item[1]:
                 spans += _checked(text, item.span(1), match["label"], dictionary)
     return spans
+
+
+def _is_own_number(label: str) -> bool:
+    """Does a label say whose number it is, rather than `lock` or `entry` alone?"""
+    return declared_kind(label) is not None or len(normalised(label).split()) > 1
 
 
 def is_of_thing(text: str) -> bool:
@@ -298,6 +321,8 @@ def _value(
 ) -> Iterator[_Span]:
     label = match["label"]
     if field_of(label) is None or names_software(label, text):
+        return
+    if is_of_image(text, match[group].strip().strip("\"'")):
         return
     start, end = match.span(group)
     if cut:
@@ -338,7 +363,28 @@ def _checked(
     if end > start:
         is_word = value.strip().isascii() and value.strip().islower() and " " not in value.strip()
         is_login = field is Field.NAMED and is_word
-        yield start, end, EntityType.ACCOUNT if is_login else EntityType.UNEXPLAINED, field
+        kind = EntityType.ACCOUNT if is_login else EntityType.UNEXPLAINED
+        is_sure = field is not Field.NAMED or _is_sure(label, text[start:end], dictionary)
+        yield start, end, kind, field if is_sure else Field.MAYBE
+
+
+_CLAUSE = pattern_of("[的是了这那哪吗呢]|です|ます|する|した")  # words of a sentence, in no name
+_SHORTEST_CLAUSE = 8  # characters
+
+
+def _is_sure(label: str, value: str, dictionary: frozenset[str]) -> bool:
+    """Does the label declare somebody, or does the value look like somebody's name?
+
+    Most labels of people are labels of things elsewhere: `children` of an element, the `editor` of
+    a setting, the `ground` of a colour.
+    """
+    if not label.isascii() or declared_kind(label) is not None:
+        return len(value) < _SHORTEST_CLAUSE or _CLAUSE.search(value) is None
+    if value.islower() and value.isascii():
+        return not all(
+            is_known(part, dictionary) or is_program_word(part) for part in _WORD.findall(value)
+        )
+    return _shows_somebody(value, dictionary)
 
 
 _SEVERAL = pattern_of("[、，；]")

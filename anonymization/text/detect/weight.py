@@ -16,6 +16,7 @@ from itertools import pairwise
 from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.declared import declared_kind
 from anonymization.text.detect.neighbours import is_only_name
+from anonymization.text.detect.public_values import is_public
 from anonymization.text.detect.strict_fields import field_of
 from anonymization.text.detect.wording import (
     COMMON,
@@ -23,7 +24,6 @@ from anonymization.text.detect.wording import (
     in_dictionary,
     is_known,
     is_program_word,
-    private_site,
     words,
 )
 from data.text.dates import MONTH_ABBREVIATIONS
@@ -39,41 +39,22 @@ class Weight(IntEnum):
     SURE = 2
 
 
-# What is public whatever calls it a name: versions, well-known sites, digits of a fingerprint.
-_VERSION = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
-_VERSIONED = re.compile(
-    r"(?i)(?:version|release|ver|v)\W{0,4}\Z|(?<![a-z])(?P<word>[a-z]+)[ =:-]\Z"
-)
-_EPOCH_BEGIN = re.compile(r"1970-?01-?01(?:[T ].*)?")
-_FISCAL = re.compile(
-    r"(?i)fiscal year(?: (?:runs|is|from|goes))*\s{1,3}"
-    r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?(?: (?:to|until|-)) )?\Z"
-)
 _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
 _STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
-# Of a build, and of a package in a log of TeX: `article.cls 1994/06/02`.
-_BUILT = re.compile(
-    r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z|tex\w{0,4} ?<\Z"
-    r"|(?:^|\n|\()(?:file|package|document (?:class|style))\W{1,2}[\w.-]{1,40},? \Z"
-)
 _CELL_ENDS = re.compile("'[,)]")  # of a row, whose values no program reads as names
-_NUMBERED_VERSION = re.compile(r"[ >]{1,2}(?:v|ver\.? ?|version )\d")
-_HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
 # A title or another word that is cut short: no firm is called that.
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
 _NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
 _NUMBERED_SAMPLE = re.compile(r"(?<=[a-z]) ?\d{1,4}\Z")
 _UNDER_LABELS = kinds("PERSON ORGANIZATION ADDRESS")
-_SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
 _FINGERPRINT = re.compile(r"(?<![0-9A-F])(?:[0-9A-F]{4} {1,2}){4,15}[0-9A-F]{4}(?![0-9A-F])")
 _OF_PRODUCT = re.compile(
     r"(?<![A-Za-z])(?P<word>[A-Z][A-Za-z]{3,24}) v?\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.])"
 )
-_UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
-_NAME_BEHIND = re.compile(f"[ \u3000][{HAN}]{{2}}")
-_OPEN = tuple("の（(\"'「『")
 _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
+_HIRAGANA = re.compile("[ぁ-ゖー]{2,20}")
+_HONOURED = re.compile(f"[御貴弊当][{HAN}](?![{HAN}])|[A-Za-z=_]+\\Z")  # 貴行, and a formula
 _KATAKANA_CHAR = re.compile("[ァ-ヺー]")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
 _WEIGHED = frozenset(
@@ -87,9 +68,6 @@ _NAMES = _GIVEN | words("names.toml", "ambiguous") | words("names.toml", "pinyin
 _WORDS_TOO = words("words.toml", "small_words_too")
 _COUNTRIES = words("places.toml", "countries")
 _PLACES = words("places.toml", "towns") | _COUNTRIES
-_HAN_PLACES = words("places.toml", "chinese")
-# What the state founds in a town or province, and names after it.
-_OF_PLACE = re.compile("(?:理工|师范|科技|工业|农业|医科|财经|外国语)?大学\\Z")
 _THINGS = words("words.toml", "products") | words("words.toml", "trade") | COMMON
 _DAYS = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}) | {
     name.lower() for name in MONTH_ABBREVIATIONS
@@ -125,7 +103,8 @@ _INSIDE = re.compile(
 )
 _GOES_ON = re.compile(r" ?['’] ?s(?![a-z])| [a-z]| ?[.,;:!?)\"”’](?!\w)|\s*\Z")
 _WITH = re.compile(r"(?<![a-z])(?:with|and|or) \Z")
-_SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,4}$")  # of things, too
+_SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,16}$")  # of things, too
+_RESOURCE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _MOST_PARTS, _LONGEST_LABEL = 3, 40
 _AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
 _LONGEST_ACRONYM = 5
@@ -254,61 +233,34 @@ def _is_product(
     return len(others) < len(parts) and all(_is_plain(part, dictionary) for part in others)
 
 
-def _is_constant(text: str, finding: Finding, value: str) -> bool:
-    """Is it a date of software (a build, a package, zones, an epoch) or of each fiscal year?"""
-    start = finding.start
-    is_rule = text.rfind("BEGIN:VTIMEZONE", 0, start) > text.rfind("END:VTIMEZONE", 0, start)
-    if is_rule or _EPOCH_BEGIN.fullmatch(value):
-        return True
-    before = text[max(0, start - 40) : start]
-    is_named = _BUILT.search(before) or _FISCAL.search(before)
-    return bool(is_named or _NUMBERED_VERSION.match(text, finding.end))
-
-
-def _is_public(text: str, finding: Finding, value: str) -> bool:
-    """Is it a version, a well-known site, or an account by the name of its site?"""
-    before = text[max(0, finding.start - 24) : finding.start]
-    if finding.type is EntityType.DATE and _VERSION.fullmatch(value):
-        named = _VERSIONED.search(before)
-        is_named = named is not None and (not named["word"] or is_program_word(named["word"]))
-        return is_named or value == text.strip()
-    if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
-        return finding.type in _NAMED
-    if finding.type is EntityType.ORGANIZATION:
-        is_of_place = _OF_PLACE.sub("", value) in _HAN_PLACES
-        return value.title() in _COUNTRIES or is_of_place
-    if finding.type is EntityType.DATE and _is_constant(text, finding, value):
-        return True
-    if finding.type is EntityType.PERSON and _HAN_FIRM.search(value):
-        return True
-    if finding.type is EntityType.PERSON and _UNIT.fullmatch(value):
-        return _NAME_BEHIND.match(text, finding.end) is not None
-    if finding.type in (EntityType.ACCOUNT, EntityType.URL):
-        is_site = _SITE.fullmatch(value) is not None and not private_site(value)
-        return is_site or before.lower().endswith(f"{value.lower()}.com/")
-    return False
-
-
 def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
-    """Is it a word in katakana that a model alone takes for a name?"""
-    if finding.recognizer != "sudachi" or finding.type is not EntityType.PERSON:
+    """Is it a word in katakana that a model alone takes for a name?
+
+    Loan words are most of what has katakana; a name is called by a title, or has parts with a dot.
+    """
+    if finding.recognizer != "sudachi" or finding.type not in _NAMED:
         return False
     edges = text[max(0, finding.start - 1) : finding.start] + text[finding.end : finding.end + 1]
     if _KATAKANA_CHAR.search(edges):
         return True  # a part of a longer word
-    is_bare = value == text.strip() or text[finding.start - 1 : finding.start] in _OPEN
-    return (
-        is_bare and _KATAKANA.fullmatch(value) is not None and not _CALLED.match(text, finding.end)
+    is_called = _CALLED.match(text, finding.end) or text[finding.start - 1 : finding.start] == "・"
+    is_of_kana = _KATAKANA.fullmatch(value) or (
+        finding.type is EntityType.LOCATION and _HIRAGANA.fullmatch(value)
     )
+    return (is_of_kana is not None and not is_called) or _HONOURED.match(value) is not None
 
 
 def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     value = text[finding.start : finding.end]
     if finding.type in _NUMBERED and finding.recognizer != "declared":
         return Weight.NONE if _is_figure(text, finding, value) else Weight.SURE
-    if _is_public(text, finding, value):
+    if is_public(text, finding, value):
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_label_or_measure(text, finding, value):
+        return Weight.NONE
+    if finding.type is EntityType.PERSON and _is_in_help(text, finding):
+        return Weight.WEAK
+    if finding.type is EntityType.AGE and of_population(text, finding.end):
         return Weight.NONE
     if finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary):
         return Weight.NONE
@@ -339,6 +291,23 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if finding.type in _NAMED and _is_used_as_name(text, finding, parts):
         return max(Weight.WEAK, _by_kind(text, finding, parts, dictionary))
     return _by_kind(text, finding, parts, dictionary)
+
+
+_IN_HELP = re.compile(r"\n {1,12}[\w<>,-]{2,24} {2,24}\Z")
+_POPULATION = re.compile(
+    r"(?: or \(?\d\d\)?)?\)? (?:and|or) (?:\d\d )?(?:and |or )?(?:over|older|above)"
+)
+
+
+def _is_in_help(text: str, finding: Finding) -> bool:
+    """Does it begin what a program's help says of a command: `  uncordon   Mark node as …`?"""
+    is_command = _IN_HELP.search(text, max(0, finding.start - 60), finding.start) is not None
+    return is_command and re.match(r" [a-z]", text[finding.end : finding.end + 2]) is not None
+
+
+def of_population(text: str, end: int) -> bool:
+    """Is an age that ends there the least of a group: `people aged 65 and over`?"""
+    return _POPULATION.match(text, end) is not None
 
 
 def _is_used_as_name(text: str, finding: Finding, parts: Sequence[str]) -> bool:
@@ -405,7 +374,9 @@ def _by_kind(
         if _is_employer(text, finding, parts):
             return Weight.WEAK
         is_unknown = any(not _is_plain(part, dictionary) for part in parts)
-        if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, is_unknown):
+        is_product = bool(parts) and parts[0] in _THINGS
+        may_be_firm = 1 < len(parts) <= _MOST_PARTS and not is_product
+        if may_be_firm and _is_expected(text, finding, is_unknown):
             return Weight.SURE
         return _of_firm(text[finding.start : finding.end], parts, dictionary)
     if finding.type is EntityType.LOCATION:
@@ -415,9 +386,10 @@ def _by_kind(
 
 def _of_label(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
     """What stands under a label of people: a thing that is shown, the label again, or a name."""
-    is_thing = _SHOWN.search(text, max(0, finding.start - 20), finding.start) is not None
+    is_thing = _SHOWN.search(text, max(0, finding.start - 32), finding.start) is not None
     bare = _NUMBERED_SAMPLE.sub("", value)
     is_plain = _is_plain(bare, dictionary) or any(char in "()[]" for char in value)
+    is_plain = is_plain or _RESOURCE.fullmatch(value) is not None
     is_thing = is_thing and is_plain and value not in _NAMES
     if is_thing or _repeats_label(text, finding, value):
         return Weight.NONE
@@ -433,7 +405,8 @@ def _of_place(
     if value in _GIVEN and value.lower() not in _WORDS_TOO:
         return Weight.WEAK  # a model takes given names for towns
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
-    is_sure = len(unknown) == len(parts) and _AT.search(text[: finding.start][-12:])
+    is_sure = len(unknown) == len(parts) and not all(map(str.isupper, parts))
+    is_sure = is_sure and _AT.search(text[: finding.start][-12:]) is not None
     return Weight.SURE if is_sure else Weight.WEAK if unknown else Weight.NONE
 
 
@@ -465,6 +438,7 @@ def _is_label_or_measure(text: str, finding: Finding, value: str) -> bool:
 
 def _is_token(part: str) -> bool:
     """Capitals, small letters and digits in one part of an address: drawn, not written."""
+    part = max(re.split("[-_]", part), key=len)
     return all(any(map(test, part)) for test in (str.isupper, str.islower, str.isdigit))
 
 
@@ -530,7 +504,8 @@ def _of_firm(value: str, parts: Sequence[str], dictionary: frozenset[str]) -> We
 def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
     if _BEHIND_DOT.search(value) or _UUID.fullmatch(value):
         return Weight.NONE
-    if is_program_word(value.rstrip("0123456789")):
+    is_shown = _SHOWN.search(text, max(0, finding.start - 32), finding.start) is not None
+    if is_program_word(value.rstrip("0123456789")) or (is_shown and _RESOURCE.fullmatch(value)):
         return Weight.NONE
     if any(map(str.isdigit, value)) or finding.recognizer == "declared":
         return Weight.SURE

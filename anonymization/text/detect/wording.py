@@ -96,10 +96,23 @@ def own_handle(value: str) -> bool:
     is_host = "." in name and name.rpartition(".")[2] in _HOST_ENDS
     is_decorator = "." in name and name.partition(".")[0] in _DECORATING
     is_known = name in _NO_HANDLES or name in SERVICE_LOGINS or is_decorator
-    is_shared = _SHARED.fullmatch(name) is not None
+    is_shared = _SHARED.fullmatch(name) is not None or _POINTER.fullmatch(name) is not None
     return not (is_known or is_host or is_shared) and any(map(str.isalpha, name))
 
 
+_KNOWN_FIRMS = frozenset(name.replace("_", " ") for name in words("words.toml", "known_firms"))
+_FIRM_TAIL = re.compile(
+    r"(?:股份)?(?:有限)?(?:公司|集团)\Z|株式会社"
+    r"|(?i:[ ,.]+(?:inc|corp|ltd|co|plc|group|lines?)\b\.?)+\Z"
+)
+
+
+def is_known_firm(value: str) -> bool:
+    """Is it a firm that everybody knows, and whose name tells nothing of anyone?"""
+    return _FIRM_TAIL.sub("", value).strip().casefold() in _KNOWN_FIRMS
+
+
+_POINTER = re.compile(r"0x[0-9a-f]{2,16}")  # an address in memory: `stack @0x7fef9fb9b6d`
 _SHARED = re.compile(
     r"(?:app|web|api|db|data|dev|ops|svc|service|node|java|py|test|demo|local|deploy|build)"
     r"[-_]?(?:user|group|admin|owner|runner|account|role|svc)?"

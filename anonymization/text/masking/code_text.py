@@ -80,6 +80,8 @@ _Token = tuple[int, _TokenType, str]
 _SHORT_NUMBER = 4  # digits of a number that is nobody's
 _COMMAND = re.compile(r"(?m)^(?![ \t]*(?:#|\r?$|(?:export )?\w+=))")  # a line that sets nothing
 _BARE = re.compile(r"[\w./+-]*[A-Za-z_][\w/+-]*")  # a word of a command, and no address or host
+# In the name of a file: it moves as dates beside it do.
+_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])[-_/]?(?:0[1-9]|[12]\d|3[01])(?!\d)")
 _ENUM = re.compile(r"[\"']?[^\W\d][\w-]{0,23}[\"']?")
 _COMPARES = frozenset({"==", "!=", "===", "!==", "<>", "in", "like", "case"})
 _BLOCK = re.compile(r"(?m)^[ \t]*(?:server|upstream|location|http|events)\b[^=\n]*\{[ \t]*$")
@@ -123,6 +125,7 @@ def _read_by_place(tokens: Sequence[_Token], is_shell: bool) -> Iterator[tuple[i
         is_fixed = _is_fixed(kind) or (kind in Number and len(value) <= _SHORT_NUMBER)
         if kind in Text and is_shell:
             is_fixed = _BARE.fullmatch(value) is not None and tokens[number - 1][2] != "="
+            is_fixed = is_fixed and _DAY.search(value) is None
         elif kind in String and _ENUM.fullmatch(value) and not chinese_name(value.strip("\"'")):
             is_fixed = is_fixed or _is_compared(tokens, number)
         if is_fixed:

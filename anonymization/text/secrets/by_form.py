@@ -174,12 +174,16 @@ def _keys(text: str) -> Iterator[Finding]:
             yield _framed(begin.start(), stop, "private-key")
 
 
+_CLASS = re.compile(r"(?:[A-Z][a-z]{2,20}){2,6}")
+
+
 def _user_information(text: str) -> Iterator[Finding]:
     for hit in _USER_INFO.finditer(text):
         if not is_placeholder(hit["password"]) and hit["password"] != hit["user"]:
             yield _framed(*hit.span("password"), "url-password")
     for hit in _TOKEN_USER.finditer(text):
-        if not is_placeholder(hit["password"]) and _is_token(hit["password"]):
+        is_name = _CLASS.fullmatch(hit["password"]) is not None  # `spark://BlockManager@host`
+        if not is_name and not is_placeholder(hit["password"]) and _is_token(hit["password"]):
             yield _framed(*hit.span("password"), "url-password")
 
 

@@ -118,8 +118,10 @@ def _value(text: str, folded: str, hit: re.Match[str]) -> tuple[int, int] | None
     if not link["open"] and not _ENDED.match(text, match.end()):
         value = value.rstrip(_TRAILING)
     stop = start + len(value)
-    if not link["open"] and _CODE_AFTER.match(text, stop):
+    if not link["open"] and (_CODE_AFTER.match(text, stop) or _TAG.fullmatch(value)):
         return None
+    algorithm = _HASH.match(text, start, stop)
+    start = algorithm.end() if algorithm else start
     return (start, stop) if _is_secret(name, value, text[stop : stop + 3]) else None
 
 
@@ -168,8 +170,8 @@ def _find_of_settings(text: str) -> Iterator[Finding]:
 
 
 def _is_secret(name: str, value: str, rest: str) -> bool:
-    if _COMPUTED.search(value):
-        return False  # a template that a program fills in, perhaps with drawn characters
+    if _COMPUTED.search(value) or _DIGEST.search(value):
+        return False  # a template that a program fills in, perhaps with drawn characters; an image
     if is_placeholder(value) or _PATH.match(value.lower()) or _DATE.match(value):
         return False
     if any(word in name for word in PASSWORDS):
@@ -219,6 +221,10 @@ _PASSWORD = re.compile(
     rf"(?P<own>[A-Za-z0-9][A-Za-z0-9_.+-]{{0,37}}[{_MARKS}][A-Za-z0-9{_MARKS}_+&-]{{0,30}})"
     r"(?![A-Za-zÀ-ɏ0-9_/=(\[{<>\\|\-])"
 )
+_DIGEST = re.compile(r"@sha256:[0-9a-f]{64}\Z")
+_POINTER = re.compile(r"0[xX][0-9a-fA-F]{4,16}")
+_TAG = re.compile(r"[a-z]{1,2}=[a-z0-9-]{1,16}")  # of a signature in a mail's head: `a=rsa-sha1`
+_HASH = re.compile(r"(?:SHA(?:1|256|384|512)|MD5):(?=[0-9A-Za-z+/:]{16})")  # says how it is made
 # A short token of all three kinds of characters; only where somebody hands it over.
 _SHORT_RUN = re.compile(
     r"(?<![A-Za-zÀ-ɏ0-9_+/.~%\\@#&=:\-])[A-Za-z0-9]{10,13}(?![A-Za-zÀ-ɏ0-9_+/~%\\@#&=(\[{<\-]|\.\w)"
@@ -244,6 +250,8 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
         run = text[start:end]
         if len(run) > _MAX_LENGTH or not _may_be_secret(run) or is_placeholder(run):
             continue
+        if _POINTER.fullmatch(run) or text.startswith("::", end):
+            continue  # an address in memory, a class before its member
         if _is_half(text, start, end) or _is_of_log(text, start, end):
             continue
         if has_uuid(run) and is_example(folded, start):

@@ -24,6 +24,7 @@ _BOOKKEEPING = frozenset(
     | {"marble-origami-commit", "marble-origami-snapshot", "stream_event", "rate_limit_event"}
     | {"tool_progress", "tool_use_summary", "auth_status", "prompt_suggestion"}
 )
+_TURN_HOOKS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"})
 
 
 @dataclass(slots=True)
@@ -68,6 +69,7 @@ class ClaudeLog:
     session_ids: dict[str, str] = field(default_factory=dict)
     _ids: set[str] = field(default_factory=set)
     _last_answer: str | None = None
+    _newest: dict[str, str] = field(default_factory=dict)  # the last message of a conversation
 
     def add(self, line: int, record: dict[str, Any]) -> ReadIssue | None:
         """Add one record; returns an issue if its type is unknown or its message is missing."""
@@ -174,6 +176,8 @@ class ClaudeLog:
         timestamp = record.get("timestamp")
         message = Message(line, id_, _parent(record), label, content, timestamp, prompt)
         self.messages.append(message)
+        if id_ is not None:
+            self._newest[label] = id_
         if by_agent:
             self._add_answer(message, record)
 
@@ -189,11 +193,7 @@ class ClaudeLog:
 
     def _conversation(self, record: dict[str, Any]) -> str:
         """The label of a record's conversation; notes the session id and folder that it names."""
-        label = MAIN
-        if self.agent is not None or record.get("isSidechain") is True:
-            label = first_text(record, "agentId") or self.agent or UNNAMED_AGENT
-        # The stream of `claude -p` marks a sub-agent's messages by the call that started it.
-        label = first_text(record, "parent_tool_use_id") or label
+        label = self._label(record)
         session_id = first_text(record, "sessionId") or first_text(record, "session_id")
         if session_id is not None:
             self.session_ids[label] = session_id
@@ -201,11 +201,32 @@ class ClaudeLog:
             self.first[label] = record
         return label
 
+    def _label(self, record: dict[str, Any]) -> str:
+        label = MAIN
+        if self.agent is not None or record.get("isSidechain") is True:
+            label = first_text(record, "agentId") or self.agent or UNNAMED_AGENT
+        # The stream of `claude -p` marks a sub-agent's messages by the call that started it.
+        return first_text(record, "parent_tool_use_id") or label
+
     def _relay(self, id_: str | None, record: dict[str, Any]) -> None:
         if id_ is not None:
-            self.relays[id_] = _parent(record)
+            newest = self._newest.get(self._label(record)) if _is_of_turn(record) else None
+            self.relays[id_] = newest or _parent(record)
         if not self.messages:
             self._conversation(record)  # a log without messages still names its session
+
+
+def _is_of_turn(record: dict[str, Any]) -> bool:
+    """Does it tell of a hook that ran while the agent worked, or when it stopped?
+
+    Some versions log the hooks of a turn only when it is over, below its first call: the next
+    prompt then hangs from them, and what the agent did meanwhile would be a branch of its own.
+    The hooks of a prompt say nothing of what stands before: a person may have gone back.
+    """
+    event = record.get("attachment", record.get("data"))
+    if kind_of(record, "subtype") == "stop_hook_summary":
+        return True
+    return kind_of(event).startswith("hook_") and kind_of(event, "hookEvent") in _TURN_HOOKS
 
 
 def _parent(record: dict[str, Any]) -> str | None:

@@ -207,7 +207,8 @@ def _texts(content: object) -> object:
 
 
 def _is_error(result: str) -> bool:
-    return "<error>" in result[:2000] or result.startswith(("The tool execution failed", "[ERROR]"))
+    failed = ("The tool execution failed", "The user denied this operation", "[ERROR]")
+    return "<error>" in result[:2000] or result.startswith(failed)
 
 
 def _words(text: str) -> list[str]:
@@ -328,6 +329,15 @@ _SHOWN_CALLS = {
     "browser_action": "browser_action",
     "use_subagents": "use_subagents",
 }
+# What the window calls a tool, where that is not the agent's name in another spelling.
+_SHOWN_TOOLS = {
+    "newFileCreated": "write_to_file",
+    "editedExistingFile": "replace_in_file",
+    "appliedDiff": "apply_diff",
+    "listFilesTopLevel": "list_files",
+    "listFilesRecursive": "list_files",
+}
+_CAPITAL = re.compile("[A-Z]")
 
 
 def _add_shown(task: Task, message: Record, line: int) -> None:
@@ -346,7 +356,7 @@ def _add_shown(task: Task, message: Record, line: int) -> None:
         talk.answer(line, at=at).think(text)
     elif kind in _SHOWN_CALLS:
         held = inner(decoded(text))
-        name = first_text(held, "tool", "type") or _SHOWN_CALLS[kind]
+        name = _tool(first_text(held, "tool", "type") or _SHOWN_CALLS[kind])
         arguments: Record = held or {"command": text}
         talk.answer(line, at=at).call(None, name, arguments)
     elif kind in ("command_output", "mcp_server_response", "browser_action_result"):
@@ -363,6 +373,12 @@ def _add_shown(task: Task, message: Record, line: int) -> None:
         talk.notice(text, line, at=at)
     else:
         talk.skip()
+
+
+def _tool(shown: str) -> str:
+    """The agent's name of a tool, `read_file` for `readFile`; one that is not known stays."""
+    spelled = _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", shown)
+    return _SHOWN_TOOLS.get(shown) or (spelled if spelled in _TOOLS else shown)
 
 
 def _shown_results(request: str, most: int) -> list[str]:

@@ -14,7 +14,7 @@ from construction.sessions.readers.turns import plain, type_name
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _QUERY = ("<user_query>", "</user_query>")
-_TAGGED = re.compile(r"\s*<([a-z]{1,30}(?:_[a-z]{1,30}){1,5})>.*</\1>\s*", re.DOTALL)
+_TAG = re.compile(r"\s*<([a-z]{1,30}(?:_[a-z]{1,30}){1,5})>")
 _NAME = "cursor-agent"
 
 
@@ -106,10 +106,26 @@ def add_prompt(
 ) -> None:
     """Add what stands in the tags of the person's words; other tags alone are the program's."""
     said = _queries(text)
-    if said is None and _TAGGED.fullmatch(text):
+    if said is None and _is_tagged(text):
         talk.notice(text, line, at=at)
     else:
         talk.person(text, line, at=at, said=said, origin=origin)
+
+
+def _is_tagged(text: str) -> bool:
+    """Is it nothing but tags of the program, one after the other?"""
+    position = 0
+    while (opening := _TAG.match(text, position)) is not None:
+        closing = f"</{opening[1]}>"
+        end = text.find(closing, opening.end())
+        if end < 0:
+            return False
+        position = end + len(closing)
+        # A tag that quotes its own name ends where no text follows.
+        if not text[position:].strip() or _TAG.match(text, position) is not None:
+            continue
+        position = text.rfind(closing) + len(closing)
+    return position > 0 and not text[position:].strip()
 
 
 def _queries(text: str) -> str | None:

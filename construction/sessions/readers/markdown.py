@@ -1,219 +1,13 @@
-"""Reads sessions that a program exported as Markdown: a heading for each speaker or call.
-
-The programs share the form and differ in their headings, which `FORMS` lists. None of them escapes
-what it quotes, so a heading counts only where its program can write one: after a rule, outside a
-fence, or where the block before it has ended.
-"""
+"""Reads sessions that a program exported as Markdown; `FORMS` lists the programs' headings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
-from construction.sessions.readers import cline, cursor
-from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, opened_text
-from construction.sessions.readers.talk import Answer, Talk
+from construction.sessions.readers import cline, cursor, specstory
+from construction.sessions.readers.pages import BLOCK, RULE, Form, Page, Section, body_of
 from construction.sessions.wrappers.blocks import calls_own_command
-from data.contracts import ReadIssue, Session, SourceFormat
-
-_BLOCK = re.compile(r"^(`{3,}|~{3,})[^`\n]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_RULE = "---"
-
-
-def _nothing(*_: object) -> str:
-    return ""
-
-
-@dataclass(slots=True)
-class Page(cline.Task):
-    """A page while it is read: `head` are the lines before the first heading."""
-
-    head: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """What stands under one heading; `heading` is the match of its form."""
-
-    heading: re.Match[str]
-    text: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A program's Markdown: how it begins, its headings, and what stands under them.
-
-    `follows` says by the heading before, the state and the last line whether a heading may stand
-    there; `track` gives the state, what is open, after each line of a section; `facts` are fields
-    of a Session by the pattern that finds each in the head.
-    """
-
-    format: SourceFormat
-    agent: str
-    signature: str
-    start: re.Pattern[str]
-    heading: re.Pattern[str]
-    add: Callable[[Page, Section], None]
-    follows: Callable[[re.Match[str], re.Match[str] | None, str, str], bool]
-    track: Callable[[re.Match[str] | None, str, str], str] = _nothing
-    facts: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
-
-    def fits(self, sample: Sample) -> bool:
-        text = sample.text.lstrip()
-        return self.start.match(text) is not None and any(
-            self.heading.fullmatch(line) for line in text.splitlines()
-        )
-
-    def read(self, source: SourceFile) -> Iterator[Session | ReadIssue]:
-        """The one session of the page."""
-        page = Page(Talk(source, self.format))
-        for section in self._sections(source, page):
-            self.add(page, section)
-        head = "\n".join(page.head)
-        talk: dict[str, Any] = {"cwd": page.cwd} | {
-            key: match[1] for key, p in self.facts.items() if (match := p.search(head))
-        }
-        at = epoch_seconds(talk.pop("started_at", None))
-        name = talk.pop("session_id", None)
-        yield from page.talk.session(name, agent_name=self.agent, started_at=at, **talk)
-
-    def _sections(self, source: SourceFile, page: Page) -> Iterator[Section]:
-        heading: re.Match[str] | None = None
-        block, first, before, state = page.head, 0, "", ""
-        with opened_text(source.path) as handle:
-            for number, line in enumerate(handle, start=1):
-                text = line.rstrip("\r\n")
-                match = self.heading.fullmatch(text)
-                if match is not None and self.follows(match, heading, state, before):
-                    if heading is not None:
-                        yield Section(heading, _body(block), first)
-                    heading, block, first, state = match, [], number, ""
-                else:
-                    block.append(text)
-                    state = self.track(heading, state, text)
-                before = text if text.strip() else before
-        if heading is not None:
-            yield Section(heading, _body(block), first)
-
-
-def _body(block: list[str]) -> str:
-    text = "\n".join(block).strip()
-    return "" if text == _RULE else text.removesuffix(f"\n{_RULE}").strip()
-
-
-# SpecStory: `_**User**_`, `_**Agent (model time)**_`, `<tool-use>` blocks. Early files have a
-# section `Tool use: **NAME**` for a call; the first files name the agent Assistant and show calls
-# as plain Markdown, which stays its text. Side chains belong to sub-agents.
-_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?=Z)")
-_TOOL = re.compile(r'<tool-use\b[^>]*\bdata-tool-name="([^"]{1,200})"[^>]*>')
-_SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
-_NO_MARKS = re.compile(r"</?(?:think|details)>|<summary>.*?</summary>", re.DOTALL)
-_OF_FILE = re.compile(r" • \w[\w ]{0,30}\bfile: `?(/[^\n`]{1,1000}|[A-Za-z]:\\[^\n`]{1,1000})`?$")
-_NAMED = re.compile(r"^(\w[\w ]{0,30}):[ \t]*$", re.MULTILINE)
-_EARLY = re.compile(r"Tool use: \*\*(\S{1,200})\*\*[ \t]*(?:path )?([^\n]*)")
-_EARLY_END = re.compile(
-    r"^(Result|Error):\n\n(`{3,})[^`\n]*\n(.*?)\n?\2\s*\Z", re.DOTALL | re.MULTILINE
-)
-
-
-def _track_fence(heading: re.Match[str] | None, fence: str, text: str) -> str:
-    """The fence that is open after a line of the agent. A shorter one inside does not close it."""
-    match = _FENCE.match(text) if heading is not None and heading[1] != "User" else None
-    if match is None or not fence:
-        return match[1] if match else fence
-    is_end = match[1].startswith(fence) and not text.strip().strip(fence[0])
-    return "" if is_end else fence
-
-
-def _add_specstory(page: Page, section: Section) -> None:
-    who, side, about = section.heading.groups()
-    talk = page.talk
-    if side or not section.text:
-        talk.skip("sub_agent" if side else "bookkeeping")
-        return
-    shown = _TIME.search(about or "")
-    at = epoch_seconds(f"{shown[0]}+00:00") if shown else None
-    if who == "User":
-        talk.person(section.text, section.line, at=at)
-        return
-    model = _TIME.sub("", about or "").rstrip("Z").strip() or None
-    answer = talk.answer(section.line, at=at, model=model)
-    for thought in _THOUGHT.findall(section.text):
-        answer.think(_NO_MARKS.sub("", thought).strip())
-    if (early := _EARLY.match(section.text)) is not None:
-        _add_early(talk, answer, early)
-        return
-    is_cursor = any("Cursor" in line for line in page.head)
-    _add_elements(talk, answer, _THOUGHT.sub("", section.text), is_cursor=is_cursor)
-
-
-def _add_early(talk: Talk, answer: Answer, call: re.Match[str]) -> None:
-    """Add a call whose path, if it is shown, is code; the content of a file may stand below."""
-    body = call.string[call.end() :].strip()
-    end = _EARLY_END.search(body)
-    content = _BLOCK.match(body[: end.start()] if end else body)
-    path = call[2].strip("`") if call[2].startswith("`") else ""
-    given = {"path": path, "summary": "" if path else call[2], "content": content and content[2]}
-    own = answer.call(None, call[1], {key: value for key, value in given.items() if value})
-    if end is not None:
-        talk.results.add(own, end[3], end[1] == "Error")
-
-
-def _add_elements(talk: Talk, answer: Answer, text: str, *, is_cursor: bool) -> None:
-    """Add words and calls. Cursor's calls are shown twice, the second time as an empty element.
-
-    Where only the empty one is there, the call failed, and the words before it say why.
-    """
-    rest, shown_once = 0, ""
-    for match in _TOOL.finditer(text):
-        if match.start() < rest:
-            continue  # quoted in the output of another call
-        end = text.find("</tool-use>", match.end())
-        end = len(text) if end < 0 else end
-        between, shown = text[rest : match.start()].strip(), text[match.end() : end]
-        rest = min(end + len("</tool-use>"), len(text))
-        summary = _SUMMARY.search(shown)
-        about = summary[1].strip() if summary else ""
-        body = _NO_MARKS.sub("", shown).strip()
-        is_empty = is_cursor and not body and shown.startswith("<details>")
-        if is_empty and not between and shown_once == match[1]:
-            shown_once = ""
-            continue
-        failed = is_empty and bool(between)
-        if not failed:
-            answer.say(between)
-        shown_once = "" if is_empty else match[1]
-        arguments, result = _element(body, about)
-        own = answer.call(None, match[1], arguments)
-        talk.results.add(own, between if failed else result, failed)
-    answer.say(text[rest:].strip())
-
-
-def _element(body: str, about: str) -> tuple[dict[str, object], str]:
-    """(arguments, result) of a call: named blocks, or a command and what it printed."""
-    arguments: dict[str, object] = {"summary": about} if about else {}
-    if (file := _OF_FILE.search(about)) is not None:
-        arguments["path"] = file[1]
-    named = {m[1]: block[2] for m in _NAMED.finditer(body) if (block := _next_block(body, m.end()))}
-    if "Parameters" in named:
-        arguments["parameters"] = named["Parameters"].strip()
-    if "Result" in named:
-        return arguments, named["Result"].removesuffix("\n")
-    blocks = list(_BLOCK.finditer(body))
-    if len(blocks) > 1 and not named and body.startswith("`"):
-        arguments["command"] = blocks[0][2].strip()
-        return arguments, body[blocks[1].start(2) : blocks[-1].end(2)].removesuffix("\n")
-    return arguments, "" if "Parameters" in named else body
-
-
-def _next_block(body: str, position: int) -> re.Match[str] | None:
-    block = _BLOCK.search(body, position)
-    return block if block and not body[position : block.start()].strip() else None
+from data.contracts import SourceFormat
 
 
 # Cursor: speakers alone, after a rule.
@@ -345,9 +139,9 @@ def _add_copilot(page: Page, section: Section) -> None:
     talk, line = page.talk, section.line
     mark, name, tool = section.heading.groups()
     text = section.text.removesuffix("</sub>").rpartition("<sub>")[0] or section.text
-    text = _body(text.split("\n"))
+    text = body_of(text.split("\n"))
     if tool:
-        blocks = list(_BLOCK.finditer(text))
+        blocks = list(BLOCK.finditer(text))
         is_named = "<summary>Arguments</summary>" in text and blocks
         given = blocks[0][2].strip() if is_named else text.partition("\n")[0]
         arguments: object = given if is_named else {"summary": given}
@@ -504,20 +298,10 @@ FORMS = (
         re.compile(r"# Claude Conversation Log\s*\n"),
         re.compile(r"###? (?:👤|🤖|🔧|📤|ℹ️) (User|Claude|Tool Use|Tool Result|System)\s*"),
         _add_extracted,
-        lambda _, last, __, before: last is None or before == _RULE,
+        lambda _, last, __, before: last is None or before == RULE,
         facts={"session_id": re.compile(r"^Session ID: (?:agent-)?(\S+)", re.MULTILINE)},
     ),
-    Form(
-        SourceFormat.SPECSTORY,
-        "specstory",
-        "The comment `<!-- Generated by SpecStory` in the first line, and a heading of a speaker",
-        re.compile(r"<!-- Generated by SpecStory"),
-        re.compile(r"_\*\*(User|Agent|Assistant)( - sidechain)?(?: \(([^()]*)\))?\*\*_\s*"),
-        _add_specstory,
-        lambda _, __, fence, ___: not fence,
-        _track_fence,
-        {"session_id": re.compile(r"<!--[^<>]{0,80} Session ([0-9A-Za-z-]{6,80})\b")},
-    ),
+    specstory.FORM,
     Form(
         SourceFormat.CURSOR,
         "cursor",
@@ -525,7 +309,7 @@ FORMS = (
         re.compile(r"# [^\n]*\n\s*_Exported on [^\n]* from Cursor \([^\n]*\)_\s*\n"),
         re.compile(r"\*\*(User|Cursor|Assistant)\*\*\s*"),
         _add_cursor,
-        lambda _, __, ___, before: before == _RULE,
+        lambda _, __, ___, before: before == RULE,
     ),
     Form(
         SourceFormat.CLINE,
@@ -536,7 +320,7 @@ FORMS = (
         ),
         re.compile(r"\*\*(User|Assistant):\*\*\s*"),
         _add_cline,
-        lambda _, last, __, before: last is None or before == _RULE,
+        lambda _, last, __, before: last is None or before == RULE,
     ),
     Form(
         SourceFormat.AMP,
@@ -583,7 +367,7 @@ FORMS = (
         re.compile(r"# [^\n]*\n\s*\*\*Session ID:\*\* ses_[^\n]*\n\*\*Created:\*\* "),
         re.compile(r"## (User|Assistant)(?: \([^·\n]* · ([^·\n]*?)(?: · [^·\n]*)?\))?\s*"),
         _add_opencode,
-        lambda _, __, state, before: before == _RULE and state != "open",
+        lambda _, __, state, before: before == RULE and state != "open",
         _track_opencode,
         {"session_id": re.compile(r"^\*\*Session ID:\*\* (ses_\S+)", re.MULTILINE)},
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -142,9 +143,8 @@ def _add(talk: Talk, request: Record) -> None:
 def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float | None) -> None:
     """Add what the window kept of a response, with what the rounds of the model say of its calls.
 
-    The window shows each call once, those of sub-agents too; the rounds add no further ones to it
-    (they repeat calls under other ids, and the last may stand in the window of the next request).
-    Of a response without calls the rounds are all.
+    The window shows a call once, those of sub-agents too, and hides some, mostly reading. Of a
+    response that shows no call the rounds are all.
     """
     parts = dicts(request.get("response"))
     known = {
@@ -153,7 +153,9 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
     shown = [part for part in parts if kind_of(part, "kind") in _CALLS]
     ids = _ids(shown, known)
     words = [plain(turn.get("response")).strip() for turn in rounds]
-    response = _Response(talk, request.get("modelId"), at, known, iter(ids), words)
+    hidden = _hidden(request, known, ids) if shown else []
+    unshown = len(known.keys() - {*ids, *hidden})
+    response = _Response(talk, request.get("modelId"), at, known, iter(ids), words, deque(hidden))
     for part in parts:
         response.add(part)
     response.settle()
@@ -163,10 +165,32 @@ def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float |
     if not shown:
         for call_id, call in known.items():
             response.turn().call(call_id, call.get("name"), call.get("arguments"))
-    elif hidden := len(known.keys() - set(ids)):
-        talk.dropped["call_not_shown"] += hidden
+    else:
+        response.add_hidden()
+        talk.dropped["call_not_shown"] += unshown
     if request.get("isCanceled") is True:
         response.turn().stop_reason = "aborted"
+
+
+def _hidden(request: Record, known: dict[str, Record], ids: list[str]) -> list[str]:
+    """The calls of the rounds that the window does not show, and that surely were made.
+
+    They have results of their own. Other versions repeat a call in the rounds under another id,
+    and the last one without a result may stand in the window of the next request.
+    """
+    results = inner(request, "result", "metadata", "toolCallResults")
+    made = {_request_key(known[own]) for own in ids if own in known}
+    unseen = set(map(_own_id, results)).difference(ids)
+    hidden: list[str] = []
+    for call_id in filter(unseen.__contains__, known):
+        if (request_key := _request_key(known[call_id])) not in made:
+            hidden.append(call_id)
+            made.add(request_key)
+    return hidden
+
+
+def _request_key(call: Record) -> tuple[str, str]:
+    return plain(call.get("name")), plain(call.get("arguments"))
 
 
 def _ids(shown: list[Record], known: dict[str, Record]) -> list[str]:
@@ -221,8 +245,13 @@ class _Response:
     known: dict[str, Record]
     ids: Iterator[str]
     words: list[str]  # what the model wrote in each round
+    hidden: deque[str]  # the calls that the window does not show, in order
     pieces: list[str] = field(default_factory=list)
     answer: Answer | None = None
+    places: dict[str | None, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = {call_id: number for number, call_id in enumerate(self.known)}
 
     def turn(self) -> Answer:
         if self.answer is None:
@@ -255,11 +284,21 @@ class _Response:
         elif isinstance(kind, str) and kind in _CALLS:
             self.settle()
             own = next(self.ids)
+            if self.hidden and own in self.known:
+                self.add_hidden(own)
             call = self.known.get(own, {})
             name = part.get("toolId") or part.get("toolName") or call.get("name")
             self.turn().call(own or None, name, _arguments(part, call))
         else:
             self.talk.skip()
+
+    def add_hidden(self, before: str | None = None) -> None:
+        """Add the hidden calls that stand before this one in the rounds, or all that are left."""
+        end = self.places.get(before, len(self.places))
+        while self.hidden and self.places[self.hidden[0]] < end:
+            call_id = self.hidden.popleft()
+            call = self.known[call_id]
+            self.turn().call(call_id, call.get("name"), call.get("arguments"))
 
 
 def _own_id(call_id: object) -> str:

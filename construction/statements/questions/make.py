@@ -31,11 +31,11 @@ from construction.statements.questions.contracts import (
     Rival,
 )
 from construction.statements.questions.levels import leveled
-from construction.statements.questions.printed import spoken_label
 from construction.statements.questions.write import (
     Written,
     first_sharpenings,
     sharpen,
+    wordings_of,
     write_question,
 )
 from data.contracts import LedgerRow, Outcome, Scalar, StageKind, StageTally
@@ -167,24 +167,34 @@ def _question(
         raise InputError("drawn points", actual, "ids of the table points", todo)
     series, point = database.series[point.series_id], _version(point, database, seed)
     company = database.companies[series.company_id]
-    rows = database.printed.get(point.document, {})
-    negated = (point.document, point.report, point.line) in database.negated
-    worded = spoken_label(series, point, company, rows, negated=negated)
-    if worded is None:
-        return _rejected(row, QuestionReason.NOT_PRINTED)
-    first = first_sharpenings(series, point, database, worded)
-    slots = Slots(company, series, point, first, worded)
+    tried = []
+    for worded in wordings_of(Slots(company, series, point, ()), database):
+        first = first_sharpenings(series, point, database, worded)
+        slots = Slots(company, series, point, first, worded)
+        tried.append(_unique(slots, database, config, seed))
+    if made := [one for one in tried if isinstance(one, tuple)]:
+        slots, written = min(made, key=lambda one: len(one[0].sharpened))  # the first of equals
+        return _to_question(row, slots, written)
+    refused = tried[-1] if tried else QuestionReason.NOT_PRINTED
+    if isinstance(refused, Rival):
+        evidence = {"rival": refused.point_id, "cause": str(refused.cause)}
+        return _rejected(row, QuestionReason.AMBIGUOUS, evidence)
+    assert isinstance(refused, QuestionReason)
+    return _rejected(row, refused)
+
+
+def _unique(
+    slots: Slots, database: Database, config: QuestionConfig, seed: int
+) -> tuple[Slots, Written] | Rival | QuestionReason:
+    """The slots with what makes their words fit one value, and the question; or why none."""
     written = write_question(slots, database, config, seed)
     if isinstance(written, QuestionReason):
-        return _rejected(row, written)
+        return written
     sharpened = sharpen(slots, database, config.max_sharpenings)
     if isinstance(sharpened, Rival):
-        evidence = {"rival": sharpened.point_id, "cause": str(sharpened.cause)}
-        return _rejected(row, QuestionReason.AMBIGUOUS, evidence)
+        return sharpened
     written = write_question(sharpened, database, config, seed)
-    if isinstance(written, QuestionReason):
-        return _rejected(row, written)
-    return _to_question(row, sharpened, written)
+    return written if isinstance(written, QuestionReason) else (sharpened, written)
 
 
 def _version(point: Point, database: Database, seed: int) -> Point:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -13,11 +13,13 @@ import polars as pl
 from construction.statements.model import Statement, Statements
 from construction.statements.presentation import sides
 from construction.statements.questions.contracts import Company, Point, Series
-from construction.statements.questions.signs import PAID
+from construction.statements.questions.signs import PAID, signed
 from construction.statements.questions.wording import (
     EMPTY,
     LIST,
     NOTE,
+    OF_PARENT,
+    WITH_OTHERS,
     WORDS,
     Phrase,
     comparable,
@@ -32,6 +34,7 @@ Rows = Mapping[tuple[int, int], "Printed"]
 _LEAST_WORDS, _MOST_WORDS = 2, 10  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
 _STEM = 5  # letters by which words are compared
+_MEMBER = re.compile(r"^[A-Z]{2}$|\beliminations?\b", re.I)  # a country's code, what is no part
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
 )
@@ -67,6 +70,22 @@ _INVERTED = re.compile(
 )
 _MARKS = re.compile(r"[():;/*#]|\s[-–—]\s")
 _MARKED = re.compile(r"[(),;:/]|\s[-–—]\s")
+# The usual sides of a figure that a question gives one word for.
+_BOTH_WAYS = re.compile(
+    r"(?P<head>\b(?:income|profits?|earnings|gains?|margin)(?= ?/? ?\((?:net )?loss)"
+    r"|\b(?:expenses?|provisions?|tax(?:es)?)(?= ?/? ?\((?:benefit|credit))"
+    r"|\b(?:retained earnings|equity|capital)(?= ?\((?:accumulated )?defici))"
+    r" ?/? ?\([^()]{4,24}\)",
+    re.I,
+)
+_CHANGED = re.compile(r"^(?:net )?(?:increase|change) ?/? ?\((?:net )?decrease\) in\b", re.I)
+_MOST_OWNERS = 5  # words
+_NET_END = re.compile(r", net$", re.I)
+_NET = re.compile(r"\bnet\b", re.I)
+_JOINED = re.compile(r"\b(?:and|including|or)\b|[,/&]", re.I)
+_ATTRIBUTED = re.compile(r"\b(?:attributable|available|applicable)\b", re.I)
+_STOCKHOLDERS = re.compile(r"\bstockholders'(?= equity)")
+_SHAREHOLDERS = re.compile(r"\bshare(?:holder|owner)s?\b", re.I)
 _SIDE = re.compile(
     r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase"
     r"|benefit|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided"
@@ -92,28 +111,33 @@ _WORD = re.compile(r"[^\W_]+")
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _PRINT = WORDS["print"]
+_OWNERS = frozenset(_PRINT["owners"])
 _SAME = {word: group[0] for group in _PRINT["same"] for word in group}
 _AXES = frozenset(_PRINT["axes"])  # that readers know
 _KEPT = frozenset(WORDS["keep"])
+_YEAR = timedelta(days=380)
 _NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A row of a statement: its label as filed, its series, and the concept of that."""
+    """A row of a statement: its label as filed, its series, and the concept and unit of that."""
 
     label: str
     series_id: str
     concept: str
+    unit: str
 
 
 def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Printed]]:
     """The rows of each English document, by number of the statement and line."""
     english = statements.companies.filter(pl.col("language") == "en").select("company_id")
-    concepts = statements.series.select("series_id", pl.col("concept").fill_null(""))
+    concepts = statements.series.select(
+        "series_id", pl.col("concept").fill_null(""), pl.col("unit").fill_null("")
+    )
     rows = statements.rows.join(english, on="company_id", how="semi").join(concepts, on="series_id")
     documents: dict[str, dict[tuple[int, int], Printed]] = {}
-    columns = ("document", "report", "line", "label", "series_id", "concept")
+    columns = ("document", "report", "line", "label", "series_id", "concept", "unit")
     for document, report, line, label, *known in rows.select(columns).iter_rows():
         if label:
             documents.setdefault(document, {})[report, line] = Printed(label, *known)
@@ -140,12 +164,126 @@ def document_ends(statements: Statements) -> dict[str, date]:
     return {document: end for document, end in ends.iter_rows() if end is not None}
 
 
-def is_comparative(end: date, document_end: date | None) -> bool:
-    """Does a value that ends on `end` stand in a filing about a later period?"""
-    return document_end is not None and document_end - end > _NEAR
+def is_comparative(end: date, document_end: date | None, *, is_flow: bool) -> bool:
+    """Is a value that ends on `end` one of an earlier period, which filings may give otherwise?
+
+    Flows of a year ago are recast for operations sold since. The balance sheet at the end of the
+    last year, which every report repeats, is not.
+    """
+    gap = _NEAR if is_flow else _YEAR
+    return document_end is not None and document_end - end > gap
 
 
-def spoken_label(
+def wordings(
+    series: Series,
+    point: Point,
+    company: Company,
+    rows: Rows,
+    *,
+    negated: bool,
+    twins: Collection[str] = (),
+) -> tuple[str, ...]:
+    """What a question may call a line, the most natural first; "" is the label of its concept.
+
+    One word for both signs ("net income", not "net income (loss)") and the filer's own word for its
+    owners read best, but may fit other lines too. Empty if nothing will do. `twins` are the series
+    with the same value for the period.
+    """
+    worded = _spoken_label(series, point, company, rows, negated=negated)
+    if worded is None:
+        return ()
+    signed_label = signed(phrase_of(series.label).text, negative=point.value.startswith("-"),
+                          balance=not point.months)  # fmt: skip
+    own = signed_label.phrase if signed_label else phrase_of(series.label).text
+    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
+    plain = plain_words(worded or own)
+    of_filer = plain
+    if row is not None and row.series_id == series.series_id:
+        of_filer = _STOCKHOLDERS.sub(_owners(row.label), plain)
+    others = {
+        at: other
+        for at, other in rows.items()
+        if other.series_id not in twins and other.unit == series.unit
+    }
+    choices = (
+        *_without_parent(of_filer, row, others, series, company),
+        *_without_net(of_filer, row, others, series),
+        of_filer,
+        plain,
+        worded,
+    )
+    return tuple(dict.fromkeys("" if text == own else text for text in choices))
+
+
+def _owners(label: str) -> str:
+    """What the filer calls the owners: stockholders, unless its row says shareholders."""
+    return "shareholders'" if _SHAREHOLDERS.search(label) else "stockholders'"
+
+
+def _without_parent(
+    text: str, row: Printed | None, rows: Rows, series: Series, company: Company
+) -> Iterator[str]:
+    """ "Net income" for that of the parent or of all owners, if its row says no more, nor another;
+    or whom its row names: "net income attributable to Acme stockholders"."""
+    whole = text.removesuffix(OF_PARENT).removesuffix(WITH_OTHERS)
+    if whole == text or row is None:
+        return
+    if owners := _ATTRIBUTED.search(row.label):
+        if text.endswith(OF_PARENT) and (
+            named := _named_owners(row.label[owners.end() :], company)
+        ):
+            yield f"{whole} attributable to {named}"
+        return
+    is_equity = text.endswith(f"equity{OF_PARENT}")
+    whole = f"total {whole}" if is_equity else whole
+    if not any(_means(phrase_of(whole), other, series) for other in rows.values()):
+        yield whole
+    elif is_equity:
+        yield f"{whole.removeprefix('total ')} excluding noncontrolling interests"
+
+
+def _named_owners(tail: str, company: Company) -> str:
+    """ "Acme stockholders" behind "attributable to", in the case of a sentence; "" if the words do
+    not name the company, or say more."""
+    found = re.fullmatch(r"\s*to\s+(?:the )?([A-Za-z&.' -]{2,40}?)[\s.]*", tail, re.I)
+    words = found[1].split() if found else []
+    known = {word.lower(): word for word in company.name.replace(",", "").split()}
+    initials = "".join(word[0] for word in company.name.split())
+    if not words or not company.core or len(words) > _MOST_OWNERS:
+        return ""
+    is_short = len(words[0]) > 1 and words[0] in (initials, initials[:-1], company.ticker)
+    if not is_short and not words[0].lower().startswith(company.core[0]):
+        return ""
+    return " ".join(_in_case(word, known) for word in words).replace("’", "'")
+
+
+def _in_case(word: str, known: Mapping[str, str]) -> str:
+    if word.lower() in _OWNERS:
+        return word.lower()
+    is_shouted = word.isupper() and len(word) > _CODE
+    return known.get(word.lower(), word.capitalize() if is_shouted else word)
+
+
+def _without_net(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
+    """ "Inventories", where the row prints no more than that of "Inventory, Net"."""
+    if row is None or not _NET_END.search(series.label) or _NET.search(row.label):
+        return
+    rest = text.removeprefix("net ")
+    printed = phrase_of(_bare_label(row.label))
+    is_said = list(map(_stem, comparable(rest))) == list(map(_stem, printed.key))
+    is_other = any(_means(printed, other, series) for other in rows.values())
+    if rest != text and is_said and not is_other and not _UNLIKE.search(printed.text):
+        yield printed.text
+
+
+def plain_words(text: str) -> str:
+    """One word for both signs: "net income" for "net income (loss)", "change in" for "increase
+    (decrease) in"; the sentence behind the question says which sign is which."""
+    text = _CHANGED.sub("change in", text)
+    return _BOTH_WAYS.sub(r"\g<head>", text)
+
+
+def _spoken_label(
     series: Series, point: Point, company: Company, rows: Rows, *, negated: bool
 ) -> str | None:
     """What a question calls a line: its printed label, or "" for the label of its concept.
@@ -167,8 +305,7 @@ def spoken_label(
     implied = _implied(series)
     said, printed = _content(own, implied), _content(filed, implied)
     is_clear = _is_clear(own, filed, label, series, company)
-    is_whole = _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
-    if is_whole or _is_turned(own, label, series, negated=negated):
+    if _is_whole(own, label) or _is_turned(own, label, series, negated=negated):
         return None
     if is_clear and said == printed:
         return _with_one_side(own, label, point)
@@ -178,7 +315,8 @@ def spoken_label(
         and not any(_means(filed, other, series) for other in rows.values())
     ):
         return filed.text
-    is_other = not is_clear or (printed and printed <= _EMPTY_PRINT)
+    is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
+    is_other = not is_clear or is_wider or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
     rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
@@ -187,10 +325,16 @@ def spoken_label(
     return _with_one_side(own, label, point) if is_said else None
 
 
+def _is_whole(own: Phrase, label: str) -> bool:
+    """Does a row print comprehensive income where its concept is a part of that?"""
+    return _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
+
+
 def _is_unspeakable(series: Series) -> bool:
-    """Is it of an axis that nobody would name, or a number per share of a segment?"""
+    """Is it of an axis or a member that nobody would name, or a number per share of a segment?"""
     axes = {phrase_of(axis).text for axis in series.path[::2]}
-    return bool(series.dimensions) and (not axes <= _AXES or "/" in series.unit)
+    is_code = any(_MEMBER.search(member) for member in series.path[1::2])
+    return bool(series.dimensions) and (not axes <= _AXES or is_code or "/" in series.unit)
 
 
 def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: Company) -> bool:
@@ -201,6 +345,13 @@ def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: C
         and (has_own_phrase(series.label) or not _names(series.label, company))
         and not (filed.bare or _is_open(own, series))
     )
+
+
+def is_own_wording(series: Series, worded: str) -> bool:
+    """Are the words of a question those of the concept, if in the filer's or in plainer form?"""
+    own = phrase_of(series.label)
+    said = frozenset(map(_stem, comparable(one_sided(worded))))
+    return worded in ("", plain_words(own.text)) or said <= {*map(_stem, own.key)}
 
 
 def one_sided(text: str) -> str:

@@ -6,155 +6,87 @@ Of the natural ways to ask that suit the noun, a keyed hash chooses one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from construction.statements.model import Statement
 from construction.statements.questions.contracts import Series, Sharpening
+from construction.statements.questions.names import possessive
 from construction.statements.questions.wording import LIST, WORDS, Phrase, phrase_of
-from data.text.folding import fold_spaces, fold_width
-
-_ENDINGS: Mapping[str, str] = WORDS["names"]["endings"]
-_SMALL = frozenset(WORDS["names"]["small"])
-_SHORT = frozenset(WORDS["names"]["words"])
-_WHOLE: Mapping[str, str] = WORDS["names"]["whole"]
-_SPELLED: Mapping[str, str] = WORDS["names"]["spelled"]
-_SHOUTED = frozenset(WORDS["names"]["shouted"])
-_LEGAL = frozenset(WORDS["legal"]["words"])
-_STATE = re.compile(r"\s*[/\\] ?[A-Za-z]{2,20}[/\\]?\s*$")
-_ROMAN = re.compile(r"[IVX]{1,4}")
-_SPACED = re.compile(r",(?=[A-Za-z])")
-_WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
-_NO_VOWEL = re.compile(r"[^AEIOUY]+")
-_FORM = re.compile(r"(?<=[ ,])(co|corp|inc|ltd)\b\.?(?=,|$| ltd)", re.I)
-_LIMITED = re.compile(r"\bLtd\.?(?= Partnership\b)", re.I)
-_JOINED = re.compile(r"(?:(?<=\.)|\s)Co[.,][.,\s]{0,3}Ltd\.?$", re.I)
-_CAPITALS = re.compile(r"[A-Z]{4,}")
-_DOT_COM = re.compile(r"(?<=[a-z]) (?:COM|Com)(?= Inc\.)")
-_OWNED = re.compile(r"'S\b")
-_MC = re.compile(r"\bMc([a-z])(?=[a-z]{2})")
-_MAX_NAME = 120
-_AUTHORITY = {"sec": "SEC CIK", "edinet": "EDINET code"}
-
-
-@lru_cache(maxsize=50_000)
-def natural_name(name: str) -> str:
-    """The name as people write it: names in capitals are brought to normal case.
-
-    Short words and those without a vowel keep their capitals (CBS), unless they are listed.
-    """
-    text = fold_spaces(fold_width(name[:_MAX_NAME]))
-    text = _DOT_COM.sub(".com", _in_case(text.replace(" ,", ",")))
-    text = _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
-    return _WHOLE.get(text, text)
-
-
-def _in_case(text: str) -> str:
-    text = _SPACED.sub(", ", _STATE.sub("", text)).strip(" ,;")
-    letters = [char for char in text if char.isalpha()]
-    if text.islower():
-        text = text.upper()
-    elif sum(char.isupper() for char in letters) < 0.9 * len(letters) or len(letters) < 3:
-        text = _CAPITALS.sub(_lowered, text)
-        return _FORM.sub(lambda match: _ENDINGS[match[1].upper()], text)
-    words = text.split(" ")
-    return _MC.sub(_mc, " ".join(_word(word, at) for at, word in enumerate(words)))
-
-
-def _lowered(match: re.Match[str]) -> str:
-    return match[0].capitalize() if match[0] in _SHOUTED else match[0]
-
-
-def _mc(match: re.Match[str]) -> str:
-    return f"Mc{match[1].upper()}"
-
-
-def _word(word: str, at: int) -> str:
-    if at and (ending := _ENDINGS.get(word.upper()) or _ENDINGS.get(word.upper().strip(","))):
-        return f"{ending}," if word.endswith(",") and not ending.endswith(",") else ending
-    if at and word in _SMALL:
-        return word.lower()
-    bare = word.strip(".,()'-")
-    if bare.upper() in _SPELLED:
-        return word.replace(bare, _SPELLED[bare.upper()])
-    letters = re.sub(r"[^A-Z]", "", bare)
-    if not letters or "." in bare or "&" in bare or any(char.isdigit() for char in bare):
-        return word
-    if at and _ROMAN.fullmatch(bare):
-        return word
-    if bare in _SHORT or (len(letters) > 3 and not _NO_VOWEL.fullmatch(letters)):
-        return _OWNED.sub("'s", word.title())
-    return word
-
-
-def possessive(name: str) -> str:
-    """The name with 's, or with an apostrophe where it ends in s."""
-    return f"{name}'" if name.endswith("s") else f"{name}'s"
-
-
-def by_ticker(ticker: str) -> str:
-    """The ticker or, as in Japan, the securities code, as a question names it."""
-    return f"{'securities code' if ticker[:1].isdigit() else 'ticker'} {ticker}"
-
-
-def by_register(company_id: str) -> str:
-    """The company's number in the register of its source."""
-    source, _, own = company_id.partition(":")
-    return f"{_AUTHORITY.get(source, 'company id')} {own or source}"
-
-
-@lru_cache(maxsize=50_000)
-def core_name(name: str) -> tuple[str, ...]:
-    """The words that distinguish a company: without legal form, case and punctuation."""
-    text = fold_width(_STATE.sub("", name[:_MAX_NAME])).lower()
-    words = _WORD.findall(text.replace(".", "").replace("'", ""))
-    return tuple(word for word in words if word not in _LEGAL) or tuple(words)
-
 
 _STATEMENTS: dict[str, str] = WORDS["statements"]
 _MASS = frozenset(WORDS["number"]["mass"])
 _POSSESSIVE = (
-    "What {verb} {owner} {metric}{pause} {period}{filing}{unit}?",
-    "{Period}, what {verb} {owner} {metric}{filing}{unit}?",
+    "What {verb} {owner} {metric}{pause} {period}{unit}?",
+    "{Period}, what {verb} {owner} {metric}{unit}?",
 )
 _OF = (
-    "What {verb} the {metric} of {company} {period}{filing}{unit}?",
-    "{Period}, what {verb} the {metric} of {company}{filing}{unit}?",
+    "What {verb} the {metric}{pause} of {company} {period}{unit}?",
+    "{Period}, what {verb} the {metric}{pause} of {company}{unit}?",
 )
-_MANY = "How much did {company} report in {metric}{pause} {period}{filing}{unit}?"
-_MUCH = "How much {metric} did {company} report {period}{filing}{unit}?"
+_MANY = "How much did {company} report in {metric}{pause} {period}{unit}?"
+_MUCH = "How much {metric} did {company} report {period}{unit}?"
 _AS = (
-    "What did {company} report as its {metric}{pause} {period}{filing}{unit}?",
-    "{Period}, what did {company} report as its {metric}{filing}{unit}?",
+    "What did {company} report as its {metric}{pause} {period}{unit}?",
+    "{Period}, what did {company} report as its {metric}{unit}?",
+)
+_SHOWN = (
+    "What {metric}{pause} did {company} report {period}{unit}?",
+    "{Period}, what {metric}{pause} did {company} report{unit}?",
+)
+# "Report as its … as of December 31" has one "as" too many.
+_REPORTED = (
+    "What {verb} the {metric}{pause} that {company} reported {period}{unit}?",
+    "{Period}, what {verb} the {metric}{pause} that {company} reported{unit}?",
 )
 _AHEAD = (
-    "What {metric} did {company} forecast {period}{filing}{unit}?",
-    "{Period}, what {metric} did {company} forecast{filing}{unit}?",
+    "What {metric} did {company} forecast {period}{unit}?",
+    "{Period}, what {metric} did {company} forecast{unit}?",
 )
 _PAY = (
-    "How much in {paid} did {company} pay {period}{filing}{unit}?",
-    "{Period}, how much in {paid} did {company} pay{filing}{unit}?",
+    "How much in {paid} did {company} pay {period}{unit}?",
+    "{Period}, how much in {paid} did {company} pay{unit}?",
 )
 _HAVE = (
-    "How many {things} did {company} have{state} {period}{filing}{unit}?",
-    "{Period}, how many {things} did {company} have{state}{filing}{unit}?",
+    "How many {things} did {company} have{state} {period}{unit}?",
+    "{Period}, how many {things} did {company} have{state}{unit}?",
 )
 _MEASURED = (
-    "What was the {measure} of {owner} {measured}{pause} {period}{filing}{unit}?",
-    "{Period}, what was the {measure} of {owner} {measured}{filing}{unit}?",
+    "What was the {measure} of {owner} {measured}{pause} {period}{unit}?",
+    "{Period}, what was the {measure} of {owner} {measured}{unit}?",
+)
+_ON_CASH = (
+    "What was the {effect} on {owner} {cash}{place} {period}{unit}?",
+    "{Period}, what was the {effect} on {owner} {cash}{place}{unit}?",
+)
+_ON_CASH_OF = (
+    "What was the {effect} on the {cash} of {company}{place} {period}{unit}?",
+    "{Period}, what was the {effect} on the {cash} of {company}{place}{unit}?",
 )
 # Longer names, brackets and locations read badly before "of" and "did".
 _INVOLVED = re.compile(
-    r"[,(“]|\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
+    r"[,(“]|(?<!-)\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
-_NO_KINDS = ("scenario",)  # axes whose names say nothing about their members
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
 _FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
+_PLACES_OF = ("geography", "geographical area", "region")
+_ASKING = ("What ", "How ", "By ")
+_PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
+# Names that bear 's: short, without a comma.
+_OWNS = re.compile(r"[^,]{1,32}")
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
 _MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
 _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
-_MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
+_ON_AVERAGE = re.compile(r"average number of ((?:[a-z-]+ )?employees)")
+_MEASURE = re.compile(r"(value|number|par value per share) of (?!shares\b)(.+)")
+_CAPITAL = re.compile(r"(?:common|preferred|treasury) stock|temporary equity")
+_EFFECT = re.compile(r"(?P<effect>(?:[a-z-]+ ){0,3}effects? .*?) on (?P<cash>cash\b[a-z ,-]*)")
+_CASH_FIRST = re.compile(
+    r"(?P<effect>(?:[a-z-]+ ){0,3}effects?) on (?P<cash>cash(?: and cash equivalents)?)"
+    r"(?P<cause> (?:from|of) .+)"
+)
+_AN_EFFECT = re.compile(r"(?:[a-z-]+ ){0,3}effects?\b")
+_ASIDE = re.compile(r"(?<![,(]) (?=including (?:non-?controlling|minority) interests\b)")
+_NO_ARTICLE = re.compile(r"\b(?<=change in )(?=(?:allowance|provision|reserve)\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +110,17 @@ class Words:
 def sentence(words: Words, choice: int) -> str:
     """The question in one of its variants; `choice` is any integer of at least 0."""
     company = f"{words.company} ({words.identified})" if words.identified else words.company
-    metric = f"{words.metric.text}{words.location}"
+    metric = f"{polished(words.metric.text)}{words.location}"
     variants = _variants(words, metric)
-    if variants is _AS:
-        metric = metric.replace(", as shown in the ", " in its ")
+    effect, cash = _on_cash(words.metric.text)
+    if words.location.endswith(_PLACES):
+        metric = metric.replace(" in the ", " in its ") if variants in (_AS, _SHOWN) else metric
     sign = "" if variants is _PAY else words.sign  # what is paid is positive
     paid, stock, measure = _PAID.fullmatch(metric), *_parts(metric)
     counted = stock[0] != "" and words.unit == "in shares"
+    period = words.period
+    if _ON_AVERAGE.fullmatch(metric):
+        period = re.sub(r"^for (?=the\b)", "during ", period)
     text = variants[choice % len(variants)].format(
         company=company,
         owner=possessive(company),
@@ -194,42 +130,96 @@ def sentence(words: Words, choice: int) -> str:
         state=stock[1],
         measure=measure[0],
         measured=measure[1],
+        effect=effect,
+        cash=cash,
+        place=words.location,
         pause="," if _pauses(metric) else "",
         verb="were" if words.metric.plural else "was",
-        period=words.period,
-        Period=words.period[:1].upper() + words.period[1:],
+        period=period,
+        Period=period[:1].upper() + period[1:],
         unit=f", {words.unit}" if words.unit and not counted else "",
-        filing=f", {words.filing}" if words.filing else "",
     )
-    return f"{text} {sign}".strip()
+    return f"{with_filing(text, words.filing, choice // len(variants))} {sign}".strip()
+
+
+def with_filing(text: str, filing: str, choice: int) -> str:
+    """The question with the words for its filing at the end or, if the period is not there, at the
+    beginning: behind a name they would seem to be about the company."""
+    if not filing:
+        return text
+    if text.startswith(_ASKING) and choice % 2:
+        return f"{filing[:1].upper()}{filing[1:]}, {text[:1].lower()}{text[1:]}"
+    return f"{text.removesuffix('?')}, {filing}?"
+
+
+def polished(metric: str) -> str:
+    """The metric with the commas and articles of a sentence, which labels lack."""
+    return _NO_ARTICLE.sub("the ", _ASIDE.sub(", ", metric))
+
+
+def owned(words: Words, metric: str) -> tuple[str, str]:
+    """The metric with its owner inside a longer sentence, or alone, and the words ahead of it.
+
+    "Acme's cost of products sold"; "of Acme" may follow a short noun only, and a name that bears
+    no 's goes ahead: "For Acme Co., Ltd., ".
+    """
+    company = f"{words.company} ({words.identified})" if words.identified else words.company
+    text = f"{polished(metric)}{words.location}"
+    pause = "," if _pauses(text) else ""
+    if not words.identified and _OWNS.fullmatch(words.company):
+        return f"{possessive(company)} {text}{pause}", ""
+    if _INVOLVED.search(text):
+        return f"the {text}{pause}", f"For {company}, "
+    return f"the {text} of {company}", ""
+
+
+def _on_cash(metric: str) -> tuple[str, str]:
+    """ "Effect of exchange rate changes" and "cash"; empty for what is no effect on cash."""
+    if first := _CASH_FIRST.fullmatch(metric):
+        return f"{first['effect']}{first['cause']}", first["cash"]
+    last = _EFFECT.fullmatch(metric)
+    return (last["effect"], last["cash"]) if last else ("", "")
 
 
 def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
     """ "Common shares" and "authorized", "value" and "treasury stock"; empty for other metrics."""
     matches = (_STOCK.fullmatch(metric), _MEASURE.fullmatch(metric))
     stock, measure = ((part[1], part[2]) if part else ("", "") for part in matches)
+    if people := _ON_AVERAGE.fullmatch(metric):
+        stock = (people[1], " on average")
     return stock, measure
 
 
 def _variants(words: Words, metric: str) -> tuple[str, ...]:
-    """The sentences that suit number and kind of the noun."""
+    """The sentences that suit number and kind of the noun, and the name."""
     if words.ahead:
         return _AHEAD
+    if any(_on_cash(words.metric.text)):
+        is_named = not words.identified and _OWNS.fullmatch(words.company)
+        return _ON_CASH if is_named else _ON_CASH_OF
+    if _CAPITAL.fullmatch(metric):
+        return (_MANY,)
     if _PAID.fullmatch(metric) and "negative" not in words.sign:
         return _PAY
-    if _STOCK.fullmatch(metric):
+    if _STOCK.fullmatch(metric) or _ON_AVERAGE.fullmatch(metric):
         return _HAVE
-    if _MEASURE.fullmatch(metric) and not words.identified:
+    is_long = bool(words.identified) or not _OWNS.fullmatch(words.company)
+    if _MEASURE.fullmatch(metric) and not is_long:
         return _MEASURED
     involved = _INVOLVED.search(metric) is not None
+    if words.location.endswith(_PLACES):
+        return _SHOWN if words.period.startswith("as of ") else _AS
     is_counted = words.metric.plural and " per " not in f" {words.unit} "
-    many = (_MANY,) if is_counted and not _MOVED.match(metric) else ()
-    if words.identified:
-        return _AS if involved else (*_OF, *_AS)
-    if involved:
-        return (*_POSSESSIVE, *many)
+    many = (_MANY,) if is_counted and not words.identified and not _MOVED.match(metric) else ()
     much = (_MUCH,) if words.metric.head in _MASS and not words.metric.plural else ()
-    return (*_POSSESSIVE, *_OF, *many, *much)
+    stated = _REPORTED if words.period.startswith("as of ") else _AS
+    if _AN_EFFECT.match(metric):
+        return _REPORTED
+    if involved:
+        return (*(stated if is_long else _POSSESSIVE), *many)
+    if words.identified:
+        return (*_OF, *stated)
+    return (*(() if is_long else _POSSESSIVE), *_OF, *many, *much)
 
 
 def _pauses(metric: str) -> bool:
@@ -242,16 +232,17 @@ def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
     parts = []
     if Sharpening.PATH in sharpened and series.dimensions is not None:
         members = _members(series.path)
-        parts.append(f" for {members}" if members else "")
+        parts.append(f" {members}" if members else "")
     elif Sharpening.PATH in sharpened:
-        parts.append(f" under {' within '.join(_section(part) for part in reversed(series.path))}")
+        sections = " within ".join(_section(part) for part in reversed(series.path))
+        parts.append(f" listed under {sections}")
     elif Sharpening.SECTION in sharpened:
         section = _section(series.path[-1])
         repeated = phrase_of(series.label).text.endswith(section)
-        parts.append("" if repeated else f" under {section}")
+        parts.append("" if repeated else f" listed under {section}")
     if Sharpening.STATEMENT in sharpened and series.statement not in _TOLD:
         name = _STATEMENTS.get(series.statement, _STATEMENTS[Statement.OTHER])
-        parts.append(f", as shown in the {name}")
+        parts.append(f" in the {name}")
     return "".join(parts)
 
 
@@ -261,14 +252,17 @@ def _section(part: str) -> str:
 
 
 def _members(path: tuple[str, ...]) -> str:
-    """Pairs of axis and member from a hierarchical name: “Europe” (geography)."""
+    """The members of a hierarchical name: in its Retail segment, for Europe, for “Flour”."""
     pairs = [pair for pair in zip(path[::2], path[1::2], strict=False)
              if not _FORECAST.match(pair[1])]  # fmt: skip
     if not pairs and len(path) > 1:
         return ""
     named = []
     for axis, member in pairs:
-        kind = phrase_of(axis).text
         member = member.removesuffix(" Segment").removeprefix("Segment ")
-        named.append(f"“{member}”" if kind in _NO_KINDS else f"“{member}” ({kind})")
-    return " and ".join(named) or f"“{path[-1]}”"
+        kind = phrase_of(axis).text
+        if kind.endswith("segment"):
+            named.append(f"in its {member} segment")
+        else:
+            named.append(f"for {member}" if kind in _PLACES_OF else f"for “{member}”")
+    return " and ".join(named) or f"for “{path[-1]}”"

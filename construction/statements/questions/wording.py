@@ -17,6 +17,8 @@ _OTHER_WORDS = load_table(__package__, "synonyms.toml")
 SYNONYMS: Mapping[str, str] = _OTHER_WORDS["synonyms"]
 FULLER: Mapping[str, str] = _OTHER_WORDS["fuller"]
 WORDS = load_table(__package__, "words.toml")
+OF_PARENT = " attributable to the parent company"
+WITH_OTHERS = " including noncontrolling interests"
 _KEEP: Mapping[str, str] = {word.lower(): word for word in WORDS["keep"]}
 _KEEP_PHRASES = tuple(
     (re.compile(rf"\b{re.escape(phrase)}\b", re.I), phrase) for phrase in WORDS["keep_phrases"]
@@ -36,6 +38,7 @@ NOTE = re.compile(
     r"|notes?)\b[^()\[\]]{0,60}[)\]]",
     re.I,
 )
+_PER_SHARE = re.compile(r"\bearnings\b.*\bper (?:[a-z-]+ ){0,3}(?:share|unit)\b", re.I)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])")
 _AT_END = re.compile(
     r",?\s+(?:at|-)\s+(?:the )?end of (?:the )?(?:period|year)\b"
@@ -123,6 +126,7 @@ def _phrase(text: str) -> Phrase:
     head = _head(text)
     bag = frozenset(key) - EMPTY
     plural = _is_plural(head) or _JOINED.match(text) is not None
+    plural = plural and not _PER_SHARE.search(text)  # what stands per share is one figure
     bare = " ".join(key) in _BARE or _BARE_START.match(text) is not None
     return Phrase(text, head, plural, bare, key, bag)
 

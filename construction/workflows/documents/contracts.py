@@ -88,13 +88,11 @@ class Population(Contract):
 class Record(Contract):
     """A record as it is, with slots `{fact}` in its texts.
 
-    `found_by` are words that a search finds it by; without them its title or subject. `must`: it
-    has to be read although no fact stands in it.
+    `found_by` are words that a search finds it by; without them its title or subject.
     """
 
     into: Collected
     found_by: str = ""
-    must: bool = False
     fields: Mapping[str, Any]
 
 

@@ -236,7 +236,7 @@ def _learnt(document: Document, client: Client, *, with_inert: bool) -> dict[str
     for record in document.records:
         slots = {s for v in record.fields.values() if isinstance(v, str) for s in SLOT.findall(v)}
         holds = [slot for slot in slots if with_inert or not document.facts[slot].inert]
-        if holds or record.must:
+        if holds:
             read = _planted_facts(document, client, record)
             facts |= {slot: read[slot] for slot in holds}
     return facts
@@ -350,7 +350,7 @@ def _trapped(document: Document, trap: Trap, client: Client, params: Mapping[str
 
 def _required_services(document: Document) -> Iterator[str]:
     holding = [r for name, r in document.planted.items() if not document.facts[name].inert]
-    for record in (*holding, *(r for r in document.records if r.must)):
+    for record in holding:
         yield record.into.replace(".", "/")
 
 

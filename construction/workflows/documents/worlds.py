@@ -295,7 +295,7 @@ def _write(
     slots = {s for v in record.fields.values() if isinstance(v, str) for s in SLOT.findall(v)}
     if read is None or any(read[slot] != made.facts[slot] for slot in slots):
         raise DocumentFault(f"{where}: its facts cannot be read again from its text")
-    if record.must or any(not document.facts[slot].inert for slot in slots):
+    if any(not document.facts[slot].inert for slot in slots):
         made.required.append(f"{record.into.replace('.', '/')}/{kept['id']}")
 
 

@@ -113,6 +113,7 @@ SAMPLES = (
     Sample("date_fiscal_year", T.DATE, "FY2027"),
     Sample("date_glued", T.DATE, "2024-11-08", lead="R"),
     Sample("date_compact", T.DATE, "20250814", lead="date: "),
+    Sample("date_in_path", T.DATE, "2024-03-14", "/srv/dumps/", "/app.tar"),
     Sample("date_epoch", T.DATE, "1735689600", lead="created_at: "),
     Sample("date_chinese", T.DATE, "1987年3月14日"),
     Sample("year_said", T.DATE, "1998", "since "),

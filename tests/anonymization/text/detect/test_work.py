@@ -43,6 +43,26 @@ def masked(detector: TextDetector, text: str) -> set[str]:
         "マイグレーション手順とレスポンシブ対応",
         "店舗: 珈琲館ミモザ",
         "3 Outreach 4.1 版本说明",  # a version, and no house number
+        "title: { children: '一站式数据运营' }, tag: { children: 'TABLET' }",
+        "WHERE c.course_name = 'Pottery Basics'",
+        "    - name: Restart service\n    - name: Create directories",
+        "acquire lock=166121161, flags=0x1",  # a program's own number
+        "stack @0x7fed806eb5d, handle @0xb6fd90",
+        "http.middlewares=compress@file, service=noop@internal",
+        'subtitle: "ssh series 2/N"',
+        "open `http://your-ip:8161/`",
+        "image: acornbase:2\n  DB_USER: acornbase\n  DB_HOST: acornbase",
+        '  display_name = "public-subnet-2"',
+        "一般的にはホストキーのフィンガープリントを確認する。",
+        "启动后环境监听 61616 端口和 8161 端口",
+        "the Securities Act of 1933 says",
+        "spark://BlockScheduler@worker",
+        "--character-set-server=utf8mb4",
+        "        sender: 请求者\n        recipient: 接收者",
+        'user: "1000:1000"',
+        "苹果公司的市值，AI公司的岗位",
+        "uncordon\n  cordon         Mark node as unschedulable",
+        "share of people aged 60 or over",
         "the plan for 2024 versus 2025",
         "Login：ログイン画面",
         "REDIS_HOST: redis-primary",
@@ -66,6 +86,29 @@ def test_a_name_ends_where_the_person_does(
     detector: TextDetector, text: str, names: set[str]
 ) -> None:
     assert masked(detector, text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("name: Priya", {"Priya"}),
+        ("昵称：糖豆，微信名：阿雅", {"糖豆", "阿雅"}),
+        ("$ ssh kestrel-lt", {"kestrel-lt"}),
+        ("children: Arlene Whitcombe", {"Arlene Whitcombe"}),
+        ("cp /srv/2024-03-14/a /old/b_20240314.sql", {"2024-03-14", "20240314"}),
+        ("mv app.2024-03-14.log app.log", {"2024-03-14"}),
+        (
+            "CREATE TABLE `t` (\n  `id` int(11) NOT NULL,\n  `sno` varchar(20) COMMENT '学号',\n"
+            "  `nick` varchar(255) COMMENT '昵称',\n  PRIMARY KEY (`id`)\n);\n"
+            "INSERT INTO `t` VALUES (1, '2019210456', '糖豆');",
+            {"2019210456", "糖豆"},
+        ),
+    ],
+)
+def test_what_a_label_a_command_or_a_column_says_is_masked(
+    detector: TextDetector, text: str, values: set[str]
+) -> None:
+    assert values <= masked(detector, text)
 
 
 def test_a_family_name_that_is_a_word_follows_its_person(detector: TextDetector) -> None:

@@ -94,6 +94,68 @@ def test_an_abandoned_branch_is_left_out_and_counted(tmp_path: Path) -> None:
     assert parsed.dropped == {"abandoned_branch": 2}
 
 
+def _hook(id_: str, parent: str, event: str, kind: str = "progress") -> dict[str, Any]:
+    event_data = {"hookEvent": event, "command": "check.sh"}
+    if kind == "progress":
+        return {"type": kind, "uuid": id_, "parentUuid": parent, "data": {
+            **event_data, "type": "hook_progress"}}  # fmt: skip
+    return {"type": kind, "uuid": id_, "parentUuid": parent, "attachment": {
+        **event_data, "type": "hook_success"}}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["progress", "attachment"])
+def test_hooks_that_are_logged_after_their_turn_make_no_branch(tmp_path: Path, kind: str) -> None:
+    source = lines(
+        tmp_path,
+        [
+            user("u1", None, "Sum the invoices"),
+            agent("a1", "u1", use("t1"), answer="m1", stop="tool_use"),
+            user("r1", "a1", [result("t1", "12")]),
+            agent("a2", "r1", use("t2"), answer="m2", stop="tool_use"),
+            user("r2", "a2", [result("t2", "30")]),
+            agent("a3", "r2", text("It is 42."), answer="m3", stop="end_turn"),
+            _hook("h1", "a1", "PreToolUse", kind),
+            _hook("h2", "h1", "PostToolUse", kind),
+            _hook("h3", "h2", "Stop", kind),
+            {"type": "system", "uuid": "h4", "parentUuid": "h3", "subtype": "stop_hook_summary"},
+            user("u2", "h4", "Now write it down"),
+            agent("a4", "u2", text("Written."), answer="m4", stop="end_turn"),
+        ],
+    )
+    parsed = session(read, source)
+    assert typed(parsed.turns) == ["Sum the invoices", "Now write it down"]
+    calls = [(call.call_id, call.result) for turn in parsed.turns for call in turn.tool_calls]
+    assert calls == [("t1", "12"), ("t2", "30")]
+    assert [turn.text for turn in parsed.turns[-3:]] == [
+        "It is 42.",
+        "Now write it down",
+        "Written.",
+    ]
+    assert "abandoned_branch" not in parsed.dropped
+
+
+def test_the_hooks_of_a_prompt_do_not_bring_a_branch_back(tmp_path: Path) -> None:
+    source = lines(
+        tmp_path,
+        [
+            user("u1", None, "Sum the invoices"),
+            agent("a1", "u1", text("Which?"), answer="m1", stop="end_turn"),
+            user("u2", "a1", "The old ones"),
+            agent("a2", "u2", use("t1"), answer="m2", stop="tool_use"),
+            user("r1", "a2", [result("t1", "12")]),
+            _hook("h1", "a1", "UserPromptSubmit"),
+            user("u3", "h1", "The new ones"),
+            agent("a3", "u3", use("t2"), answer="m3", stop="tool_use"),
+            _hook("h2", "a3", "PreToolUse"),
+            user("r2", "h2", [result("t2", "30")]),
+            agent("a4", "r2", text("30."), answer="m4", stop="end_turn"),
+        ],
+    )
+    parsed = session(read, source)
+    assert typed(parsed.turns) == ["Sum the invoices", "The new ones"]
+    assert parsed.dropped["abandoned_branch"] == 2
+
+
 def test_words_that_were_taken_back_before_any_answer_are_a_persons(tmp_path: Path) -> None:
     records = [
         user("u1", None, "count the books"),

@@ -56,14 +56,48 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         ("Interest Expense", "Interest expense (Note 4)", {}, "interest expense"),
         ("Common Stock, Value, Issued",
          "Common stock, $0.01 par value; 600 shares authorized, 381 issued",
-         {"statement": "Balance sheet"}, "carrying amount of Ardent Mills Inc.'s common stock"),
+         {"statement": "Balance sheet"}, "How much did Ardent Mills Inc. report in common stock"),
         ("Net Income (Loss), Including Portion Attributable to Noncontrolling Interest",
          "Net income", {"others": ("Net income of Ardent Mills",)},
-         "net income including noncontrolling interests"),
-        # both sides only where the row has both, or has the other one
+         "net income, including noncontrolling interests"),
+        # one word for both sides, whatever the row has
         ("Milling Income (Loss)", "MILLING INCOME", {}, "milling income "),
-        ("Milling Income (Loss)", "Milling income (loss)", {}, "milling income (loss)"),
-        ("Milling Income (Loss)", "Milling income", {"value": "-5"}, "milling income (loss)"),
+        ("Milling Income (Loss)", "Milling income (loss)", {}, "milling income of"),
+        ("Milling Income (Loss)", "Milling income", {"value": "-5"}, "milling income of"),
+        ("Mill Tax Expense (Benefit)", "Mill tax expense (benefit)", {}, "mill tax expense"),
+        ("Increase (Decrease) in Flour", "Change in flour", {"statement": "Cash flow statement"},
+         "s change in flour"),
+        # the filer's word for its owners, and no parent where the row names none
+        ("Stockholders' Equity Attributable to Parent", "Total shareholders' equity",
+         {"statement": "Balance sheet"}, "total shareholders' equity"),
+        ("Stockholders' Equity Attributable to Parent", "Total stockholders' equity",
+         {"statement": "Balance sheet"}, "total stockholders' equity"),
+        ("Stockholders' Equity Attributable to Parent", "Total Ardent shareholders' equity",
+         {"statement": "Balance sheet", "others": ("Total shareholders' equity",)},
+         "shareholders' equity excluding noncontrolling interests"),
+        ("Net Income (Loss) Attributable to Parent", "Net income", {}, "net income "),
+        ("Net Income (Loss) Attributable to Parent", "Net income attributable to ARDENT",
+         {}, "net income attributable to Ardent "),
+        ("Net Income (Loss) Attributable to Parent",
+         "Net earnings (loss) attributable to Ardent Mills shareholders", {},
+         "net income attributable to Ardent Mills shareholders"),
+        ("Net Income (Loss) Attributable to Parent",
+         "NET INCOME ATTRIBUTABLE TO ARDENT COMMON STOCKHOLDERS", {},
+         "net income attributable to Ardent common stockholders"),
+        ("Net Income (Loss) Attributable to Parent", "Net income attributable to AM", {},
+         "net income attributable to AM "),
+        ("Net Income (Loss) Attributable to Parent", "Net income",
+         {"others": ("Net income of Ardent Mills",)},
+         "net income attributable to the parent company"),
+        ("Stockholders' Equity, Including Portion Attributable to Noncontrolling Interest",
+         "Total equity", {"statement": "Balance sheet"}, "total equity"),
+        # no "net" that the row does not print
+        ("Inventory, Net", "Inventories", {"statement": "Balance sheet"}, "inventories "),
+        ("Inventory, Net", "Inventories", {"statement": "Balance sheet",
+         "others": ("Inventories of others",)}, "net inventory"),
+        # a row that holds more than its concept is asked by its own words
+        ("Other Grain, Noncurrent", "Milled flour and other grain",
+         {"statement": "Balance sheet"}, "milled flour and other grain"),
         # what was received is not asked as paid
         ("Cash Dividends Paid to Parent Company by Millers", "Dividends received from millers",
          {"statement": "Cash flow statement"}, "dividends received from millers"),
@@ -77,6 +111,7 @@ def test_lines_are_asked_by_what_readers_see(
     text = question_text(label, printed, **more)
     assert text is not None and inside in text
     assert "line item" not in text
+    assert "(loss)" not in text and "(benefit)" not in text
     assert "received" not in text or "paid" not in text
 
 
@@ -105,6 +140,8 @@ def test_lines_are_asked_by_what_readers_see(
          {"statement": "Cash flow statement"}),
         # what an income statement calls by the thing that it is paid for
         ("Milled Grain and Other", "Milled grain and other", {}),
+        ("Other Liabilities, Noncurrent", "Employee benefits: pensions, and other liabilities",
+         {"statement": "Balance sheet"}),
         ("Net Income (Loss)", "Comprehensive loss", {"statement": "Comprehensive income"}),
     ],
 )  # fmt: skip
@@ -121,6 +158,19 @@ def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
         name = f"Segments | {axis} | Europe | Sales"
         line = book.line(company, name, dimensions="x=y", unit=unit)
+        batch = make_questions(
+            drawn(book.value(line, "5000000")), book.close(), QuestionConfig(), 7
+        )
+        assert len(batch.questions) == is_asked
+
+
+def test_codes_and_eliminations_are_no_segments() -> None:
+    for member, is_asked in (("Europe", True), ("CN", False), ("Inter Mill Eliminations", False)):
+        book = Book()
+        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+        line = book.line(
+            company, f"Segments | Business Sectors | {member} | Sales", dimensions="x=y"
+        )
         batch = make_questions(
             drawn(book.value(line, "5000000")), book.close(), QuestionConfig(), 7
         )

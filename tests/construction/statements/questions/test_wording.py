@@ -18,12 +18,10 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.make import make_questions
+from construction.statements.questions.names import core_name, is_garbled, natural_name, possessive
 from construction.statements.questions.signs import MINUS, signed
 from construction.statements.questions.templates import (
     Words,
-    core_name,
-    natural_name,
-    possessive,
     sentence,
 )
 from construction.statements.questions.wording import has_foreign_letters, phrase_of
@@ -43,8 +41,8 @@ from tests.construction.statements.questions.small import Book, drawn
         ("CashAndCashEquivalents", "cash and cash equivalents", True),
         ("Cash, at Carrying Value", "cash, at carrying value", False),
         ("Net Income (Loss)", "net income (loss)", False),
-        ("Earnings Per Share, Basic", "basic earnings per share", True),
-        ("Treasury Stock, Value", "carrying amount of treasury stock on the balance sheet", False),
+        ("Earnings Per Share, Basic", "basic earnings per share", False),
+        ("Treasury Stock, Value", "treasury stock", False),
         ("Exchange of mill for shares of Brenzo (Note 3.1.c)",
          "exchange of mill for shares of Brenzo", False),
         ("Prepaid flour and other assets, non-current",
@@ -65,7 +63,7 @@ from tests.construction.statements.questions.small import Book, drawn
         ("Cash and Cash Equivalents, Period Increase (Decrease)",
          "net change in cash and cash equivalents", False),
         ("Restricted Cash, Period Increase (Decrease)", "net change in restricted cash", False),
-        ("Common Stock, Value, Issued", "carrying amount of common stock on the balance sheet",
+        ("Common Stock, Value, Issued", "common stock",
          False),
         ("Common Stock, Shares, Issued", "number of common shares issued", False),
         ("Stock Issued During Period, Value, Acquisitions",
@@ -129,7 +127,21 @@ def test_labels(label: str, text: str, plural: bool) -> None:
         ("WELLS FARGO & CO/MN", "Wells Fargo & Co."),
         ("SUN LIFE II INC /DE/", "Sun Life II Inc."),
         ("Vector HOLDINGS Inc.", "Vector Holdings Inc."),
-        ("GLAD CUBE Inc.", "GLAD CUBE Inc."),
+        ("GLAD CUBE Inc.", "Glad Cube Inc."),
+        ("TOCALO Co.,Ltd.", "TOCALO Co., Ltd."),
+        ("SD MILLS,Inc.", "SD Mills, Inc."),
+        ("KDDI CORPORATION", "KDDI Corporation"),
+        ("THE Mill Bank, Ltd.", "The Mill Bank, Ltd."),
+        ("ARDENT INTERNATIONALCO.,LTD.", "Ardent International Co., Ltd."),
+        ("ArdentMillsCo.,Ltd.", "ArdentMills Co., Ltd."),
+        ("Ardent&Co.,Ltd.", "Ardent & Co., Ltd."),
+        ("ARDENT MFG.CO.,LTD.", "Ardent Mfg. Co., Ltd."),
+        ("Ardent.Co.,Ltd.", "Ardent Co., Ltd."),
+        ("ARDENT CO .,LTD.", "Ardent Co., Ltd."),
+        ("Ardent Works., Co., Ltd.", "Ardent Works Co., Ltd."),
+        ("T.ARDENT CO.,LTD.", "T. Ardent Co., Ltd."),
+        ("Ardent corporation", "Ardent Corporation"),
+        ("Ardent Company,Limited.", "Ardent Company, Limited"),
         ("ERP OPERATING LTD PARTNERSHIP", "ERP Operating Limited Partnership"),
         ("OSAKA GAS CO., LTD.", "Osaka Gas Co., Ltd."),
         ("F.C.C.CO.,LTD.", "F.C.C. Co., Ltd."),
@@ -146,6 +158,31 @@ def test_labels(label: str, text: str, plural: bool) -> None:
 )
 def test_names(name: str, natural: str) -> None:
     assert natural_name(name) == natural
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mill holdings. Inc,", "robot mill Inc.", "ARDENT HOLDINGSINC.", "Ardent Eco. Mills Co.,Ltd.",
+     "ARDENT.MILLS CO.,LTD.", "----", "Ardent, Mills Holdings"],
+)  # fmt: skip
+def test_no_question_about_a_name_that_stays_garbled(name: str) -> None:
+    book = Book()
+    company = book.company("edinet:E1", name, source="edinet")
+    point = book.value(book.line(company, "Income statement | Net sales"), "5000000")
+    (row,) = make_questions(drawn(point), book.close(), CONFIG, 7).rejections
+    assert row.reason == QuestionReason.NAME_GARBLED
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["EBAY INC", "iMill Inc.", "AMAZON COM INC", "People, Dreams & Mills Co., Ltd.",
+     "TOCALO Co.,Ltd.",
+     "LABORATORY CORP OF AMERICA HOLDINGS", "KAWATA MFG. CO., LTD.", "O.B.System Inc.", "3M CO",
+     "ALLIED WORLD ASSURANCE CO HOLDINGS LTD", "MERCK & CO. INC.", "RISKMONSTER.COM",
+     "J.S.B.Co.,Ltd."],
+)  # fmt: skip
+def test_names_as_companies_write_them_are_not_garbled(name: str) -> None:
+    assert not is_garbled(natural_name(name))
 
 
 def test_core_of_a_name_knows_no_legal_form() -> None:
@@ -370,12 +407,19 @@ def one_company() -> tuple[Book, str]:
     return book, book.company("demo:1", "Ardent Mills Inc.", ticker="ARDM")
 
 
-def all_variants(label: str, *, identified: str = "", unit: str = "in US dollars") -> set[str]:
+def all_variants(
+    label: str,
+    *,
+    company: str = "Ardent",
+    identified: str = "",
+    unit: str = "in US dollars",
+    location: str = "",
+) -> set[str]:
     words = Words(
-        company="Ardent",
+        company=company,
         identified=identified,
         metric=phrase_of(label),
-        location="",
+        location=location,
         period="for fiscal year 2010",
         unit=unit,
         filing="",
@@ -391,7 +435,7 @@ def all_variants(label: str, *, identified: str = "", unit: str = "in US dollars
         ("Common Stock, Shares Authorized", "ow many common shares did Ardent have authorized"),
         (
             "Treasury Stock, Value",
-            "hat was the carrying amount of Ardent's treasury stock on the balance sheet",
+            "How much did Ardent report in treasury stock",
         ),
         ("Number of employees", "ow many employees did Ardent have"),
     ],
@@ -419,6 +463,28 @@ def test_a_ticker_stands_behind_the_name_without_possessive() -> None:
     for label in ("Net sales", "Income tax expense (benefit)"):
         result = all_variants(label, identified="ticker ARD")
         assert all("Ardent (ticker ARD)" in text and "'s" not in text for text in result)
+
+
+@pytest.mark.parametrize(
+    "company", ["Ardent Mills, Inc.", "Ardent Mills International Holdings Ltd."]
+)
+def test_long_names_and_those_with_a_comma_bear_no_possessive(company: str) -> None:
+    for label in ("Net sales", "Cost of sales", "Treasury Stock, Value", "Reserve for bonuses"):
+        result = all_variants(label, company=company)
+        assert all(company in text and f"{company}'s" not in text for text in result)
+
+
+def test_the_statement_is_named_without_an_aside() -> None:
+    for label in ("Depreciation", "Gain on sale of mills"):
+        result = all_variants(label, location=" in the cash flow statement")
+        assert all("in its cash flow statement" in text for text in result)
+
+
+def test_staff_on_average_are_people() -> None:
+    assert all(
+        "ow many temporary employees did Ardent have on average" in text
+        for text in all_variants("Average number of temporary employees")
+    )
 
 
 def test_a_comma_closes_what_a_comma_opened_but_no_list() -> None:

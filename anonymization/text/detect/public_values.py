@@ -1,0 +1,85 @@
+"""What is public whatever calls it a name: versions, well-known sites and firms, dates of software
+and of statutes, what the state founds."""
+
+from __future__ import annotations
+
+import re
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.wording import (
+    is_known_firm,
+    is_program_word,
+    private_site,
+    words,
+)
+from data.text.scripts import HAN
+
+_NAMED = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
+_COUNTRIES = words("places.toml", "countries")
+_VERSION = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
+_VERSIONED = re.compile(
+    r"(?i)(?:version|release|ver|v)\W{0,4}\Z|(?<![a-z])(?P<word>[a-z]+)[ =:-]\Z"
+)
+_EPOCH_BEGIN = re.compile(r"1970-?01-?01(?:[T ].*)?")
+_FISCAL = re.compile(
+    r"(?i)fiscal year(?: (?:runs|is|from|goes))*\s{1,3}"
+    r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?(?: (?:to|until|-)) )?\Z"
+)
+_STATUTE = re.compile(r"(?:Act|Code|Law|Convention|Treaty|Constitution|Ordinance) of\s{1,4}\Z")
+# Of a build, and of a package in a log of TeX: `article.cls 1994/06/02`.
+_BUILT = re.compile(
+    r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z|tex\w{0,4} ?<\Z"
+    r"|(?:^|\n|\()(?:file|package|document (?:class|style))\W{1,2}[\w.-]{1,40},? \Z"
+)
+_NUMBERED_VERSION = re.compile(r"[ >]{1,2}(?:v|ver\.? ?|version )\d")
+_HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
+_SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
+_UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
+_NAME_BEHIND = re.compile(f"[ \u3000][{HAN}]{{2}}")
+# What the state founds in a town or province, and names after it.
+_OF_PLACE = re.compile("(?:理工|师范|科技|工业|农业|医科|财经|外国语)?大学\\Z")
+_HAN_PLACES = words("places.toml", "chinese")
+# What firms do, and the name of none: `AI公司`.
+_TRADE_FIRM = re.compile("(?:AI|IT|VR|AR|IoT|SaaS|IC)(?:公司|集团|会社|企業|企业)")
+_PORT = re.compile(r"(?:[Pp]ort|[Ll]ine|[Pp]age) \d{1,5}")
+
+
+def is_public(text: str, finding: Finding, value: str) -> bool:
+    """Is it a version, a well-known site, or an account by the name of its site?"""
+    before = text[max(0, finding.start - 24) : finding.start]
+    if finding.type is EntityType.DATE and _VERSION.fullmatch(value):
+        named = _VERSIONED.search(before)
+        is_named = named is not None and (not named["word"] or is_program_word(named["word"]))
+        return is_named or value == text.strip()
+    if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
+        return finding.type in _NAMED
+    if finding.type is EntityType.ORGANIZATION:
+        is_of_place = _OF_PLACE.sub("", value) in _HAN_PLACES
+        is_open = _TRADE_FIRM.fullmatch(value) is not None or is_known_firm(value)
+        return value.title() in _COUNTRIES or is_of_place or is_open
+    if finding.type is EntityType.ADDRESS and _PORT.fullmatch(value):
+        return True
+    if finding.type is EntityType.DATE and _is_constant(text, finding, value):
+        return True
+    if finding.type is EntityType.PERSON and is_known_firm(value):
+        return True
+    if finding.type is EntityType.PERSON and _HAN_FIRM.search(value):
+        return True
+    if finding.type is EntityType.PERSON and _UNIT.fullmatch(value):
+        return _NAME_BEHIND.match(text, finding.end) is not None
+    if finding.type in (EntityType.ACCOUNT, EntityType.URL):
+        is_site = _SITE.fullmatch(value) is not None and not private_site(value)
+        return is_site or before.lower().endswith(f"{value.lower()}.com/")
+    return False
+
+
+def _is_constant(text: str, finding: Finding, value: str) -> bool:
+    """Is it a date of software: of its build, of a rule for zones, the first second of an epoch, or
+    the day on which each fiscal year begins?"""
+    start = finding.start
+    is_rule = text.rfind("BEGIN:VTIMEZONE", 0, start) > text.rfind("END:VTIMEZONE", 0, start)
+    if is_rule or _EPOCH_BEGIN.fullmatch(value):
+        return True
+    before = text[max(0, start - 40) : start]
+    is_named = any(rule.search(before) for rule in (_BUILT, _FISCAL, _STATUTE))
+    return is_named or _NUMBERED_VERSION.match(text, finding.end) is not None
