@@ -10,6 +10,7 @@ file is chosen by its content first and its name second.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
@@ -87,7 +88,7 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
         raise Refused(Refusal.ENCRYPTED if ending in _OFFICE else Refusal.UNKNOWN_TYPE)
     if ending in _MAIL or name.endswith("message/rfc822"):
         return rewrite_mail(visitor, data)
-    if ending in _MAILBOX:
+    if ending in _MAILBOX or _is_mail(data, name):
         return rewrite_mailbox(visitor, data)
     encoding = encoding_of(data)
     is_rich = ending in _RICH or data.startswith(b"{\\rtf")
@@ -105,11 +106,30 @@ def _is_media(data: bytes) -> bool:
     return marked or data.startswith((*_PICTURES, *_MEDIA))
 
 
+# Two headers of those that a message has, in the first lines, perhaps behind that of a mailbox.
+_HEADERS = re.compile(
+    rb"(?:From [^\r\n]{3,300}\r?\n)?(?:[A-Za-z][A-Za-z-]{1,60}:[^\r\n]{0,998}\r?\n"
+    rb"(?:[ \t][^\r\n]{1,998}\r?\n){0,60}){2,400}"
+)
+_OF_MAIL = re.compile(
+    rb"(?i)^(?:received|return-path|delivered-to|message-id|mime-version):", re.MULTILINE
+)
+_FEWEST_HEADERS = 2
+
+
+def _is_mail(data: bytes, name: str) -> bool:
+    """Is a file without an ending a message or a mailbox, as servers store them?"""
+    if PurePath(name).suffix:
+        return False
+    head = _HEADERS.match(data)
+    return head is not None and len(_OF_MAIL.findall(head.group())) >= _FEWEST_HEADERS
+
+
 def is_document(data: bytes, name: str) -> bool:
     """Is it rewritten as a package or admitted unchanged, rather than edited as text?"""
     ending = PurePath(name).suffix.lower()
     endings = (*_MAIL, *_MAILBOX, *_RICH, *_OFFICE)
-    if data.startswith(_BINARY) or _is_media(data) or ending in endings:
+    if data.startswith(_BINARY) or _is_media(data) or ending in endings or _is_mail(data, name):
         return True
     return data[:1024].lstrip().startswith(b"%PDF-") or encoding_of(data) is None
 

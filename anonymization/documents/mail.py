@@ -5,6 +5,7 @@ from __future__ import annotations
 import email.errors
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from email import message_from_bytes, policy
 from email.charset import QP, Charset
 from email.generator import BytesGenerator
@@ -13,7 +14,6 @@ from email.message import Message
 from email.utils import collapse_rfc2231_value, formataddr, getaddresses
 from io import BytesIO
 from pathlib import PurePath
-from textwrap import wrap
 
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.labels import show_caption
@@ -21,10 +21,11 @@ from anonymization.documents.pictures import embedded_picture
 from anonymization.documents.visitor import Visitor, name_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.wording import private_site
-from anonymization.text.encodings import encoding_of, is_likely
+from anonymization.text.encodings import encoding_of, is_likely, writable
 from anonymization.text.masking.pieces import Piece, labelled
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.vault import decoded, encoded
+from anonymization.text.surrogates.networks import address_of
+from anonymization.text.vault import applied, decoded, encoded
 
 _ADDRESSES = frozenset(
     {"from", "to", "cc", "bcc", "sender", "reply-to", "resent-from", "resent-to"}
@@ -35,7 +36,6 @@ _FORMAL = frozenset(
 _DATES = frozenset({"date", "resent-date", "delivery-date"})
 _HOST = re.compile(r"\b(?:from|by|helo=?) ?([A-Za-z0-9][\w-]{0,62}(?:[.-][\w-]{1,62}){1,8})")
 _FOLD = re.compile(r"\r?\n[ \t]+")
-_WIDTH = 76  # characters of a line of a folded header
 _MARKS = re.compile(r"[:;,<>\"()]")
 _NAMES = (("content-type", "name"), ("content-disposition", "filename"))
 _FORMAL_PARAMETERS = frozenset(
@@ -65,7 +65,22 @@ def rewrite_mail(visitor: Visitor, data: bytes) -> bytes:
     ends = "\r\n" if b"\r\n" in data[:_HEAD] else "\n"
     kept = policy.compat32.clone(linesep=ends)
     BytesGenerator(out, mangle_from_=False, maxheaderlen=0, policy=kept).flatten(message)
-    return out.getvalue()
+    return _without_new_ends(out.getvalue(), data, parts, ends.encode())
+
+
+def _without_new_ends(
+    masked: bytes, data: bytes, parts: Sequence[Message], line_end: bytes
+) -> bytes:
+    """Without the last boundary of a message that was cut before it."""
+    for part in parts:
+        boundary = part.get_boundary()
+        if not part.is_multipart() or not boundary:
+            continue
+        last = b"--" + boundary.encode("ascii", "surrogateescape") + b"--"
+        if last not in data:
+            head, mark, tail = masked.rpartition(last)
+            masked = head + tail.removeprefix(line_end) if mark else masked
+    return masked
 
 
 _ENVELOPE = re.compile(rb"(?m)^From [^\r\n]{3,300}\r?\n")
@@ -85,11 +100,12 @@ def rewrite_mailbox(visitor: Visitor, data: bytes) -> bytes:
 
 
 def _mask_headers(visitor: Visitor, where: str, part: Message) -> None:
-    kept = list(part.items())
+    kept = list(part.raw_items())
     for name in {name for name, _ in kept}:
         del part[name]
     for name, value in kept:
-        part[name] = value if name.lower() in _FORMAL else _header(visitor, where, name, str(value))
+        is_formal = name.lower() in _FORMAL
+        part.set_raw(name, value if is_formal else _header(visitor, where, name, str(value)))
     for header, parameter in _NAMES:
         _mask_name(visitor, where, part, header, parameter)
     for header in ("content-type", "content-disposition"):
@@ -97,17 +113,59 @@ def _mask_headers(visitor: Visitor, where: str, part: Message) -> None:
 
 
 def _header(visitor: Visitor, where: str, name: str, raw: str) -> str:
-    plain = _FOLD.sub(" ", _decoded(raw))  # a date may be folded in its middle
+    """The header masked: bytes beyond ASCII in their encoding, words in their charset, folded."""
+    own, codec = _bare_bytes(raw)
+    unfolded = _FOLD.sub(" ", own)  # a date may be folded in its middle
+    plain = _FOLD.sub(" ", _decoded(own))
     edits = _header_edits(visitor, name, plain)
     if not edits:
         return raw
+    if plain == unfolded:
+        visitor.record(f"{where} {name}", edits)
+        folded = _applied_in_folds(own, edits)
+        return folded if codec is None else _written_bytes(folded, codec)
     masked = visitor.masked(f"{where} {name}", plain, edits)
-    if "\n" in raw and masked.isascii():
-        return "\n ".join(wrap(masked, _WIDTH, break_long_words=False, break_on_hyphens=False))
+    if masked.isascii():
+        return masked
     if name.lower() not in _ADDRESSES:
-        return _encoded(masked)
+        return _encoded(masked, _charset_of(own))
     pairs = getaddresses([masked.replace("\n", " ")])
-    return ", ".join(formataddr(pair) for pair in pairs) if masked.isascii() is False else masked
+    return ", ".join(formataddr(pair, _charset_of(own)) for pair in pairs)
+
+
+def _bare_bytes(raw: str) -> tuple[str, str | None]:
+    """A header with bytes beyond ASCII in the letters that they stand for, and their encoding.
+
+    Raises Refused where that is not sure.
+    """
+    if raw.isascii():
+        return raw, None
+    data = raw.encode("ascii", "surrogateescape")
+    codec = encoding_of(data)
+    if codec is None:
+        raise Refused(Refusal.ENCODING_UNSURE)
+    return decoded(data, codec), codec
+
+
+def _written_bytes(text: str, codec: str) -> str:
+    return encoded(writable(text, codec), codec).decode("ascii", "surrogateescape")
+
+
+def _applied_in_folds(text: str, edits: Sequence[Edit]) -> str:
+    """The folded text with the edits of its unfolded form, in which each fold is one blank."""
+    starts: list[int] = []
+    ends: list[int] = []
+    done = 0
+    for fold in [*_FOLD.finditer(text), None]:
+        stop = fold.start() if fold else len(text)
+        starts += range(done, stop)
+        ends += range(done + 1, stop + 1)
+        if fold:
+            starts.append(fold.start())
+            ends.append(fold.end())
+            done = fold.end()
+    moved = [replace(edit, start=starts[edit.start], end=ends[edit.end - 1]) for edit in edits]
+    return applied(text, moved)[0]
 
 
 def _header_edits(visitor: Visitor, name: str, plain: str) -> Sequence[Edit]:
@@ -115,7 +173,7 @@ def _header_edits(visitor: Visitor, name: str, plain: str) -> Sequence[Edit]:
         return visitor.look(Piece(plain, kind=EntityType.DATE))
     if name.lower() == "received":
         for match in _HOST.finditer(plain):
-            if private_site(match[1]):
+            if private_site(match[1]) and address_of(match[1]) is None:
                 visitor.look(Piece(match[1], kind=EntityType.ACCOUNT))
     if name.lower() in _ADDRESSES:
         for display, _ in getaddresses([plain]):
@@ -132,9 +190,21 @@ def _decoded(raw: str) -> str:
         return raw
 
 
-def _encoded(text: str) -> str:
+def _charset_of(raw: str) -> str:
+    """The charset of the words that a header encodes."""
+    try:
+        names = [charset for _, charset in decode_header(raw) if charset]
+    except email.errors.HeaderParseError:
+        names = []
+    return names[0] if names else "utf-8"
+
+
+def _encoded(text: str, charset: str) -> str:
     clean = text.encode("utf-8", "replace").decode("utf-8")
-    return clean if clean.isascii() else Header(clean, "utf-8", maxlinelen=998).encode()
+    try:
+        return Header(clean, charset, maxlinelen=998).encode()
+    except UnicodeEncodeError:
+        return Header(clean, "utf-8", maxlinelen=998).encode()
 
 
 def _mask_name(visitor: Visitor, where: str, part: Message, header: str, parameter: str) -> None:
@@ -188,7 +258,6 @@ def _mask_body(visitor: Visitor, where: str, part: Message) -> None:
         masked = encoded(masked_text, charset)
     except UnicodeEncodeError:
         charset, masked = "utf-8", encoded(masked_text, "utf-8")
-    if charset != (part.get_content_charset() or ""):
         part.set_param("charset", charset)
     was = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
     if was in ("", "7bit") and masked.isascii():
@@ -197,7 +266,8 @@ def _mask_body(visitor: Visitor, where: str, part: Message) -> None:
     if was in ("8bit", "binary", "", "7bit") and charset == "utf-8":
         part.set_payload(masked.decode("ascii", "surrogateescape"))
         return
-    is_quoted = was == "quoted-printable" or charset != "utf-8" or text.isascii()
+    is_legacy = was != "base64" and (charset != "utf-8" or text.isascii())
+    is_quoted = was == "quoted-printable" or is_legacy
     _put(part, masked, "quoted-printable" if is_quoted else "base64")
 
 

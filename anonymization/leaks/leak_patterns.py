@@ -14,7 +14,7 @@ from anonymization.leaks.contracts import Encoding, LeakConfig, PrivateValue
 from anonymization.leaks.matcher import MIN_PATTERN, Matcher
 from anonymization.text.contracts import EntityType
 from anonymization.text.spelling.known_values import ROOM, SPREAD, known_value
-from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
+from anonymization.text.spelling.normal_form import Origins, is_whole, joins_kana, skeleton
 from data.randomness import keyed_hash
 
 _STAGE = "leak-scan"
@@ -22,6 +22,7 @@ _MIN_BASE64 = 7  # characters of base64 that a value fixes, from which it is loo
 _MIN_UTF16 = 6  # bytes; shorter ones occur by chance in compressed data
 _MIN_DISGUISED = 8  # characters; shorter ones are other words by chance
 _DIGEST_CHARS = 32
+_KANA_BYTES = 3  # of a katakana in UTF-8
 _CHUNK = 1 << 22  # bytes decoded at a time
 _MARGIN = 256  # bytes around a value that may decide
 _SAMPLE, _STRAY = 1 << 16, 0.01  # bytes, and the share of them up to which a text is UTF-8
@@ -133,7 +134,9 @@ class LeakPatterns:
         if form.encoding is Encoding.BASE64:
             return self._is_encoded(data, start, form, len(pattern))
         if form.encoding is Encoding.RAW:
-            return self._is_whole(data, start, start + len(pattern), form.value_index)
+            end = start + len(pattern)
+            in_kana = _is_seam(data, start) or _is_seam(data, end)
+            return not in_kana and self._is_whole(data, start, end, form.value_index)
         return True
 
     def _is_whole(self, data: bytes, start: int, end: int, value_index: int) -> bool:
@@ -210,6 +213,12 @@ class _Table:
     def find(self, data: bytes) -> Iterator[tuple[int, Form, bytes]]:
         for start, number in self._matcher.find(data):
             yield start, self._forms[number], self._patterns[number]
+
+
+def _is_seam(data: bytes, at: int) -> bool:
+    """Does a word in katakana go on beyond this offset of UTF-8?"""
+    before = data[max(0, at - _KANA_BYTES) : at].decode("utf-8", "ignore")
+    return joins_kana(before + data[at : at + _KANA_BYTES].decode("utf-8", "ignore"))
 
 
 def _text(data: bytes) -> str:

@@ -252,6 +252,7 @@ VALUE_FORMS = tuple(
         _LOGGED,
         _DAY_MONTH_YEAR,
         _MONTH_DAY_YEAR,
+        rf"{_VALUE_DAY} {_NAME} (?P<y>\d\d)(?![\d:])",
         rf"{_VALUE_DAY}(?: of)? (?P<name>{MONTH_NAME})\b",
         rf"{_NAME} {_VALUE_DAY}",
         rf"{_NAME},?(?: of)? {_VALUE_YEAR}",

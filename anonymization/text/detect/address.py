@@ -174,15 +174,22 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
         if before:
             begin = before.start()
     end = _end(text, begin, end)
+    if _COUNTED.fullmatch(text, begin, end):
+        return None
     if _NO_HOUSE.fullmatch(text, begin, end) or _VERSION.match(text, end - (text[end - 1] == ".")):
         return None
     return (begin, end) if end - begin >= 6 else None
 
 
-# `14 Aug 2025 09`, `2024 versus 2025`, and a version: `1 Standout 2` before `.0`.
+# `14 Aug 2025 09`, `14 AUG 95 09`, `2024 versus 2025`, and a version: `1 Standout 2` before `.0`.
 _NO_HOUSE = re.compile(
-    rf"\d{{1,2}},? {MONTH_NAME}\.?,? (?:19|20)\d\d(?:,? \d{{1,2}})?"
+    rf"(?i)\d{{1,2}},? {MONTH_NAME}\.?,? (?:19|20)?\d\d(?:,? \d{{1,2}})?"
     r"|(?:19|20)\d\d[^\d\n]{1,30}(?:19|20)\d\d"
+)
+# What counts on, where a number of a house would be: `Park Service Term 3`.
+_COUNTED = re.compile(
+    r"\D*\b(?:Term|Week|Chapter|Session|Season|Sprint|Lesson|Module|Version|Figure|Table|Grade|Round)"
+    r" \d{1,3}\b\D*"
 )
 _VERSION = re.compile(r"\.\d+(?![\d.]*[a-z]{2})")
 

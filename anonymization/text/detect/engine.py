@@ -45,6 +45,7 @@ from anonymization.text.detect.strict import beside_codes, doubting, find_strict
 from anonymization.text.detect.weight import Weight, names_again, weights
 from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
+from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
@@ -334,6 +335,15 @@ class TextDetector:
         return known
 
     def _settle(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Those that stay; until then an address of nobody's keeps others from reading it."""
+        return tuple(
+            finding
+            for finding in self._read(text, findings)
+            if finding.type is not EntityType.IP_ADDRESS
+            or not is_nobodys(text[finding.start : finding.end])
+        )
+
+    def _read(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         wanted = (finding for finding in without_keys(text, findings) if self._wanted(finding))
         settled = resolve(
             text, (whole for each in wanted for whole in whole_names(text, each, self.dictionary))

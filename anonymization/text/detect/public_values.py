@@ -26,7 +26,12 @@ _FISCAL = re.compile(
     r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?(?: (?:to|until|-)) )?\Z"
 )
 _STATUTE = re.compile(r"(?:Act|Code|Law|Convention|Treaty|Constitution|Ordinance) of\s{1,4}\Z")
-_BUILT = re.compile(r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z")
+# Of a build, and of a package in a log of TeX: `article.cls 1994/06/02`.
+_BUILT = re.compile(
+    r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z|tex\w{0,4} ?<\Z"
+    r"|(?:^|\n|\()(?:file|package|document (?:class|style))\W{1,2}[\w.-]{1,40},? \Z"
+)
+_NUMBERED_VERSION = re.compile(r"[ >]{1,2}(?:v|ver\.? ?|version )\d")
 _HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
 _SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
 _UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
@@ -76,4 +81,5 @@ def _is_constant(text: str, finding: Finding, value: str) -> bool:
     if is_rule or _EPOCH_BEGIN.fullmatch(value):
         return True
     before = text[max(0, start - 40) : start]
-    return any(rule.search(before) for rule in (_BUILT, _FISCAL, _STATUTE))
+    is_named = any(rule.search(before) for rule in (_BUILT, _FISCAL, _STATUTE))
+    return is_named or _NUMBERED_VERSION.match(text, finding.end) is not None

@@ -7,7 +7,6 @@ in data/contexts.toml.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from anonymization.text import identity_numbers
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
+from anonymization.text.surrogates.networks import address_of
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
@@ -111,14 +111,8 @@ def crypto_wallet(value: str) -> bool:
 
 
 def ip_address(value: str) -> bool:
-    """An address of a host; loopback, unspecified and broadcast addresses identify nobody."""
-    try:
-        address = ipaddress.ip_address(value.split("/")[0])
-    except ValueError:
-        return False
-    if address.is_private and str(address).endswith(".0.0"):
-        return False  # a wide private network, as every set of rules names it
-    return not (address.is_loopback or address.is_unspecified or value.startswith("255."))
+    """An address in any of its forms; whose it is, is asked when all has been found."""
+    return address_of(value.split("/")[0]) is not None
 
 
 def phone(value: str) -> bool:

@@ -42,6 +42,7 @@ class Weight(IntEnum):
 _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
 _STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
+_CELL_ENDS = re.compile("'[,)]")  # of a row, whose values no program reads as names
 # A title or another word that is cut short: no firm is called that.
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
 _NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
@@ -276,7 +277,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if finding.type is EntityType.ACCOUNT:
         return _of_login(text, finding, value, dictionary)
     if finding.type is EntityType.SECRET:
-        is_code = _IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value)
+        is_cell = _CELL_ENDS.match(text, finding.end) and text[finding.start - 1] == "'"
+        is_code = not is_cell and (_IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value))
         return Weight.NONE if is_code else Weight.SURE
     if finding.recognizer in _LABELLED:
         return _of_label(text, finding, value, dictionary)

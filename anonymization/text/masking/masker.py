@@ -69,6 +69,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)+")
 _NAME_LETTERS = re.compile(r"[^\W\d_]+")
 _JOINING = frozenset("-_")
 _SHORTEST_REST = 3  # characters of what is beside code
+_DATE = EntityType.DATE
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
@@ -127,7 +128,8 @@ class Masker:
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
         names_before = len(self._full_names)
-        detected = list(zip(fresh, self._detector.find(clean), strict=True))
+        findings_of = _whole_columns(fresh, self._detector.find(clean))
+        detected = list(zip(fresh, findings_of, strict=True))
         for piece, findings in detected:
             self._learn_addresses(piece, findings)
         for piece, findings in detected:
@@ -155,7 +157,7 @@ class Masker:
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
-            self._replace(unknown, self._in_japanese(fresh))
+            self._replace(unknown, fresh)
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
@@ -297,9 +299,13 @@ class Masker:
         recognizer = LISTED if is_listed else FROM_VAULT
         return Edit(occurrence.start, occurrence.end, new, kind, recognizer, 1.0)
 
-    def _replace(self, values: Sequence[tuple[EntityType, str]], japanese: frozenset[str]) -> None:
+    def _replace(self, values: Sequence[tuple[EntityType, str]], pieces: Sequence[Piece]) -> None:
         if self.vault.mode is Mode.SURROGATE:
-            self._surrogates.learn(values, japanese)
+            dates = [
+                [piece.value[f.start : f.end] for f in self._findings[piece] if f.type is _DATE]
+                for piece in pieces
+            ]
+            self._surrogates.learn(values, self._in_japanese(pieces), dates)
         for kind, value in values:
             new = self._new(kind, value)
             if kind is EntityType.ACCOUNT and value.casefold() in self._identifiers:
@@ -358,6 +364,33 @@ class Masker:
             placeholder = f"<{kind.value}_{number}>"
             if placeholder not in self._native:
                 return placeholder
+
+
+_IDS = frozenset({EntityType.PERSON_NUMBER, EntityType.CASE_NUMBER, EntityType.ACCOUNT})
+_FEWEST_SERIALS, _SPARSE = 5, 1.5  # numbers of a column, and the last of a counter per number
+
+
+def _whole_columns(
+    pieces: Sequence[Piece], findings: Sequence[Sequence[Finding]]
+) -> list[Sequence[Finding]]:
+    """The findings with columns of serial numbers masked wholly, or left if they only count."""
+    columns: dict[str, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        if piece.lead and piece.value.isascii() and piece.value.isdigit():
+            columns.setdefault(piece.label, []).append(number)
+    whole = list(findings)
+    for rows in columns.values():
+        kinds = {finding.type for row in rows for finding in findings[row] if finding.type in _IDS}
+        if not kinds or len(rows) < _FEWEST_SERIALS:
+            continue
+        serials = {int(pieces[row].value) for row in rows}
+        is_counter = min(serials) <= 1 and max(serials) <= _SPARSE * len(serials)
+        for row in rows:
+            others = [finding for finding in findings[row] if finding.type not in _IDS]
+            span = pieces[row].lead, len(pieces[row].text)
+            serial = Finding(*span, min(kinds), FIELD, 1.0)
+            whole[row] = others if is_counter or others else [serial]
+    return whole
 
 
 def _occurring(
@@ -483,7 +516,10 @@ def _hosts_of_mail(
     if not own:
         return set()
     ends = trie_pattern(own)
-    host = re.compile(rf"(?i)(?<![\w.@+-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{ends})(?![\w-]|\.\w)")
+    host = re.compile(
+        rf"(?i)(?<![\w.@+-])(?:\$\{{?\w{{1,40}}\}}?\.)?"
+        rf"((?:[a-z0-9-]{{1,63}}\.){{0,4}}(?:{ends}))(?![\w-]|\.\w)"
+    )
     return {(EntityType.ACCOUNT, hit) for piece in pieces for hit in host.findall(piece.value)}
 
 

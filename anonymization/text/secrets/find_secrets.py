@@ -46,6 +46,7 @@ from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
 from data.text.scripts import HAN
 
+_WORDS = load_table(__package__, "words.toml")
 _NAMED_SCORE = 0.85
 _LEFT = re.compile(r"[a-z0-9_.\-]{0,40}\Z")
 _RIGHT = re.compile(r"[a-z0-9_.\-]{0,40}")
@@ -151,6 +152,23 @@ def _find_of_commands(text: str) -> Iterator[Finding]:
             yield Finding(*match.span("v"), EntityType.SECRET, "secret.named", _NAMED_SCORE)
 
 
+# A user and a password in two lines of settings, whatever the password is.
+_OF_SETTINGS = re.compile(
+    r"(?im)^[ \t]{0,40}(?:[\w.-]{1,60}[._-])?(?:user(?:[_-]?name)?|name|login|account)"
+    r"(?P<mark>: |[ \t]?=[ \t]?)[^\s\"'`$<>{}(),;]{2,64}[ \t]*\r?\n"
+    r"[ \t]{0,40}(?:[\w.-]{1,60}[._-])?pass(?:word|wd)?(?P=mark)"
+    r"(?P<v>[A-Za-z0-9][^\s\"'`$<>{}(),;]{3,63})(?=[ \t]*\r?$)"
+)
+_NO_PASSWORDS = frozenset(_WORDS["no_passwords"])
+
+
+def _find_of_settings(text: str) -> Iterator[Finding]:
+    for match in _OF_SETTINGS.finditer(text):
+        value = match["v"]
+        if not is_placeholder(value) and value.lower() not in _NO_PASSWORDS:
+            yield Finding(*match.span("v"), EntityType.SECRET, "secret.named", _NAMED_SCORE)
+
+
 def _is_secret(name: str, value: str, rest: str) -> bool:
     if _COMPUTED.search(value) or _DIGEST.search(value):
         return False  # a template that a program fills in, perhaps with drawn characters; an image
@@ -217,7 +235,7 @@ _MIN_NUMBER = 16
 _SEPARATORS = re.compile(r"[-_.~]")
 _MIN_PART, _MIN_CORE = 8, 11  # characters between separators; names of models have fewer
 _MIN_DOTTED, _MOST_DOTS = 10, 2
-_OPEN_IDS: tuple[str, ...] = tuple(load_table(__package__, "words.toml")["open_ids"])
+_OPEN_IDS: tuple[str, ...] = tuple(_WORDS["open_ids"])
 _WORD = re.compile(rf"(?<![\w./\\=(\[{{<-])[A-Za-z]{{1,15}}(?![\w/\\=(\[{{>-])|[{HAN}]{{2}}")
 _MIN_WORDS = 3
 # Parts of a value that SOPS has encrypted: it opens nothing without its key.
@@ -234,7 +252,7 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
             continue
         if _POINTER.fullmatch(run) or text.startswith("::", end):
             continue  # an address in memory, a class before its member
-        if _is_half(text, start, end):
+        if _is_half(text, start, end) or _is_of_log(text, start, end):
             continue
         if has_uuid(run) and is_example(folded, start):
             continue
@@ -361,6 +379,11 @@ def _is_half(text: str, start: int, end: int) -> bool:
     )
 
 
+def _is_of_log(text: str, start: int, end: int) -> bool:
+    """Is it the place in a queue, behind the program that logs: `sendmail[487]: …:`?"""
+    return text[max(0, start - 3) : start] == "]: " and text[end : end + 2] == ": "
+
+
 def find_secrets(text: str) -> list[Finding]:
     """The secrets in `text`, sorted, without overlap; the time is linear in its length.
 
@@ -468,6 +491,7 @@ def _plain_secrets(text: str) -> list[Finding]:
         *find_kubernetes(text, folded),
         *_find_named(text, folded),
         *_find_of_commands(text),
+        *_find_of_settings(text),
         *_find_bare(text, folded),
     ]
     return _merged(text, findings)

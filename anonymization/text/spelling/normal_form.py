@@ -131,7 +131,12 @@ def is_whole(text: str, start: int, end: int) -> bool:
 def _is_in_kana(text: str, start: int, end: int) -> bool:
     """Is it a part of a longer word in katakana?"""
     seams = (text[start - 1 : start + 1] if start else "", text[end - 1 : end + 1])
-    return any(_KATAKANA.fullmatch(seam) for seam in seams)
+    return any(map(joins_kana, seams))
+
+
+def joins_kana(seam: str) -> bool:
+    """Are the two characters at a seam of one word in katakana?"""
+    return _KATAKANA.fullmatch(seam) is not None
 
 
 def is_apart(text: str, start: int, end: int) -> bool:

@@ -15,6 +15,7 @@ from functools import cache
 
 from numpy.random import Generator
 
+from anonymization.text.surrogates.networks import Networks
 from data.randomness import keyed_generator
 from data.text.folding import fold_case, fold_width
 from data.text.lexicon import load_table
@@ -42,6 +43,7 @@ class Lexicon:
     company_ends_zh: tuple[str, ...]
     company_lines_zh: tuple[str, ...]
     place_words: frozenset[str]
+    street_ends: frozenset[str]
     place_ends_zh: tuple[str, ...]
     place_lead_zh: tuple[str, ...]
     regions_zh: tuple[str, ...]
@@ -62,7 +64,15 @@ class Lexicon:
 
 
 _CHARACTERS = ("zh_families", "zh_given")
-_SETS = ("person_words", "company_words", "place_words", "mailboxes", "url_words", "machine_words")
+_SETS = (
+    "person_words",
+    "company_words",
+    "place_words",
+    "street_ends",
+    "mailboxes",
+    "url_words",
+    "machine_words",
+)
 
 
 @cache
@@ -90,6 +100,9 @@ _HEX_LETTERS = "abcdef"
 _HIRAGANA = "あいうえおかきくけこさしすせそたちつてとなにのはまみむもやゆよらりるれろ"
 _KATAKANA = "アイウエオカキクケコサシスセソタチツテトナニノハマミムモヤユヨラリルレロ"
 _HALF_KATAKANA = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛ"
+_OF_SOUND = "ーｰﾞﾟ"  # they lengthen or voice the sound before them
+# Encodings of files that hold some Han characters and not others.
+_NARROW = ("cp932", "big5hkscs")
 _DECIMAL = re.compile(r"\d{2,}\.\d+")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
 
@@ -133,6 +146,22 @@ def counting_number(rng: Generator, count: int) -> str:
     return pick(rng, _DIGITS[1:]) + digits(rng, count - 1)
 
 
+def keeps_encodings(value: str, new: str) -> bool:
+    """Can the new value be written in each narrow encoding in which the old one can?"""
+    return value.isascii() or all(
+        can_be_written(new, codec) for codec in _NARROW if can_be_written(value, codec)
+    )
+
+
+def can_be_written(text: str, codec: str) -> bool:
+    """Has the encoding all characters of the text?"""
+    try:
+        text.encode(codec)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def same_shape(value: str, rng: Generator) -> str:
     """Each letter, digit and Han character replaced by a random one of its kind; all else stays.
 
@@ -153,11 +182,14 @@ def _like(char: str, rng: Generator, letters: str) -> str:
             return letter.upper() if char.isupper() else letter
         return char
     if is_han(char):
-        return pick(rng, lexicon().zh_given)
+        new = pick(rng, lexicon().zh_given)
+        while not keeps_encodings(char, new):
+            new = pick(rng, lexicon().zh_given)
+        return new
     if "\u3041" <= char <= "\u3096":
         return pick(rng, _HIRAGANA)
-    if char == "ー":
-        return char  # it lengthens the sound before it
+    if char in _OF_SOUND:
+        return char
     if "\u30a1" <= char <= "\u30fa":
         return pick(rng, _KATAKANA)
     if "\uff66" <= char <= "\uff9d":
@@ -248,6 +280,7 @@ class SurrogateTable:
         self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
         self._key = key
         self._vocabulary = vocabulary
+        self.networks = Networks(self.generator)
         self._surrogates: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._taken: set[tuple[str, str]] = set()
 
@@ -278,7 +311,8 @@ class SurrogateTable:
         new = ""
         for attempt in range(_ATTEMPTS):
             new = draw(rng, attempt)
-            if new.casefold() != token and self._free(space, new, fresh):
+            is_other = new.casefold() != token and keeps_encodings(token, new)
+            if is_other and self._free(space, new, fresh):
                 break
         self._surrogates[space][salted] = new
         self._taken.add((_POOLS.get(space, space), new.casefold()))

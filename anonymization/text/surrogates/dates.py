@@ -23,7 +23,7 @@ _DAYS_PER_MONTH = 30.4375
 _MONTHS_PER_YEAR = 12
 # `May 14 09:30:00 2026`, as mailboxes and `date` write it.
 _OF_MAIL = re.compile(
-    rf"(?P<name>{MONTH_NAME}) {{1,2}}(?P<d>\d{{1,2}}) \d\d:\d\d:\d\d(?: [A-Z]{{3,4}})? "
+    rf"(?P<name>{MONTH_NAME}) {{1,2}}(?P<d>\d{{1,2}}) \d\d:\d\d(?::\d\d)?(?: [A-Z]{{3,4}})? "
     r"(?P<y>(?:19|20)\d\d)"
 )
 _RANGE = re.compile(
@@ -49,6 +49,7 @@ _MONTH = re.compile(r"(?P<m>\d{1,2})月(?P<part>[底末初])?")
 _WEEKS = (54, 155)
 _MOST_BESIDE = 2  # days that a shift may differ from whole months, so that months alone fit
 _ANY_YEAR = 2024
+_LAST_FIGURE = 9
 
 
 class Shift:
@@ -64,7 +65,6 @@ class Shift:
         self._padded: Counter[str] = Counter()  # by separator: dates with less those without
         self._day_first: Counter[str] = Counter()  # by separator, as far as figures show it
         self._days: set[date] = set()  # whose order is certain
-        self._years: dict[tuple[int, int], int] = {}  # of days by month and day
         self.age = int(rng.integers(1, 4)) * sign
 
     def date(self, value: str, rng: Generator) -> str:
@@ -182,8 +182,6 @@ class Shift:
         day = _day(match, day_first=figures is not None and figures[0] > _MONTHS_PER_YEAR)
         if day is not None:
             self._days.add(day)
-            known = self._years.get((day.month, day.day), day.year)
-            self._years[day.month, day.day] = max(known, day.year)
 
     def _is_day_first(self, match: re.Match[str]) -> bool:
         """As the figures show, else as others with this mark do, else what is nearer to days whose
@@ -209,10 +207,7 @@ class Shift:
     def _shifted(
         self, year: int | None, month: int | None, day: int | None
     ) -> tuple[int, int, int]:
-        """A month or year moves with the day in its middle, a day without a year as the same day
-        with one does."""
-        if year is None and month and day:
-            year = self._years.get((month, day))
+        """A month or year moves with the day in its middle; days without a year are all of one."""
         moved = date(year or self.year, month or 7, day or (15 if month else 1))
         moved += timedelta(days=self.days)
         return moved.year, moved.month if month else 0, moved.day if day else 0
@@ -283,6 +278,8 @@ def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool, p
             written.append(ordinal_suffix(day))
         else:
             width = len(old) if name == "y" else 2 if padded else 1
+            if name == "d" and written[-1].endswith("  ") and parts["d"] > _LAST_FIGURE:
+                written[-1] = written[-1][:-1]  # `Mar  1`, as mailboxes write it
             written.append(f"{parts[name] % 10 ** max(2, len(old)):0{width}d}")
         done = end
     return "".join(written) + match.string[done : match.end()]

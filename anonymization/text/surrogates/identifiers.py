@@ -220,7 +220,8 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     """A case, employee or customer number: its digits are replaced, and its prefix stays."""
     if not any(map(str.isdigit, value)):
         return coded(table, value, salt)
-    return _in_parts(table, "coded", value, salt, _counted)
+    is_plain = value.isdecimal() and not _YEAR.fullmatch(value)  # 75 is no other than 075
+    return _in_parts(table, "coded", value, salt, _paid if is_plain else _counted)
 
 
 def amount(table: SurrogateTable, value: str, salt: str) -> str:

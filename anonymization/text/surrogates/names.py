@@ -26,6 +26,7 @@ from anonymization.text.surrogates.assignment import (
     same_shape,
     stem,
 )
+from data.text.numerals import ordinal_suffix
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
 _JA_FAMILY, _JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
@@ -311,7 +312,12 @@ def _zh_given(size: int) -> Draw:
 
 
 PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "number", "code"
-_PARTS = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+")
+_CANADIAN, _CANADIAN_FIRST = "ABCEGHJKLMNPRSTVWXYZ", "ABCEGHJKLMNPRSTVXY"
+_OF_CANADA = rf"[{_CANADIAN_FIRST}]\d[{_CANADIAN}][ -]?\d[{_CANADIAN}]\d(?![^\W_])"
+_ORDINAL = r"\d+(?:st|nd|rd|th)(?![^\W_])"
+_PARTS = re.compile(
+    rf"(?<![^\W_])(?:{_OF_CANADA}|{_ORDINAL})|[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+"
+)
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
 _JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目|番地")
@@ -360,11 +366,17 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
         word = match.group()
         if word.isdecimal():
             return _number(table, word, salt)
+        if word[0].isdecimal():  # 5th
+            number = int(_number(table, word[:-2], salt))
+            return f"{number}{ordinal_suffix(number)}"
+        if word[1:2].isdecimal():
+            return _canadian_code(table, word, salt)
         if is_han(word[0]):
             after_number = value[: match.start()][-1:].isdecimal()
             return _chinese_place(table, word, after_number, salt)
         folded = word.casefold()
-        if folded in keep:
+        is_last = value[match.end() : match.end() + 1] in ("", ",", ";", "\n")
+        if folded in keep or (is_last and match.start() and folded in lexicon().street_ends):
             return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
@@ -376,6 +388,19 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
 def _number(table: SurrogateTable, word: str, salt: str) -> str:
     draw: Draw = lambda rng, _: digits(rng, len(word)).replace("0", "7", 1)  # noqa: E731
     return table.token(f"{_NUMBER}{len(word)}", word, draw, salt, fresh=False)
+
+
+def _canadian_code(table: SurrogateTable, word: str, salt: str) -> str:
+    """Another postal code of the same province, of the letters that Canada uses."""
+
+    def draw(rng: Generator, _: int) -> str:
+        new = [
+            pick(rng, _CANADIAN) if char.isalpha() else digits(rng, 1) if char.isdigit() else char
+            for char in word[1:]
+        ]
+        return word[0] + "".join(new)
+
+    return table.token(_CODE, word, draw, salt, fresh=False)
 
 
 def _code(table: SurrogateTable, word: str, salt: str) -> str:

@@ -5,9 +5,8 @@ Parts of them that are parts of known names agree with these names.
 
 from __future__ import annotations
 
-import ipaddress
 import re
-from collections import ChainMap, defaultdict
+from collections import ChainMap
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -33,6 +32,7 @@ from anonymization.text.surrogates.names import (
     given_name,
     initial,
 )
+from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
 from data.text.scripts import has_han, has_kana
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -114,10 +114,6 @@ _URL = re.compile(
 )
 _WORDS = re.compile(r"[^\W_]+")
 _NAMED = (STEM, PLACE)
-_TEST_NETS = ("192.0.2.0", "198.51.100.0", "203.0.113.0")  # RFC 5737
-_BENCHMARK_NET = int(ipaddress.IPv4Address("198.18.0.0"))  # RFC 2544: 2^17 addresses
-_DOCUMENTATION_NET = int(ipaddress.IPv6Address("2001:db8::"))  # RFC 3849
-_TEST_NETS_ATTEMPTS = 60
 
 
 def email(table: SurrogateTable, value: str, salt: str) -> str:
@@ -129,12 +125,29 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     local, at, domain = value.rpartition("@")
     if not at:
         return handle(table, value, salt)
-    kept = local.casefold() in lexicon().mailboxes
+    kept = _is_role(local)
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
     stays = {name: name for name in stated if new_host != domain}
+    drawn = _MESSAGE.fullmatch(local)
+    if drawn:  # its queue is named in the log beside it
+        time = handle(table, drawn["time"] or "", salt)
+        return f"{time}{drawn['queue'] or drawn['whole']}{at}{new_host}"
     shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
+
+
+# The name of a message: when it came, and the place in a queue that it had.
+_MESSAGE = re.compile(
+    r"(?P<time>\d{8,17}\.)(?P<queue>(?=[A-F]{0,20}\d)[0-9A-F]{6,20})"
+    r"|(?P<whole>[0-9A-Za-z]{6,7}-000[0-9A-Za-z]{3,8}(?:-[0-9A-Za-z]{2,4})?)"
+)
+
+
+def _is_role(local: str) -> bool:
+    """Does the name before the sign say an office or a service (RFC 2142), and nobody's name?"""
+    roles, folded = lexicon().mailboxes, local.casefold()
+    return folded in roles or all(part in roles for part in re.split(r"[._+-]", folded))
 
 
 _LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain"
@@ -156,12 +169,16 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     Machines of one domain share its surrogate; words that say what a machine is for stay.
     """
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
-        return domain if domain == "localhost" else ip_address(table, domain, salt)
+        stays = domain == "localhost" or is_nobodys(domain)
+        return domain if stays else ip_address(table, domain, salt)
     parts = _HOST_PARTS.fullmatch(domain.casefold())
     own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")
     draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
     new = table.token(_HOST, own.casefold(), draw, salt)
     return f"{_machine(table, parts['machine']) if parts else ''}{new}.{end}"
+
+
+_SHORT_NUMBER = 2  # digits
 
 
 def _machine(table: SurrogateTable, labels: str) -> str:
@@ -170,14 +187,28 @@ def _machine(table: SurrogateTable, labels: str) -> str:
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
-        if word in keep or (len(word) == 1 and word.isalpha()):
+        is_short = len(word) <= _SHORT_NUMBER and word.isdigit()  # the second of several machines
+        if word in keep or is_short or (len(word) == 1 and word.isalpha()):
             return word
         draw: Draw = lambda rng, attempt: (  # noqa: E731
             digits(rng, len(word)) if word.isdigit() else stem(rng, attempt).lower()
         )
         return table.token("machine", word, draw, fresh=not word.isdigit())
 
-    return _LABEL_PARTS.sub(part, labels)
+    written, done = [], 0
+    for match in IN_HOST.finditer(labels):
+        written += [
+            _LABEL_PARTS.sub(part, labels[done : match.start()]),
+            _addressed(table, match.group()),
+        ]
+        done = match.end()
+    return "".join(written) + _LABEL_PARTS.sub(part, labels[done:])
+
+
+def _addressed(table: SurrogateTable, label: str) -> str:
+    """The label of a host that shows its address."""
+    stays = address_of(label) is None or is_nobodys(label)
+    return label if stays else ip_address(table, label, "")
 
 
 def url(table: SurrogateTable, value: str, salt: str) -> str:
@@ -215,53 +246,15 @@ def _tail(table: SurrogateTable, rest: str, salt: str) -> str:
 
 
 def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
-    """An address from the networks reserved for examples; prefix length and port stay."""
+    """An address that nobody can have, in the same network; prefix length and port stay."""
     core, slash, mask = value.partition("/")
     bare = core.strip("[]")
-    try:
-        version = ipaddress.ip_address(bare).version
-    except ValueError:
+    address = address_of(bare)
+    if address is None:
         draw: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
         return table.token(_ADDRESS, value.casefold(), draw, salt)
-    if version == 4 and ipaddress.ip_address(bare) in _PRIVATE[bare.split(".")[0]]:
-        return core.replace(bare, _private(table, bare, salt)) + slash + mask
-    new = table.token(_ADDRESS, bare.casefold(), _ipv4 if version == 4 else _ipv6, salt)
-    return core.replace(bare, new) + slash + mask
-
-
-_PRIVATE = defaultdict(
-    lambda: ipaddress.ip_network("0.0.0.0/32"),
-    {net.split(".")[0]: ipaddress.ip_network(net)
-     for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")},
-)  # fmt: skip
-
-
-def _private(table: SurrogateTable, value: str, salt: str) -> str:
-    """An address of the same private network (RFC 1918); one subnet has one surrogate."""
-    first, second, third, last = value.split(".")
-
-    def subnet(rng: Generator, _: int) -> str:
-        kept = second if first == "192" else str(int(rng.integers(16, 32)))
-        return f"{first}.{kept}.{int(rng.integers(0, 256))}"
-
-    def host(rng: Generator, _: int) -> str:
-        return str(int(rng.integers(2, 255)))
-
-    net = table.token(f"{_ADDRESS}.net", f"{first}.{second}.{third}", subnet, "", fresh=False)
-    if last in ("0", "1", "255"):
-        return f"{net}.{last}"
-    return f"{net}." + table.token(f"{_ADDRESS}.{net}", last, host, salt, fresh=False)
-
-
-def _ipv4(rng: Generator, attempt: int) -> str:
-    if attempt < _TEST_NETS_ATTEMPTS:
-        base = _TEST_NETS[int(rng.integers(len(_TEST_NETS)))]
-        return f"{base[:-1]}{int(rng.integers(1, 255))}"
-    return str(ipaddress.IPv4Address(_BENCHMARK_NET + int(rng.integers(1, 1 << 17))))
-
-
-def _ipv6(rng: Generator, attempt: int) -> str:
-    return str(ipaddress.IPv6Address(_DOCUMENTATION_NET + int(rng.integers(1, 1 << 62))))
+    new = table.networks.of(address)
+    return core.replace(bare, written_like(new, bare)) + slash + mask
 
 
 _NUMBERED = re.compile(r"[A-Z]{1,4}[-_]?\d{2,12}")  # U0047, of the same person as C0047
@@ -277,6 +270,8 @@ def account(table: SurrogateTable, value: str, salt: str) -> str:
         return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
     if _NUMBERED.fullmatch(value):
         return numbered(table, value, salt)
+    if not salt and table.knows(_HOST, value.casefold()):  # the machine of an address
+        return cased_like(table.tokens(_HOST)[value.casefold()], value)
     if any(map(str.isalnum, value)) or has_han(value):
         return handle(table, value, salt)
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from anonymization.text.contracts import EntityType, kinds
 from anonymization.text.surrogates.assignment import (
@@ -12,6 +12,7 @@ from anonymization.text.surrogates.assignment import (
     ScopeVocabulary,
     SurrogateTable,
     cased_like,
+    keeps_encodings,
     lexicon,
     pick,
     same_shape,
@@ -106,11 +107,14 @@ class Surrogates:
         self._owners: dict[str, tuple[EntityType, str]] = {}
 
     def learn(
-        self, values: Iterable[tuple[EntityType, str]], japanese: frozenset[str] = frozenset()
+        self,
+        values: Iterable[tuple[EntityType, str]],
+        japanese: frozenset[str] = frozenset(),
+        dates: Iterable[Sequence[str]] = (),
     ) -> None:
         """Give surrogates to new values: names first, full names before parts of them.
 
-        Those in `japanese` stand in Japanese texts.
+        Those in `japanese` stand in Japanese texts; `dates` are those of each text.
         """
         self._table.japanese |= japanese
         values = set(values)
@@ -122,7 +126,7 @@ class Surrogates:
         )
         for value in sorted(value for kind, value in values if kind is EntityType.DATE):
             self._shift.watch(value)
-        years = Counter(
+        years = _years_beside(dates) or Counter(
             year
             for kind, value in values
             if kind is EntityType.DATE
@@ -130,6 +134,8 @@ class Surrogates:
         )
         if years:
             self._shift.year = int(min(years, key=lambda year: (-years[year], year)))
+        addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
+        self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
         for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
 
@@ -158,12 +164,13 @@ class Surrogates:
             make = organization
         for attempt in range(_ATTEMPTS):
             new = make(self._table, value, f"#{attempt}" if attempt else "")
-            if self._fits(new, value, owner, fresh=attempt < _FRESH_ATTEMPTS):
+            fresh = attempt < _FRESH_ATTEMPTS and kind is not EntityType.IP_ADDRESS
+            if self._fits(new, value, owner, fresh=fresh):
                 return self._owned(new, owner)
         return self._owned(self._last_resort(kind, value, owner), owner)
 
     def _fits(self, new: str, value: str, owner: tuple[EntityType, str], *, fresh: bool) -> bool:
-        if new == value or plain_form(new) == owner[1]:
+        if new == value or plain_form(new) == owner[1] or not keeps_encodings(value, new):
             return False
         if self._owners.get(new.casefold(), owner) != owner:
             return False
@@ -191,6 +198,16 @@ class Surrogates:
         if kind is EntityType.NATIONALITY:
             return _nationality(self._table, value)
         return value
+
+
+def _years_beside(dates: Iterable[Sequence[str]]) -> Counter[str]:
+    """The years in texts that also have days without one."""
+    years: Counter[str] = Counter()
+    for written in dates:
+        by_date = [_YEAR.findall(value) for value in written]
+        if not all(by_date):
+            years.update(year for each in by_date for year in each)
+    return years
 
 
 def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:

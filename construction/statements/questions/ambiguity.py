@@ -50,6 +50,8 @@ from construction.statements.questions.printed import Rows, document_ends, print
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import (
     FULLER,
+    OF_PARENT,
+    WITH_OTHERS,
     comparable,
     phrase_of,
     same_words,
@@ -296,11 +298,29 @@ def _cause(slots: Slots, company: Company, series: Series) -> Cause:
     return Cause.SERIES if series.series_id != slots.series.series_id else Cause.PERIOD
 
 
+def twins(slots: Slots, database: Database) -> frozenset[str]:
+    """The company's series that give the value of the point for its period too: "net income" of
+    the parent and of all owners, if nothing goes to others."""
+    own, point = slots.series, slots.point
+    if not phrase_of(own.label).text.endswith((OF_PARENT, WITH_OTHERS)):
+        return frozenset()
+    return frozenset(
+        other.series_id
+        for other in database.of_company[own.company_id]
+        for one in database.points.of_series(other.series_id)
+        if (other.unit, other.dimensions) == (own.unit, own.dimensions)
+        and (one.period_end, one.months) == (point.period_end, point.months)
+        and number_of(one.value) == number_of(point.value)
+    )
+
+
 def _one_fact(slots: Slots, series: Series, point: Point) -> bool:
     own = slots.series
     same = (own.company_id, own.dimensions, own.unit, slots.point.period_end)
     if same != (series.company_id, series.dimensions, series.unit, point.period_end):
         return False
-    is_part = phrase_of(own.label).text in FULLER  # of which nothing goes to others, if equal
+    label = phrase_of(own.label).text
+    # of whose owners nothing goes to others, if both are equal
+    is_part = label in FULLER or label.endswith((OF_PARENT, WITH_OTHERS))
     is_one = own.concept == series.concept and own.concept != ""
     return (is_one or is_part) and number_of(point.value) == number_of(slots.point.value)

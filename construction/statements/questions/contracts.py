@@ -29,6 +29,8 @@ class QuestionReason(StrEnum):
     UNKNOWN_UNIT = "question.unknown_unit"
     TOO_PRECISE = "question.too_precise"
     SIGN_UNCLEAR = "question.sign_unclear"
+    BALANCING = "question.balancing_total"  # equals total assets, which is what is asked for
+    UNBALANCED = "question.sides_unbalanced"  # on which basis the parts stand is unknown
     BARE_LABEL = "question.bare_label"
     NOT_PRINTED = "question.label_not_printed"  # nor is the label that is printed clear alone
     PERIOD_UNNAMED = "question.period_unnamed"  # its last day is rounded, its name unknown
@@ -114,10 +116,10 @@ class Sharpening(StrEnum):
 class FilingKind(StrEnum):
     """What a question calls the value of the filing that it names."""
 
-    REPORTED = "as filed"  # a comparative figure of a filing about a later period
-    RESTATED = "as restated"
-    ORIGINAL = "as originally reported"  # a later filing gives another value
-    ANNOUNCED = "as announced"  # a forecast, in the filing that made it
+    REPORTED = "according to its filing"  # a figure of an earlier period beside the filing's own
+    RESTATED = "according to the restated figures in its filing"
+    ORIGINAL = "according to its original filing"  # a later filing gives another value
+    ANNOUNCED = "in its filing"  # a forecast, in the filing that made it
 
 
 class FlowSide(StrEnum):

@@ -36,12 +36,18 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.periods import PARTS, period_words
-from construction.statements.questions.printed import is_own_wording
-from construction.statements.questions.templates import Words
-from construction.statements.questions.wording import phrase_of, synonym_of
-from construction.statements.questions.write import sharpen, words_of, write_question
+from construction.statements.questions.printed import is_own_wording, plain_words
+from construction.statements.questions.templates import Words, owned, with_filing
+from construction.statements.questions.wording import WORDS, phrase_of, synonym_of
+from construction.statements.questions.write import (
+    filing_words,
+    sharpen,
+    wordings_of,
+    words_of,
+    write_question,
+)
 from data.randomness import keyed_order
-from data.text.dates import MONTHS, write_date
+from data.text.dates import MONTHS
 
 _WORDED = {Means.FILER_WORDING, Means.SYNONYM, Means.UNDATED_PERIOD}
 _LEAST_NAME = 4  # letters of a word by which companies are alike
@@ -92,7 +98,8 @@ def _given(question: Question, database: Database) -> Iterator[Means]:
 
 
 def _synonym(slots: Slots) -> str | None:
-    is_plain = is_own_wording(slots.series, slots.worded) and slots.series.dimensions is None
+    own = ("", plain_words(phrase_of(slots.series.label).text))
+    is_plain = slots.worded in own and slots.series.dimensions is None
     return synonym_of(slots.series.label) if is_plain else None
 
 
@@ -126,13 +133,13 @@ _WHOLES = {
 }
 _OF_COMPANY = {Sharpening.TICKER, Sharpening.REGISTER}
 _MOVEMENT = re.compile(r"\b(?:increase|decrease|change|effect|gain|loss|adjustments?)\b", re.I)
+_UNRELATED = re.compile(WORDS["unrelated"]["pattern"], re.I)
 _TEXTS = {
-    Operation.DIFFERENCE: "By how much did the {metric} of {company} change from {before} to {now}"
-    "{filing}, {unit}? Give a decrease as a negative number.",
-    Operation.GROWTH: "By what percentage did the {metric} of {company} change from {before} to "
-    "{now}{filing}, to one decimal place? Give a decrease as a negative number.",
-    Operation.RATIO: "What {verb} the {metric} of {company} as a percentage of its {whole} "
-    "{period}{filing}, to one decimal place?",
+    Operation.DIFFERENCE: "By how much did {metric} change from {before} to {now}, {unit}?",
+    Operation.GROWTH: "By what percentage did {metric} change from {before} to {now}, to one "
+    "decimal place?",
+    Operation.RATIO: "What {verb} {metric} as a percentage of {its}{whole} {period}, to one "
+    "decimal place?",
 }
 
 
@@ -189,7 +196,8 @@ def _pairs(question: Question, database: Database) -> Iterator[Pair]:
         if not series.unit.endswith("/share"):
             yield Pair(Operation.DIFFERENCE, series, point)
     wholes = _WHOLES.get(Statement(series.statement), frozenset())
-    if not wholes or phrase_of(series.label).text in wholes:
+    label = phrase_of(series.label).text
+    if not wholes or label in wholes or _UNRELATED.search(label):
         return
     for whole in database.of_company.get(series.company_id, ()):
         same = (series.statement, series.unit, None)
@@ -221,13 +229,11 @@ def _combined_with(
     config: QuestionConfig,
 ) -> Question | None:
     first, second = _slots(harder.slots, pair, harder.period)
-    other = words_of(second, database, config)
     amount = _amount(question, pair, database, config)
-    if isinstance(other, QuestionReason) or amount is None:
+    other = _second_words(first, second, database, config)
+    if other is None or amount is None or rivals(first, database):
         return None
-    if rivals(first, database) or rivals(second, database):
-        return None
-    text = _text(question, harder, pair, words, other[0], amount, _filing(first))
+    text = _text(question, harder, pair, words, other, amount, filing_words(first, database))
     is_right = check_answer(amount.answer, amount.gold, text).is_correct
     if not is_right or len(text) > config.max_characters:
         return None
@@ -243,6 +249,21 @@ def _combined_with(
         worded=harder.slots.worded,
         combined=Combined(pair.operation, pair.series, pair.point),
     )
+
+
+def _second_words(
+    first: Slots, second: Slots, database: Database, config: QuestionConfig
+) -> Words | None:
+    """The words for the second value: those of the first for the same line, else the most natural
+    ones that fit it alone ("net sales" where the filing prints that)."""
+    is_same = first.series.series_id == second.series.series_id
+    choices = (second.worded,) if is_same else wordings_of(second, database)
+    for worded in choices:
+        slots = replace(second, worded=worded)
+        parts = words_of(slots, database, config)
+        if not isinstance(parts, QuestionReason) and not rivals(slots, database):
+            return parts[0]
+    return None
 
 
 def _slots(slots: Slots, pair: Pair, period: str) -> tuple[Slots, Slots]:
@@ -263,13 +284,6 @@ def _slots(slots: Slots, pair: Pair, period: str) -> tuple[Slots, Slots]:
         worded=slots.worded if is_same else "",
     )
     return replace(slots, sharpened=(*own, *dated, *filing)), second
-
-
-def _filing(slots: Slots) -> str:
-    filed = slots.point.filed
-    if Sharpening.FILING not in slots.sharpened or filed is None:
-        return ""
-    return f", as filed on {write_date(filed)}"
 
 
 def _amount(
@@ -305,26 +319,25 @@ def _text(
     amount: Amount,
     filing: str,
 ) -> str:
-    company = f"{words.company} ({words.identified})" if words.identified else words.company
     before, now = _spans(question.point, pair.point, harder)
     metric = words.metric.text
     if metric.endswith(", net"):  # "goodwill, net of Acme Inc." is less something
         metric = f"net {metric.removesuffix(', net')}"
-    return (
-        _TEXTS[pair.operation]
-        .format(
-            metric=f"{metric}{words.location}",
-            company=company,
-            whole=other.metric.text,
-            verb="were" if words.metric.plural else "was",
-            period=harder.period or words.period,
-            before=before,
-            now=now,
-            filing=filing,
-            unit=amount.unit_phrase,
-        )
-        .replace(", ?", "?")
+    said, lead = owned(words, metric)
+    text = _TEXTS[pair.operation].format(
+        metric=said,
+        its="" if lead else "its ",
+        whole=other.metric.text,
+        verb="were" if words.metric.plural else "was",
+        period=harder.period or words.period,
+        before=before,
+        now=now,
+        unit=amount.unit_phrase,
     )
+    text = text.replace(", ?", "?")
+    asked = f"{lead}{text[:1].lower()}{text[1:]}" if lead else text
+    clause = "" if pair.operation is Operation.RATIO else " Give a decrease as a negative number."
+    return f"{with_filing(asked, filing, len(text))}{clause}"
 
 
 def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:

@@ -31,11 +31,11 @@ from construction.statements.questions.contracts import (
     Rival,
 )
 from construction.statements.questions.levels import leveled
-from construction.statements.questions.printed import wordings
 from construction.statements.questions.write import (
     Written,
     first_sharpenings,
     sharpen,
+    wordings_of,
     write_question,
 )
 from data.contracts import LedgerRow, Outcome, Scalar, StageKind, StageTally
@@ -167,10 +167,8 @@ def _question(
         raise InputError("drawn points", actual, "ids of the table points", todo)
     series, point = database.series[point.series_id], _version(point, database, seed)
     company = database.companies[series.company_id]
-    rows = database.printed.get(point.document, {})
-    negated = (point.document, point.report, point.line) in database.negated
     tried = []
-    for worded in wordings(series, point, company, rows, negated=negated):
+    for worded in wordings_of(Slots(company, series, point, ()), database):
         first = first_sharpenings(series, point, database, worded)
         slots = Slots(company, series, point, first, worded)
         tried.append(_unique(slots, database, config, seed))

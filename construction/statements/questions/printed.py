@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -18,6 +18,8 @@ from construction.statements.questions.wording import (
     EMPTY,
     LIST,
     NOTE,
+    OF_PARENT,
+    WITH_OTHERS,
     WORDS,
     Phrase,
     comparable,
@@ -77,7 +79,10 @@ _BOTH_WAYS = re.compile(
     re.I,
 )
 _CHANGED = re.compile(r"^(?:net )?(?:increase|change) ?/? ?\((?:net )?decrease\) in\b", re.I)
-_OF_PARENT = " attributable to the parent company"
+_MOST_OWNERS = 5  # words
+_NET_END = re.compile(r", net$", re.I)
+_NET = re.compile(r"\bnet\b", re.I)
+_JOINED = re.compile(r"\b(?:and|including|or)\b|[,/&]", re.I)
 _ATTRIBUTED = re.compile(r"\b(?:attributable|available|applicable)\b", re.I)
 _STOCKHOLDERS = re.compile(r"\bstockholders'(?= equity)")
 _SHAREHOLDERS = re.compile(r"\bshare(?:holder|owner)s?\b", re.I)
@@ -106,28 +111,33 @@ _WORD = re.compile(r"[^\W_]+")
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _PRINT = WORDS["print"]
+_OWNERS = frozenset(_PRINT["owners"])
 _SAME = {word: group[0] for group in _PRINT["same"] for word in group}
 _AXES = frozenset(_PRINT["axes"])  # that readers know
 _KEPT = frozenset(WORDS["keep"])
+_YEAR = timedelta(days=380)
 _NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A row of a statement: its label as filed, its series, and the concept of that."""
+    """A row of a statement: its label as filed, its series, and the concept and unit of that."""
 
     label: str
     series_id: str
     concept: str
+    unit: str
 
 
 def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Printed]]:
     """The rows of each English document, by number of the statement and line."""
     english = statements.companies.filter(pl.col("language") == "en").select("company_id")
-    concepts = statements.series.select("series_id", pl.col("concept").fill_null(""))
+    concepts = statements.series.select(
+        "series_id", pl.col("concept").fill_null(""), pl.col("unit").fill_null("")
+    )
     rows = statements.rows.join(english, on="company_id", how="semi").join(concepts, on="series_id")
     documents: dict[str, dict[tuple[int, int], Printed]] = {}
-    columns = ("document", "report", "line", "label", "series_id", "concept")
+    columns = ("document", "report", "line", "label", "series_id", "concept", "unit")
     for document, report, line, label, *known in rows.select(columns).iter_rows():
         if label:
             documents.setdefault(document, {})[report, line] = Printed(label, *known)
@@ -154,18 +164,30 @@ def document_ends(statements: Statements) -> dict[str, date]:
     return {document: end for document, end in ends.iter_rows() if end is not None}
 
 
-def is_comparative(end: date, document_end: date | None) -> bool:
-    """Does a value that ends on `end` stand in a filing about a later period?"""
-    return document_end is not None and document_end - end > _NEAR
+def is_comparative(end: date, document_end: date | None, *, is_flow: bool) -> bool:
+    """Is a value that ends on `end` one of an earlier period, which filings may give otherwise?
+
+    Flows of a year ago are recast for operations sold since. The balance sheet at the end of the
+    last year, which every report repeats, is not.
+    """
+    gap = _NEAR if is_flow else _YEAR
+    return document_end is not None and document_end - end > gap
 
 
 def wordings(
-    series: Series, point: Point, company: Company, rows: Rows, *, negated: bool
+    series: Series,
+    point: Point,
+    company: Company,
+    rows: Rows,
+    *,
+    negated: bool,
+    twins: Collection[str] = (),
 ) -> tuple[str, ...]:
     """What a question may call a line, the most natural first; "" is the label of its concept.
 
     One word for both signs ("net income", not "net income (loss)") and the filer's own word for its
-    owners read best, but may fit other lines too. Empty if nothing will do.
+    owners read best, but may fit other lines too. Empty if nothing will do. `twins` are the series
+    with the same value for the period.
     """
     worded = _spoken_label(series, point, company, rows, negated=negated)
     if worded is None:
@@ -178,7 +200,18 @@ def wordings(
     of_filer = plain
     if row is not None and row.series_id == series.series_id:
         of_filer = _STOCKHOLDERS.sub(_owners(row.label), plain)
-    choices = (*_without_parent(of_filer, row, rows, series), of_filer, plain, worded)
+    others = {
+        at: other
+        for at, other in rows.items()
+        if other.series_id not in twins and other.unit == series.unit
+    }
+    choices = (
+        *_without_parent(of_filer, row, others, series, company),
+        *_without_net(of_filer, row, others, series),
+        of_filer,
+        plain,
+        worded,
+    )
     return tuple(dict.fromkeys("" if text == own else text for text in choices))
 
 
@@ -187,14 +220,60 @@ def _owners(label: str) -> str:
     return "shareholders'" if _SHAREHOLDERS.search(label) else "stockholders'"
 
 
-def _without_parent(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
-    """ "Net income" for that attributable to the parent, if its row says no more, nor another."""
-    whole = text.removesuffix(_OF_PARENT)
-    if whole == text or row is None or _ATTRIBUTED.search(row.label):
+def _without_parent(
+    text: str, row: Printed | None, rows: Rows, series: Series, company: Company
+) -> Iterator[str]:
+    """ "Net income" for that of the parent or of all owners, if its row says no more, nor another;
+    or whom its row names: "net income attributable to Acme stockholders"."""
+    whole = text.removesuffix(OF_PARENT).removesuffix(WITH_OTHERS)
+    if whole == text or row is None:
         return
-    whole = f"total {whole}" if whole.endswith("equity") else whole
+    if owners := _ATTRIBUTED.search(row.label):
+        if text.endswith(OF_PARENT) and (
+            named := _named_owners(row.label[owners.end() :], company)
+        ):
+            yield f"{whole} attributable to {named}"
+        return
+    is_equity = text.endswith(f"equity{OF_PARENT}")
+    whole = f"total {whole}" if is_equity else whole
     if not any(_means(phrase_of(whole), other, series) for other in rows.values()):
         yield whole
+    elif is_equity:
+        yield f"{whole.removeprefix('total ')} excluding noncontrolling interests"
+
+
+def _named_owners(tail: str, company: Company) -> str:
+    """ "Acme stockholders" behind "attributable to", in the case of a sentence; "" if the words do
+    not name the company, or say more."""
+    found = re.fullmatch(r"\s*to\s+(?:the )?([A-Za-z&.' -]{2,40}?)[\s.]*", tail, re.I)
+    words = found[1].split() if found else []
+    known = {word.lower(): word for word in company.name.replace(",", "").split()}
+    initials = "".join(word[0] for word in company.name.split())
+    if not words or not company.core or len(words) > _MOST_OWNERS:
+        return ""
+    is_short = len(words[0]) > 1 and words[0] in (initials, initials[:-1], company.ticker)
+    if not is_short and not words[0].lower().startswith(company.core[0]):
+        return ""
+    return " ".join(_in_case(word, known) for word in words).replace("’", "'")
+
+
+def _in_case(word: str, known: Mapping[str, str]) -> str:
+    if word.lower() in _OWNERS:
+        return word.lower()
+    is_shouted = word.isupper() and len(word) > _CODE
+    return known.get(word.lower(), word.capitalize() if is_shouted else word)
+
+
+def _without_net(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
+    """ "Inventories", where the row prints no more than that of "Inventory, Net"."""
+    if row is None or not _NET_END.search(series.label) or _NET.search(row.label):
+        return
+    rest = text.removeprefix("net ")
+    printed = phrase_of(_bare_label(row.label))
+    is_said = list(map(_stem, comparable(rest))) == list(map(_stem, printed.key))
+    is_other = any(_means(printed, other, series) for other in rows.values())
+    if rest != text and is_said and not is_other and not _UNLIKE.search(printed.text):
+        yield printed.text
 
 
 def plain_words(text: str) -> str:
@@ -226,8 +305,7 @@ def _spoken_label(
     implied = _implied(series)
     said, printed = _content(own, implied), _content(filed, implied)
     is_clear = _is_clear(own, filed, label, series, company)
-    is_whole = _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
-    if is_whole or _is_turned(own, label, series, negated=negated):
+    if _is_whole(own, label) or _is_turned(own, label, series, negated=negated):
         return None
     if is_clear and said == printed:
         return _with_one_side(own, label, point)
@@ -237,13 +315,19 @@ def _spoken_label(
         and not any(_means(filed, other, series) for other in rows.values())
     ):
         return filed.text
-    is_other = not is_clear or (printed and printed <= _EMPTY_PRINT)
+    is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
+    is_other = not is_clear or is_wider or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
     rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
     is_known = has_own_phrase(series.label) and " " in filed.text
     is_said = not rest or (is_known and len(rest) <= len(said & printed))
     return _with_one_side(own, label, point) if is_said else None
+
+
+def _is_whole(own: Phrase, label: str) -> bool:
+    """Does a row print comprehensive income where its concept is a part of that?"""
+    return _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
 
 
 def _is_unspeakable(series: Series) -> bool:

@@ -16,34 +16,51 @@ from construction.statements.questions.wording import LIST, WORDS, Phrase, phras
 _STATEMENTS: dict[str, str] = WORDS["statements"]
 _MASS = frozenset(WORDS["number"]["mass"])
 _POSSESSIVE = (
-    "What {verb} {owner} {metric}{pause} {period}{filing}{unit}?",
-    "{Period}, what {verb} {owner} {metric}{filing}{unit}?",
+    "What {verb} {owner} {metric}{pause} {period}{unit}?",
+    "{Period}, what {verb} {owner} {metric}{unit}?",
 )
 _OF = (
-    "What {verb} the {metric} of {company} {period}{filing}{unit}?",
-    "{Period}, what {verb} the {metric} of {company}{filing}{unit}?",
+    "What {verb} the {metric}{pause} of {company} {period}{unit}?",
+    "{Period}, what {verb} the {metric}{pause} of {company}{unit}?",
 )
-_MANY = "How much did {company} report in {metric}{pause} {period}{filing}{unit}?"
-_MUCH = "How much {metric} did {company} report {period}{filing}{unit}?"
+_MANY = "How much did {company} report in {metric}{pause} {period}{unit}?"
+_MUCH = "How much {metric} did {company} report {period}{unit}?"
 _AS = (
-    "What did {company} report as its {metric}{pause} {period}{filing}{unit}?",
-    "{Period}, what did {company} report as its {metric}{filing}{unit}?",
+    "What did {company} report as its {metric}{pause} {period}{unit}?",
+    "{Period}, what did {company} report as its {metric}{unit}?",
+)
+_SHOWN = (
+    "What {metric}{pause} did {company} report {period}{unit}?",
+    "{Period}, what {metric}{pause} did {company} report{unit}?",
+)
+# "Report as its … as of December 31" has one "as" too many.
+_REPORTED = (
+    "What {verb} the {metric}{pause} that {company} reported {period}{unit}?",
+    "{Period}, what {verb} the {metric}{pause} that {company} reported{unit}?",
 )
 _AHEAD = (
-    "What {metric} did {company} forecast {period}{filing}{unit}?",
-    "{Period}, what {metric} did {company} forecast{filing}{unit}?",
+    "What {metric} did {company} forecast {period}{unit}?",
+    "{Period}, what {metric} did {company} forecast{unit}?",
 )
 _PAY = (
-    "How much in {paid} did {company} pay {period}{filing}{unit}?",
-    "{Period}, how much in {paid} did {company} pay{filing}{unit}?",
+    "How much in {paid} did {company} pay {period}{unit}?",
+    "{Period}, how much in {paid} did {company} pay{unit}?",
 )
 _HAVE = (
-    "How many {things} did {company} have{state} {period}{filing}{unit}?",
-    "{Period}, how many {things} did {company} have{state}{filing}{unit}?",
+    "How many {things} did {company} have{state} {period}{unit}?",
+    "{Period}, how many {things} did {company} have{state}{unit}?",
 )
 _MEASURED = (
-    "What was the {measure} of {owner} {measured}{pause} {period}{filing}{unit}?",
-    "{Period}, what was the {measure} of {owner} {measured}{filing}{unit}?",
+    "What was the {measure} of {owner} {measured}{pause} {period}{unit}?",
+    "{Period}, what was the {measure} of {owner} {measured}{unit}?",
+)
+_ON_CASH = (
+    "What was the {effect} on {owner} {cash}{place} {period}{unit}?",
+    "{Period}, what was the {effect} on {owner} {cash}{place}{unit}?",
+)
+_ON_CASH_OF = (
+    "What was the {effect} on the {cash} of {company}{place} {period}{unit}?",
+    "{Period}, what was the {effect} on the {cash} of {company}{place}{unit}?",
 )
 # Longer names, brackets and locations read badly before "of" and "did".
 _INVOLVED = re.compile(
@@ -51,6 +68,8 @@ _INVOLVED = re.compile(
 )
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
 _FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
+_PLACES_OF = ("geography", "geographical area", "region")
+_ASKING = ("What ", "How ", "By ")
 _PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
 # Names that bear 's: short, without a comma.
 _OWNS = re.compile(r"[^,]{1,32}")
@@ -58,7 +77,16 @@ _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
 _MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
 _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
 _ON_AVERAGE = re.compile(r"average number of ((?:[a-z-]+ )?employees)")
-_MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
+_MEASURE = re.compile(r"(value|number|par value per share) of (?!shares\b)(.+)")
+_CAPITAL = re.compile(r"(?:common|preferred|treasury) stock|temporary equity")
+_EFFECT = re.compile(r"(?P<effect>(?:[a-z-]+ ){0,3}effects? .*?) on (?P<cash>cash\b[a-z ,-]*)")
+_CASH_FIRST = re.compile(
+    r"(?P<effect>(?:[a-z-]+ ){0,3}effects?) on (?P<cash>cash(?: and cash equivalents)?)"
+    r"(?P<cause> (?:from|of) .+)"
+)
+_AN_EFFECT = re.compile(r"(?:[a-z-]+ ){0,3}effects?\b")
+_ASIDE = re.compile(r"(?<![,(]) (?=including (?:non-?controlling|minority) interests\b)")
+_NO_ARTICLE = re.compile(r"\b(?<=change in )(?=(?:allowance|provision|reserve)\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +110,17 @@ class Words:
 def sentence(words: Words, choice: int) -> str:
     """The question in one of its variants; `choice` is any integer of at least 0."""
     company = f"{words.company} ({words.identified})" if words.identified else words.company
-    metric = f"{words.metric.text}{words.location}"
+    metric = f"{polished(words.metric.text)}{words.location}"
     variants = _variants(words, metric)
+    effect, cash = _on_cash(words.metric.text)
     if words.location.endswith(_PLACES):
-        metric = metric.replace(" in the ", " in its ") if variants is _AS else metric
+        metric = metric.replace(" in the ", " in its ") if variants in (_AS, _SHOWN) else metric
     sign = "" if variants is _PAY else words.sign  # what is paid is positive
     paid, stock, measure = _PAID.fullmatch(metric), *_parts(metric)
     counted = stock[0] != "" and words.unit == "in shares"
+    period = words.period
+    if _ON_AVERAGE.fullmatch(metric):
+        period = re.sub(r"^for (?=the\b)", "during ", period)
     text = variants[choice % len(variants)].format(
         company=company,
         owner=possessive(company),
@@ -98,14 +130,55 @@ def sentence(words: Words, choice: int) -> str:
         state=stock[1],
         measure=measure[0],
         measured=measure[1],
+        effect=effect,
+        cash=cash,
+        place=words.location,
         pause="," if _pauses(metric) else "",
         verb="were" if words.metric.plural else "was",
-        period=words.period,
-        Period=words.period[:1].upper() + words.period[1:],
+        period=period,
+        Period=period[:1].upper() + period[1:],
         unit=f", {words.unit}" if words.unit and not counted else "",
-        filing=f", {words.filing}" if words.filing else "",
     )
-    return f"{text} {sign}".strip()
+    return f"{with_filing(text, words.filing, choice // len(variants))} {sign}".strip()
+
+
+def with_filing(text: str, filing: str, choice: int) -> str:
+    """The question with the words for its filing at the end or, if the period is not there, at the
+    beginning: behind a name they would seem to be about the company."""
+    if not filing:
+        return text
+    if text.startswith(_ASKING) and choice % 2:
+        return f"{filing[:1].upper()}{filing[1:]}, {text[:1].lower()}{text[1:]}"
+    return f"{text.removesuffix('?')}, {filing}?"
+
+
+def polished(metric: str) -> str:
+    """The metric with the commas and articles of a sentence, which labels lack."""
+    return _NO_ARTICLE.sub("the ", _ASIDE.sub(", ", metric))
+
+
+def owned(words: Words, metric: str) -> tuple[str, str]:
+    """The metric with its owner inside a longer sentence, or alone, and the words ahead of it.
+
+    "Acme's cost of products sold"; "of Acme" may follow a short noun only, and a name that bears
+    no 's goes ahead: "For Acme Co., Ltd., ".
+    """
+    company = f"{words.company} ({words.identified})" if words.identified else words.company
+    text = f"{polished(metric)}{words.location}"
+    pause = "," if _pauses(text) else ""
+    if not words.identified and _OWNS.fullmatch(words.company):
+        return f"{possessive(company)} {text}{pause}", ""
+    if _INVOLVED.search(text):
+        return f"the {text}{pause}", f"For {company}, "
+    return f"the {text} of {company}", ""
+
+
+def _on_cash(metric: str) -> tuple[str, str]:
+    """ "Effect of exchange rate changes" and "cash"; empty for what is no effect on cash."""
+    if first := _CASH_FIRST.fullmatch(metric):
+        return f"{first['effect']}{first['cause']}", first["cash"]
+    last = _EFFECT.fullmatch(metric)
+    return (last["effect"], last["cash"]) if last else ("", "")
 
 
 def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -121,6 +194,11 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     """The sentences that suit number and kind of the noun, and the name."""
     if words.ahead:
         return _AHEAD
+    if any(_on_cash(words.metric.text)):
+        is_named = not words.identified and _OWNS.fullmatch(words.company)
+        return _ON_CASH if is_named else _ON_CASH_OF
+    if _CAPITAL.fullmatch(metric):
+        return (_MANY,)
     if _PAID.fullmatch(metric) and "negative" not in words.sign:
         return _PAY
     if _STOCK.fullmatch(metric) or _ON_AVERAGE.fullmatch(metric):
@@ -130,14 +208,17 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
         return _MEASURED
     involved = _INVOLVED.search(metric) is not None
     if words.location.endswith(_PLACES):
-        return _AS
+        return _SHOWN if words.period.startswith("as of ") else _AS
     is_counted = words.metric.plural and " per " not in f" {words.unit} "
     many = (_MANY,) if is_counted and not words.identified and not _MOVED.match(metric) else ()
     much = (_MUCH,) if words.metric.head in _MASS and not words.metric.plural else ()
+    stated = _REPORTED if words.period.startswith("as of ") else _AS
+    if _AN_EFFECT.match(metric):
+        return _REPORTED
     if involved:
-        return (*(_AS if is_long else _POSSESSIVE), *many)
+        return (*(stated if is_long else _POSSESSIVE), *many)
     if words.identified:
-        return (*_OF, *_AS)
+        return (*_OF, *stated)
     return (*(() if is_long else _POSSESSIVE), *_OF, *many, *much)
 
 
@@ -151,13 +232,14 @@ def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
     parts = []
     if Sharpening.PATH in sharpened and series.dimensions is not None:
         members = _members(series.path)
-        parts.append(f" for {members}" if members else "")
+        parts.append(f" {members}" if members else "")
     elif Sharpening.PATH in sharpened:
-        parts.append(f" under {' within '.join(_section(part) for part in reversed(series.path))}")
+        sections = " within ".join(_section(part) for part in reversed(series.path))
+        parts.append(f" listed under {sections}")
     elif Sharpening.SECTION in sharpened:
         section = _section(series.path[-1])
         repeated = phrase_of(series.label).text.endswith(section)
-        parts.append("" if repeated else f" under {section}")
+        parts.append("" if repeated else f" listed under {section}")
     if Sharpening.STATEMENT in sharpened and series.statement not in _TOLD:
         name = _STATEMENTS.get(series.statement, _STATEMENTS[Statement.OTHER])
         parts.append(f" in the {name}")
@@ -170,7 +252,7 @@ def _section(part: str) -> str:
 
 
 def _members(path: tuple[str, ...]) -> str:
-    """The members of a hierarchical name: its “Retail” segment, “Europe”."""
+    """The members of a hierarchical name: in its Retail segment, for Europe, for “Flour”."""
     pairs = [pair for pair in zip(path[::2], path[1::2], strict=False)
              if not _FORECAST.match(pair[1])]  # fmt: skip
     if not pairs and len(path) > 1:
@@ -179,5 +261,8 @@ def _members(path: tuple[str, ...]) -> str:
     for axis, member in pairs:
         member = member.removesuffix(" Segment").removeprefix("Segment ")
         kind = phrase_of(axis).text
-        named.append(f"its “{member}” segment" if kind.endswith("segment") else f"“{member}”")
-    return " and ".join(named) or f"“{path[-1]}”"
+        if kind.endswith("segment"):
+            named.append(f"in its {member} segment")
+        else:
+            named.append(f"for {member}" if kind in _PLACES_OF else f"for “{member}”")
+    return " and ".join(named) or f"for “{path[-1]}”"

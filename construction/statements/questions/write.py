@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
 from construction.grading.answers.check import check_answer
 from construction.statements.model import Statement
-from construction.statements.questions.ambiguity import Database, Slots, other_values, rivals
+from construction.statements.questions.ambiguity import Database, Slots, other_values, rivals, twins
 from construction.statements.questions.amounts import Amount, amount_of, number_of, trimmed
 from construction.statements.questions.contracts import (
     STEPS,
@@ -31,6 +31,7 @@ from construction.statements.questions.printed import (
     is_before_exchange,
     is_comparative,
     plain_words,
+    wordings,
 )
 from construction.statements.questions.signs import GAIN, PAID, Signed, signed
 from construction.statements.questions.templates import Words, place_words, sentence
@@ -45,6 +46,10 @@ from data.randomness import keyed_hash
 from data.text.dates import write_date
 
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
+_BALANCING = re.compile(WORDS["balancing"]["pattern"], re.I)
+_TOTAL: str = WORDS["balancing"]["total"]
+_PARTS: tuple[str, ...] = tuple(WORDS["balancing"]["parts"])
+_ROUNDING = Decimal("0.001")  # of a total, by which cut values may differ
 _DIGITS = re.compile(r"[0-9][0-9,.]*")
 _LEAST_DIGITS = 3  # shorter runs of digits occur in any text
 _WORDING_STAGE = "question.wording"
@@ -101,13 +106,27 @@ def words_of(
         location=_location(slots, database),
         period=period.replace(" ended ", " ending ") if ahead else period,
         unit=amount.unit_phrase,
-        filing=_filing(slots, database),
+        filing=filing_words(slots, database),
         sign=phrase.clause,
         ahead=ahead,
     )
     if _holds_value(f"{words.company} {metric.text}", slots.point.value, amount):
         return QuestionReason.VALUE_IN_WORDS
     return words, amount
+
+
+def wordings_of(slots: Slots, database: Database) -> tuple[str, ...]:
+    """What a question may call the line of a point, the most natural first."""
+    series, point = slots.series, slots.point
+    row = (point.document, point.report, point.line)
+    return wordings(
+        series,
+        point,
+        slots.company,
+        database.printed.get(point.document, {}),
+        negated=row in database.negated,
+        twins=twins(slots, database),
+    )
 
 
 def first_sharpenings(
@@ -129,7 +148,8 @@ def _filing_kind(series: Series, point: Point, database: Database) -> FilingKind
         return FilingKind.RESTATED
     if series.statement == Statement.GUIDANCE:
         return FilingKind.ANNOUNCED
-    is_later = is_comparative(point.period_end, database.ends.get(point.document))
+    end = database.ends.get(point.document)
+    is_later = is_comparative(point.period_end, end, is_flow=point.months > 0)
     return FilingKind.REPORTED if is_later else None
 
 
@@ -192,8 +212,8 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.BARE_LABEL
     if len((slots.worded or phrase.text).split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG
-    if slots.point.months and _is_balance(slots, database):
-        return QuestionReason.SIGN_UNCLEAR
+    if refused := _misplaced(slots, database, phrase.text):
+        return refused
     is_below = slots.point.value.startswith("-")
     signed_label = signed(
         phrase.text,
@@ -217,6 +237,42 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return Signed(slots.worded)
     clause = "" if "brackets" in signed_label.clause else signed_label.clause
     return Signed(slots.worded, clause)
+
+
+def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason | None:
+    """Is the line a balance among flows, the total that balances assets, or a part that does not
+    add up to it?"""
+    if slots.point.months and _is_balance(slots, database):
+        return QuestionReason.SIGN_UNCLEAR
+    if slots.series.statement != Statement.BALANCE or slots.series.dimensions is not None:
+        return None
+    if _BALANCING.search(phrase):
+        return QuestionReason.BALANCING
+    if phrase not in _PARTS:
+        return None
+    values = _on_that_day(slots, database, (_TOTAL, *_PARTS))
+    if len(values) <= len(_PARTS):
+        return None
+    gap = values[_TOTAL] - sum(values[part] for part in _PARTS)
+    return QuestionReason.UNBALANCED if abs(gap) > abs(values[_TOTAL]) * _ROUNDING else None
+
+
+def _on_that_day(slots: Slots, database: Database, phrases: Sequence[str]) -> Mapping[str, Decimal]:
+    """The values of the lines of these names in the filing and on the day of the point."""
+    found: dict[str, Decimal] = {}
+    for series in database.of_company[slots.company.company_id]:
+        name = phrase_of(series.label).text
+        if name not in phrases or series.dimensions is not None:
+            continue
+        for point in database.points.of_series(series.series_id):
+            number = number_of(point.value)
+            same = (point.document, point.period_end) == (
+                slots.point.document,
+                slots.point.period_end,
+            )
+            if same and number is not None:
+                found[name] = number
+    return found
 
 
 def _is_balance(slots: Slots, database: Database) -> bool:
@@ -264,14 +320,13 @@ def _location(slots: Slots, database: Database) -> str:
     return words
 
 
-def _filing(slots: Slots, database: Database) -> str:
+def filing_words(slots: Slots, database: Database) -> str:
+    """ "According to its filing of June 25, 2010", where the question names one."""
     filed = slots.point.filed
     if Sharpening.FILING not in slots.sharpened or filed is None:
         return ""
     kind = _filing_kind(slots.series, slots.point, database) or FilingKind.REPORTED
-    if kind is FilingKind.REPORTED:
-        return f"{kind} on {write_date(filed)}"
-    return f"{kind} in the filing of {write_date(filed)}"
+    return f"{kind} of {write_date(filed)}"
 
 
 def _holds_value(text: str, value: str, amount: Amount) -> bool:

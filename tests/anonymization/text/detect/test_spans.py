@@ -209,7 +209,7 @@ RULES: list[tuple[str, Spans]] = [
         ],
     ),
     ("IBAN GB82 WEST 1234 5698 7654 32", [("GB82 WEST 1234 5698 7654 32", "iban", 0.95)]),
-    ("server 10.1.2.3 and 127.0.0.1", [("10.1.2.3", "ipv4", 0.7)]),
+    ("server 81.187.45.201 and v 127.0.0.256", [("81.187.45.201", "ipv4", 0.7)]),
     ("https://wiki.acme.com/x?id=3", [("https://wiki.acme.com/x?id=3", "url_in_prose", 0.6)]),
     (
         "/home/ada/x.py C:\\Users\\ada\\x",

@@ -167,7 +167,7 @@ def test_a_service_that_a_url_calls_is_still_the_one_declared(detector: TextDete
     )
     result = masked(text, "site.conf", detector)
     assert "upstream beacon {" in result and "proxy_pass http://beacon/static/;" in result
-    assert not any(word in result for word in ("10.4.7.9", "harrow", "Oduya"))
+    assert not any(word in result for word in ("harrow", "Oduya"))
     assert result.splitlines()[0].startswith("# errors.")
 
 

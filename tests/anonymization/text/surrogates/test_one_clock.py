@@ -38,6 +38,7 @@ def test_months_alone_move_as_their_days_do(seed: int) -> None:
 
 def test_forms_of_logs_headings_and_identifiers_agree() -> None:
     made = shift(3, "2021-01-06", "January 6th 2021")
+    made.year = 2021
     day = date.fromisoformat(moved(made, "2021-01-06"))
     name = MONTHS[day.month - 1]
     assert moved(made, "06-Jan-2021") == f"{day.day:02}-{name[:3]}-{day.year}"
@@ -45,6 +46,22 @@ def test_forms_of_logs_headings_and_identifiers_agree() -> None:
     assert moved(made, "2021_01_06") == f"{day:%Y_%m_%d}"
     assert moved(made, "January6th 2021").startswith(f"{name}{day.day}")
     assert moved(made, "Jan 6").split()[1] == str(day.day)
+
+
+def test_days_without_a_year_keep_their_distance() -> None:
+    made = shift(5, "2023-10-27", "2016-10-29", "2021-10-26")
+    made.year = 2023
+    days = [date.fromisoformat(moved(made, f"2023-10-{day}")) for day in (26, 27, 29)]
+    written = [moved(made, f"Oct {day}") for day in (26, 27, 29)]
+    assert written == [f"{MONTHS[day.month - 1][:3]} {day.day}" for day in days]
+
+
+@pytest.mark.parametrize("text", ["28 Mar 95", "9 SEP 04", "02 May 99"])
+def test_years_of_two_figures_move_too(text: str) -> None:
+    made = shift(6)
+    day, name, year = text.split()
+    full = moved(made, f"{day} {name} {'19' if year > '50' else '20'}{year}")
+    assert moved(made, text) == full[:-4] + full[-2:] != text
 
 
 @pytest.mark.parametrize(
@@ -72,6 +89,9 @@ def detector() -> TextDetector:
         "BEGIN:VTIMEZONE\nBEGIN:STANDARD\nDTSTART:20071104T020000\nEND:STANDARD\nEND:VTIMEZONE\n",
         "epoch begins 1970-01-01T00:00:00Z for all of them",
         "Server built:   Sep 14 2018 09:10:11 UTC",
+        "rtt min/avg/max = 17/31/28 ms over 13/14/15",
+        "pdfTeX <2003/12/01>\nFile: brief.sty 1999/04/07 Letters\n",
+        "Package: grid 2001/05/19 v1.1 Lines",
         "Their fiscal year runs from Apr 1 to Mar 31 as before.",
         "Maps exist (for 1999, 2004, and 2010); those of 2004 are better.",
     ],
@@ -88,8 +108,33 @@ def test_constants_and_years_of_data_stay(detector: TextDetector, text: str) -> 
         ('## May 7th 2020 "Freeze" (telecon)\n', "May 7th 2020"),
         ("## October12th 2020 meeting", "October12th 2020"),
         ("see report_2026-05-29.md", "2026-05-29"),
+        ("by relay id 7Q; Thu, 9 Nov 95 21:17 GMT", "9 Nov 95"),
+        ("log opened 14 AUG 1997 09:21", "14 AUG 1997"),
+        ("From ana@quill.example Mon Sep 4 08:12 PDT 1995\n", "Sep 4 08:12 PDT 1995"),
     ],
 )
 def test_each_form_is_found(detector: TextDetector, text: str, value: str) -> None:
     dates = {text[f.start : f.end] for f in detector.find([text])[0] if f.type is EntityType.DATE}
     assert value in dates
+
+
+def test_days_without_a_year_are_of_the_year_of_their_text(detector: TextDetector) -> None:
+    masker = Masker(detector, bytes(32), Mode.SURROGATE, "s")
+    births = "Born on 4 May 1981, on 9 June 1981, on 3 July 1981, on 8 August 1981."
+    notes = "Met on 6 November 2024 and on 2024-11-08. Before that on October 27."
+    _, new = masker.mask_texts([births, notes])
+    same = Masker(detector, bytes(32), Mode.SURROGATE, "s").mask_texts(["Met on October 27, 2024."])
+    assert new.rpartition("on ")[2].rstrip(".") == same[0].rpartition("on ")[2].partition(",")[0]
+
+
+def test_a_blank_for_a_figure_goes_where_the_day_has_two() -> None:
+    made = shift(7)
+    days = [moved(made, f"Mar  {day} 10:00:00 2021") for day in range(1, 10)]
+    for new in days:
+        assert ("  " in new) == (len(new.split()[1]) == 1)
+    assert any(len(new.split()[1]) == 2 for new in days)
+
+
+def test_a_term_is_no_house(detector: TextDetector) -> None:
+    text = "Larkby & Quell Park Combined Service Term 3 Plan"
+    assert not [f for f in detector.find([text])[0] if "3" in text[f.start : f.end]]

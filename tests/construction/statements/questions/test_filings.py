@@ -49,9 +49,9 @@ def versions() -> dict[bool, tuple[Book, Question]]:
 def test_both_versions_are_asked_for_with_their_own_words_and_values() -> None:
     made = versions()
     first, last = made[True][1], made[False][1]
-    assert "as originally reported in the filing of June 25, 2009" in first.text
+    assert "ccording to its original filing of June 25, 2009" in first.text
     assert (first.answer, first.gold.elsewhere) == ("4.9 million US dollars", (Decimal(5000000),))
-    assert "as restated in the filing of June 25, 2010" in last.text
+    assert "ccording to the restated figures in its filing of June 25, 2010" in last.text
     assert (last.answer, last.gold.elsewhere) == ("5 million US dollars", (Decimal(4900000),))
     assert first.point_id == first.point.replaced_by
 
@@ -105,8 +105,22 @@ def test_a_comparative_names_its_filing_and_the_period_of_the_filing_does_not() 
         period_start=date(2008, 4, 1),
     )
     now = book.value(line, "5000000", date(2010, 3, 31), filed=NEW)
-    assert "as filed on June 25, 2010" in question_of(book, before).text
+    assert "ccording to its filing of June 25, 2010" in question_of(book, before).text
     assert "filing" not in question_of(book, now).text
+
+
+@pytest.mark.parametrize(
+    ("end", "is_named"), [(date(2009, 3, 31), False), (date(2008, 3, 31), True)]
+)
+def test_only_a_balance_from_before_the_last_year_names_its_filing(
+    end: date, *, is_named: bool
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    line = book.line(company, "Balance sheet | Goodwill")
+    point = book.value(line, "4000000", end, months=0, filed=NEW, fiscal_year=end.year)
+    book.value(line, "5000000", date(2010, 3, 31), months=0, filed=NEW)
+    assert ("filing" in question_of(book, point).text) == is_named
 
 
 def test_a_forecast_does_not_make_its_filing_one_about_a_later_period() -> None:
@@ -122,7 +136,7 @@ def test_a_forecast_does_not_make_its_filing_one_about_a_later_period() -> None:
 def test_an_original_that_is_zero_or_of_the_same_day_is_not_asked_for() -> None:
     for number in range(20):
         book, point = restated(number, old="0")
-        assert "as restated" in question_of(book, point).text
+        assert "restated figures" in question_of(book, point).text
 
 
 def cash_flow(order: tuple[str, ...]) -> str:
@@ -151,7 +165,7 @@ def test_a_forecast_names_the_day_on_which_it_was_announced_and_its_period() -> 
     line = book.line(company, "Guidance | Operating income")
     point = book.value(line, "6000000", date(2011, 3, 31), filed=NEW)
     text = question_of(book, point).text
-    assert "as announced in the filing of June 25, 2010" in text
+    assert "n its filing of June 25, 2010" in text
     assert "fiscal year 2011" in text
 
 

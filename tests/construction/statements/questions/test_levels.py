@@ -137,8 +137,56 @@ def test_a_line_is_set_in_relation_to_the_whole(name: str, words: str) -> None:
     assert question.combined is not None
     assert (question.combined.operation, question.combined.point.point_id) == ("ratio", whole)
     assert question.answer == "12.5 percent"
-    assert f"{words} of Ardent Mills Inc. as a percentage of its total assets" in question.text
+    assert f"Ardent Mills Inc.'s {words} as a percentage of its total assets" in question.text
     assert oracle_passes(book, question)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_asked"),
+    [
+        ("Common Stock, Value, Issued", False),
+        ("Treasury Stock, Value", False),
+        ("Capital stock", False),
+        ("Foreign currency translation adjustment", False),
+        ("Goodwill", True),
+        ("Retained earnings", True),
+    ],
+)
+def test_what_says_nothing_about_a_whole_is_not_set_in_relation_to_it(
+    name: str, *, is_asked: bool
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    point = book.value(book.line(company, f"Balance sheet | {name}"), "1000000", months=0)
+    book.value(book.line(company, "Balance sheet | Total assets"), "8000000", months=0)
+    (question,) = made(book, ALL_HARD, point)
+    assert (question.combined is not None) == is_asked
+
+
+@pytest.mark.parametrize(
+    ("company", "line", "inside"),
+    [
+        ("Ardent Mills Inc.", "Cost of grain sold", "was Ardent Mills Inc.'s cost of grain sold as"),
+        ("Ardent Mills Co., Ltd.", "Cost of grain sold",
+         "For Ardent Mills Co., Ltd., what was the cost of grain sold as"),
+        ("Ardent Mills Co., Ltd.", "Milling", "were the milling costs of Ardent Mills Co., Ltd. as"),
+    ],
+)  # fmt: skip
+def test_a_ratio_has_the_owner_at_the_right_noun_and_the_printed_whole(
+    company: str, line: str, inside: str
+) -> None:
+    book = Book()
+    own = book.company("sec:1", company, source="sec")
+    cost = book.line(own, f"Income statement | {line}", balance="debit")
+    sales = book.line(own, "Income statement | Revenue, Net", balance="credit")
+    point = book.value(cost, "1000000")
+    book.value(sales, "8000000", line=2)
+    printed = "Costs of grain sold" if "sold" in line else "Milling costs"
+    book.row(1, printed, cost, company_id=own, statement="Income statement")
+    book.row(2, "Net sales", sales, company_id=own, statement="Income statement")
+    (question,) = made(book, ALL_HARD, point)
+    assert inside in question.text
+    assert "net sales" in question.text and "revenue" not in question.text
 
 
 def test_values_that_two_filings_scale_otherwise_make_no_difference() -> None:

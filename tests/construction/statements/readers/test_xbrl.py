@@ -446,7 +446,7 @@ def test_forecasts_are_guidance(tmp_path: Path) -> None:
     for text in wanted:
         assert "forecast" in text
         assert "the fiscal year ending January 31, 2025" in text
-        assert "as announced in the filing of March 15, 2024" in text
+        assert "n its filing of March 15, 2024" in text
         assert "“Forecast”" not in text
 
 

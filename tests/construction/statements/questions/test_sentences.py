@@ -1,0 +1,160 @@
+"""Sentences: where filing, owner, place and asides stand."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from construction.statements.questions.contracts import FilingKind, QuestionConfig, QuestionReason
+from construction.statements.questions.make import make_questions
+from construction.statements.questions.templates import Words, polished, sentence
+from construction.statements.questions.wording import phrase_of
+from tests.construction.statements.questions.small import Book, drawn
+
+FILING = "according to its filing of May 4, 2010"
+
+
+def variants(
+    label: str,
+    *,
+    company: str = "Ardent Mills",
+    period: str = "for fiscal year 2010",
+    location: str = "",
+    filing: str = "",
+) -> set[str]:
+    words = Words(
+        company=company, identified="", metric=phrase_of(label), location=location, period=period,
+        unit="in US dollars", filing=filing, sign="Give a loss as a negative number.",
+    )  # fmt: skip
+    return {sentence(words, choice) for choice in range(24)}
+
+
+@pytest.mark.parametrize("label", ["Net sales", "Cost of sales", "Dividends paid", "Goodwill"])
+def test_a_filing_is_named_at_the_beginning_or_the_end(label: str) -> None:
+    texts = variants(label, filing=FILING)
+    starts = {text.startswith("According to its filing of May 4, 2010, ") for text in texts}
+    assert starts == {True, False}
+    for text in texts:
+        asked = text.partition("?")[0]
+        assert asked.endswith(f", {FILING}") != text.startswith("According")
+        assert f"Mills, {FILING}" not in text
+        assert not asked.partition(", ")[2].startswith(("What", "How"))
+
+
+def test_a_day_is_the_only_as_of_a_sentence() -> None:
+    labels = ("Net sales", "Reserve for bonuses", "Cash in the bank", "Liability for grain")
+    for company in ("Ardent Mills", "Ardent Mills, Inc."):
+        for label in labels:
+            for location in ("", " in the balance sheet"):
+                for text in variants(label, company=company, period="as of May 4, 2010",
+                                     location=location, filing=FILING):  # fmt: skip
+                    assert text.lower().count("as of") == 1
+                    assert " as its" not in text
+
+
+def test_no_filing_is_said_with_as() -> None:
+    assert not any(str(kind).startswith("as ") for kind in FilingKind)
+
+
+@pytest.mark.parametrize(
+    ("label", "company", "inside"),
+    [
+        ("Effect of exchange rate changes on cash and cash equivalents", "Ardent Mills",
+         "the effect of exchange rate changes on Ardent Mills' cash and cash equivalents"),
+        ("Effect of exchange rate changes on cash", "Ardent Mills, Inc.",
+         "the effect of exchange rate changes on the cash of Ardent Mills, Inc."),
+        ("Effect from closing of grain mills on cash", "Ardent Mills",
+         "the effect from closing of grain mills on Ardent Mills' cash"),
+        ("Effect on cash from closing of grain mills", "Ardent Mills",
+         "the effect from closing of grain mills on Ardent Mills' cash"),
+        ("Cumulative effect of a new rule", "Ardent Mills",
+         "the cumulative effect of a new rule that Ardent Mills reported"),
+    ],
+)  # fmt: skip
+def test_a_company_does_not_own_an_effect(label: str, company: str, inside: str) -> None:
+    assert all(inside in text for text in variants(label, company=company))
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("total equity including minority interests", "total equity, including minority interests"),
+        ("net profit including non-controlling interests",
+         "net profit, including non-controlling interests"),
+        ("income taxes including refunds", "income taxes including refunds"),
+        ("change in allowance for grain", "change in the allowance for grain"),
+        ("change in reserve for bonuses", "change in the reserve for bonuses"),
+        ("change in provisions", "change in provisions"),
+        ("allowance for grain", "allowance for grain"),
+    ],
+)  # fmt: skip
+def test_labels_get_the_commas_and_articles_of_a_sentence(metric: str, said: str) -> None:
+    assert polished(metric) == said
+
+
+def test_an_aside_is_closed_by_a_comma() -> None:
+    for company in ("Ardent Mills", "Ardent Mills, Inc."):
+        for text in variants("Total equity including minority interests", company=company):
+            assert "total equity, including minority interests," in text
+
+
+def test_staff_on_average_worked_during_the_year() -> None:
+    for text in variants("Average number of employees", period="for the fiscal year ended May 4"):
+        assert "uring the fiscal year ended" in text and "or the fiscal" not in text
+
+
+@pytest.mark.parametrize(
+    ("axis", "member", "said"),
+    [
+        ("Segments", "Printers", "in its Printers segment"),
+        ("Segments", "Printers Segment", "in its Printers segment"),
+        ("Geography", "Europe", "for Europe"),
+        ("Customer", "Brenzo", "for “Brenzo”"),
+    ],
+)
+def test_members_of_axes(axis: str, member: str, said: str) -> None:
+    book = Book()
+    company = book.company("demo:1", "Ardent Mills Inc.")
+    line = book.line(
+        company, f"Segments | {axis} | {member} | Sales", dimensions=f"{axis}={member}"
+    )
+    batch = make_questions(drawn(book.value(line, "2000000")), book.close(), QuestionConfig(), 7)
+    assert f"sales {said}" in batch.questions[0].text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Liabilities and Stockholders' Equity", "Total liabilities and net assets",
+        "Liabilities and Equity", "Total liabilities and shareholders' deficit",
+        "Equity and liabilities",
+    ],
+)  # fmt: skip
+def test_the_total_that_balances_assets_is_not_asked(name: str) -> None:
+    book = Book()
+    company = book.company("demo:1", "Ardent Mills Inc.")
+    point = book.value(book.line(company, f"Balance sheet | {name}"), "9000000", months=0)
+    batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
+    assert [row.reason for row in batch.rejections] == [QuestionReason.BALANCING]
+
+
+@pytest.mark.parametrize(
+    ("total", "reasons"),
+    [("9000000", []), ("9001000", []), ("9900000", [QuestionReason.UNBALANCED] * 2)],
+)
+def test_parts_that_do_not_add_up_to_their_total_are_not_asked(
+    total: str, reasons: list[QuestionReason]
+) -> None:
+    book = Book()
+    company = book.company("demo:1", "Ardent Mills Inc.")
+    values = {"Total liabilities": "4000000", "Net assets": "5000000", "Goodwill": "1000000"}
+    points = [
+        book.value(book.line(company, f"Balance sheet | {name}"), value, months=0)
+        for name, value in values.items()
+    ]
+    whole = book.line(company, "Balance sheet | Total liabilities and net assets")
+    book.value(whole, total, months=0)
+    book.value(whole, "1000000", date(2009, 3, 31), months=0, fiscal_year=2009)
+    batch = make_questions(drawn(*points), book.close(), QuestionConfig(), 7)
+    assert [row.reason for row in batch.rejections] == reasons
