@@ -130,6 +130,7 @@ _OWN_PERIOD = re.compile(
 )
 # What taxonomies call an outflow that filers name by what they do: "purchases of securities".
 _PAYING = re.compile(r"payments? (?:for|of|to)\b")
+_ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)")  # by which rows mean all of them
 _YEAR = timedelta(days=380)
 _NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
 _TERMS = frozenset(["curre", "net", "noncu", "total"])  # stems of what a change leaves out
@@ -338,7 +339,7 @@ def _spoken_label(
         and _has_sign(series, point, filed, own, negated=negated)
         and not any(_means(filed, other, series) for other in rows.values())
     ):
-        return filed.text
+        return _ONE_PURCHASE.sub(r"\g<0>s", filed.text)
     is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
     is_other = not is_clear or is_wider or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):

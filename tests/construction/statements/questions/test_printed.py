@@ -52,6 +52,8 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
          {"statement": "Cash flow statement", "balance": "credit"}, "purchases of grain silos"),
         ("Payments for Repurchase of Mill Shares", "Repurchases of mill shares",
          {"statement": "Cash flow statement", "balance": "credit"}, "repurchases of mill shares"),
+        ("Payments to Acquire Grain Silos", "Purchase of grain silos",
+         {"statement": "Cash flow statement", "balance": "credit"}, "purchases of grain silos"),
         ("Payments to Acquire Grain Silos", "Payments for grain silos",
          {"statement": "Cash flow statement", "balance": "credit"},
          "payments to acquire grain silos"),
