@@ -107,11 +107,11 @@ def test_staff_on_average_worked_during_the_year() -> None:
 
 def test_an_owner_is_named_once() -> None:
     seen = set()
-    for place in ("in the cash flow statement", "in its Printers segment"):
+    for location in ("in the cash flow statement", "in its Printers segment"):
         for company in ("Ardent Mills", "Ardent Mills, Inc."):
-            for text in variants("Cost of sales", company=company, location=f" {place}"):
+            for text in variants("Cost of sales", company=company, location=f" {location}"):
                 seen.add(" as the " in text)
-                assert text.count(" its ") <= 1 and place.rpartition(" ")[0] in text.replace(
+                assert text.count(" its ") <= 1 and location.rpartition(" ")[0] in text.replace(
                     "in its cash", "in the cash"
                 )
     assert seen == {True, False}
