@@ -270,8 +270,8 @@ def _without_parent(
 def _named_owners(tail: str, company: Company) -> str:
     """ "Acme stockholders" behind "attributable to", in the case of a sentence; "" if the words do
     not name the company, or say more."""
-    found = re.fullmatch(r"\s*to\s+(?:the )?([A-Za-z&.' -]{2,40}?)[\s.]*", tail, re.I)
-    words = found[1].split() if found else []
+    owner = re.fullmatch(r"\s*to\s+(?:the )?([A-Za-z&.' -]{2,40}?)[\s.]*", tail, re.I)
+    words = owner[1].split() if owner else []
     known = {word.lower(): word for word in company.name.replace(",", "").split()}
     initials = "".join(word[0] for word in company.name.split())
     if not words or not company.core or len(words) > _MOST_OWNERS:

@@ -36,10 +36,10 @@ def test_a_filing_is_named_at_the_beginning_or_the_end(label: str) -> None:
     starts = {text.startswith("According to its filing of May 4, 2010, ") for text in texts}
     assert starts == {True, False}
     for text in texts:
-        asked = text.partition("?")[0]
-        assert asked.endswith(f", {FILING}") != text.startswith("According")
+        sentence = text.partition("?")[0]
+        assert sentence.endswith(f", {FILING}") != text.startswith("According")
         assert f"Mills, {FILING}" not in text
-        assert not asked.partition(", ")[2].startswith(("What", "How"))
+        assert not sentence.partition(", ")[2].startswith(("What", "How"))
 
 
 def test_a_day_is_the_only_as_of_a_sentence() -> None:
