@@ -15,6 +15,7 @@ from anonymization.text.detect.wording import (
 from data.text.scripts import HAN
 
 _NAMED = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
+_CALLED_LIKE_PEOPLE = frozenset({EntityType.PERSON, EntityType.ACCOUNT})
 _COUNTRIES = words("places.toml", "countries")
 _VERSION = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
 _VERSIONED = re.compile(
@@ -42,11 +43,22 @@ _HAN_PLACES = words("places.toml", "chinese")
 # What firms do, and the name of none: `AI公司`.
 _TRADE_FIRM = re.compile("(?:AI|IT|VR|AR|IoT|SaaS|IC)(?:公司|集团|会社|企業|企业)")
 _PORT = re.compile(r"(?:[Pp]ort|[Ll]ine|[Pp]age) \d{1,5}")
+# Assistants that are called like people, and what in a text shows that they are meant.
+_ASSISTANTS = {
+    "claude": re.compile(r"(?i)anthropic|claude[ -]code|claude-\w|\bsonnet\b|\bopus\b"),
+    "devin": re.compile(r"(?i)devin-ai|devin\.ai|cognition labs"),
+    "jules": re.compile(r"(?i)google-labs-jules|jules\.google"),
+}
+_OF_ASSISTANTS = frozenset(
+    ["code", "ai", "agent", "bot", "cli", "sonnet", "opus", "haiku", "desktop", "api"]
+)
 
 
 def is_public(text: str, finding: Finding, value: str) -> bool:
-    """Is it a version, a well-known site, or an account by the name of its site?"""
+    """Is it a version, a well-known site, an assistant, or an account by the name of its site?"""
     before = text[max(0, finding.start - 24) : finding.start]
+    if finding.type in _CALLED_LIKE_PEOPLE and value[:6].lower().startswith(tuple(_ASSISTANTS)):
+        return _is_assistant(text, value)
     if finding.type is EntityType.DATE and _VERSION.fullmatch(value):
         named = _VERSIONED.search(before)
         is_named = named is not None and (not named["word"] or is_program_word(named["word"]))
@@ -71,6 +83,18 @@ def is_public(text: str, finding: Finding, value: str) -> bool:
         is_site = _SITE.fullmatch(value) is not None and not private_site(value)
         return is_site or before.lower().endswith(f"{value.lower()}.com/")
     return False
+
+
+def _is_assistant(text: str, value: str) -> bool:
+    """Is it the name of an assistant, alone or with its kind and version ("Claude Opus 4.5")?"""
+    first, *others = value.lower().split()
+    named = _ASSISTANTS.get(first)
+    rest = (word for word in others if word.strip("()").isalpha())
+    return (
+        named is not None
+        and all(word.strip("()") in _OF_ASSISTANTS for word in rest)
+        and named.search(text) is not None
+    )
 
 
 def _is_constant(text: str, finding: Finding, value: str) -> bool:

@@ -250,6 +250,12 @@ def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
     return (is_of_kana is not None and not is_called) or _HONOURED.match(value) is not None
 
 
+def _is_of_code(text: str, finding: Finding, value: str) -> bool:
+    """Is it an identifier or a class, and no cell of a row?"""
+    is_cell = _CELL_ENDS.match(text, finding.end) and text[finding.start - 1] == "'"
+    return not is_cell and bool(_IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value))
+
+
 def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     value = text[finding.start : finding.end]
     if finding.type in _NUMBERED and finding.recognizer != "declared":
@@ -277,9 +283,7 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if finding.type is EntityType.ACCOUNT:
         return _of_login(text, finding, value, dictionary)
     if finding.type is EntityType.SECRET:
-        is_cell = _CELL_ENDS.match(text, finding.end) and text[finding.start - 1] == "'"
-        is_code = not is_cell and (_IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value))
-        return Weight.NONE if is_code else Weight.SURE
+        return Weight.NONE if _is_of_code(text, finding, value) else Weight.SURE
     if finding.recognizer in _LABELLED:
         return _of_label(text, finding, value, dictionary)
     if has_han(value) or has_kana(value):

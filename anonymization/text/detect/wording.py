@@ -139,7 +139,7 @@ _REFERS = ("$", "{", "<", "%", "/", "http", "os.", "process.", "env.", "www.")
 
 def like_password(value: str) -> bool:
     """Does it mix letters with digits, or hold a sign inside, and refer to nothing?"""
-    plain = value.rstrip(".:!?")
+    plain = value.rstrip(".:!?*_")  # the end of a sentence, or of its emphasis
     letters = sum(map(str.isalpha, plain))
     is_mixed = any(map(str.isdigit, plain)) or any(char in "@#$%^&*!+~" for char in plain[1:])
     return (

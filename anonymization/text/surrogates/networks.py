@@ -104,7 +104,7 @@ class Networks:
         for network in sorted({number >> 16 for number in numbers} - self._sixteens.keys()):
             by_range[range_of(IPv4Address(network << 16))].append(network)
         for room, fresh in by_range.items():
-            self._place(fresh, room)
+            self._assign(fresh, room)
         for number in numbers:
             self._thirds[number >> 16].add(number >> 8 & 0xFF)
         for number in numbers:  # those of networks first: the zeros that end them stay
@@ -123,17 +123,17 @@ class Networks:
         third = self._third(number >> 16, number >> 8 & 0xFF)
         return IPv4Address(self._sixteens[number >> 16] << 16 | third << 8 | number & 0xFF)
 
-    def _place(self, fresh: list[int], room: tuple[int, int]) -> None:
+    def _assign(self, fresh: list[int], room: tuple[int, int]) -> None:
         """Give networks others of their range, in order. One that meets itself, as 192.168 does,
         has its halves exchanged, so that no address of it stays."""
         for attempt in range(_TRIES):
             taken = set(self._sixteens.values())
             drawn = [self._drawn(network, room, taken, attempt) for network in fresh]
-            placed = dict(zip(fresh, sorted(drawn), strict=True))
-            if all(old != new for old, new in placed.items()):
+            assigned = dict(zip(fresh, sorted(drawn), strict=True))
+            if all(old != new for old, new in assigned.items()):
                 break
-        self._sixteens |= placed
-        self._flips |= {(old, 0, 0): 1 for old, new in placed.items() if old == new}
+        self._sixteens |= assigned
+        self._flips |= {(old, 0, 0): 1 for old, new in assigned.items() if old == new}
 
     def _drawn(self, network: int, room: tuple[int, int], taken: set[int], attempt: int) -> int:
         """Another network of the range; in a full one the next that is free, if there is any."""

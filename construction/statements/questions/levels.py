@@ -335,9 +335,9 @@ def _text(
         unit=amount.unit_phrase,
     )
     text = text.replace(", ?", "?")
-    asked = f"{lead}{text[:1].lower()}{text[1:]}" if lead else text
+    sentence = f"{lead}{text[:1].lower()}{text[1:]}" if lead else text
     clause = "" if pair.operation is Operation.RATIO else " Give a decrease as a negative number."
-    return f"{with_filing(asked, filing, len(text))}{clause}"
+    return f"{with_filing(sentence, filing, len(text))}{clause}"
 
 
 def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:

@@ -172,8 +172,8 @@ def _question(
         first = first_sharpenings(series, point, database, worded)
         slots = Slots(company, series, point, first, worded)
         tried.append(_unique(slots, database, config, seed))
-    if made := [one for one in tried if isinstance(one, tuple)]:
-        slots, written = min(made, key=lambda one: len(one[0].sharpened))  # the first of equals
+    if made := [each for each in tried if isinstance(each, tuple)]:
+        slots, written = min(made, key=lambda pair: len(pair[0].sharpened))  # the first of equals
         return _to_question(row, slots, written)
     refused = tried[-1] if tried else QuestionReason.NOT_PRINTED
     if isinstance(refused, Rival):

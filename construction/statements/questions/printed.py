@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -79,6 +79,10 @@ _BOTH_WAYS = re.compile(
     re.I,
 )
 _CHANGED = re.compile(r"^(?:net )?(?:increase|change) ?/? ?\((?:net )?decrease\) in\b", re.I)
+_CHANGE_IN = re.compile(
+    r"(?:net )?(?:changes?|increases?|decreases?)(?: ?/? ?\([a-z ]+\))? in (?:the )?(?!cash\b)(.+)",
+    re.I,
+)
 _MOST_OWNERS = 5  # words
 _NET_END = re.compile(r", net$", re.I)
 _NET = re.compile(r"\bnet\b", re.I)
@@ -115,8 +119,21 @@ _OWNERS = frozenset(_PRINT["owners"])
 _SAME = {word: group[0] for group in _PRINT["same"] for word in group}
 _AXES = frozenset(_PRINT["axes"])  # that readers know
 _KEPT = frozenset(WORDS["keep"])
+_SMALL = frozenset(_PRINT["small"])
+_GOODS = frozenset(_PRINT["goods"])
+_STOCKS = frozenset(["inventory", "inventorie"])  # in comparable form
+_BALANCE_OF_GOODS = " inventory"
+_MOST_SMALL = 5
+# A period of its own beside that of the question, where it cannot be left out.
+_OWN_PERIOD = re.compile(
+    r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b", re.I
+)
+# What taxonomies call an outflow that filers name by what they do: "purchases of securities".
+_PAYING = re.compile(r"payments? (?:for|of|to)\b")
+_ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)")  # by which rows mean all of them
 _YEAR = timedelta(days=380)
 _NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
+_TERMS = frozenset(["curre", "net", "noncu", "total"])  # stems of what a change leaves out
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +223,7 @@ def wordings(
         if other.series_id not in twins and other.unit == series.unit
     }
     choices = (
+        *_with_noun(plain, series),
         *_without_parent(of_filer, row, others, series, company),
         *_without_net(of_filer, row, others, series),
         of_filer,
@@ -213,6 +231,13 @@ def wordings(
         worded,
     )
     return tuple(dict.fromkeys("" if text == own else text for text in choices))
+
+
+def _with_noun(text: str, series: Series) -> Iterator[str]:
+    """ "Merchandise inventory" for "merchandise" in a section of inventories."""
+    sections = {word for section in series.sections for word in section}
+    if series.statement == Statement.BALANCE and text in _GOODS and sections & _STOCKS:
+        yield f"{text}{_BALANCE_OF_GOODS}"
 
 
 def _owners(label: str) -> str:
@@ -245,8 +270,8 @@ def _without_parent(
 def _named_owners(tail: str, company: Company) -> str:
     """ "Acme stockholders" behind "attributable to", in the case of a sentence; "" if the words do
     not name the company, or say more."""
-    found = re.fullmatch(r"\s*to\s+(?:the )?([A-Za-z&.' -]{2,40}?)[\s.]*", tail, re.I)
-    words = found[1].split() if found else []
+    owner = re.fullmatch(r"\s*to\s+(?:the )?([A-Za-z&.' -]{2,40}?)[\s.]*", tail, re.I)
+    words = owner[1].split() if owner else []
     known = {word.lower(): word for word in company.name.replace(",", "").split()}
     initials = "".join(word[0] for word in company.name.split())
     if not words or not company.core or len(words) > _MOST_OWNERS:
@@ -297,7 +322,7 @@ def _spoken_label(
     own = phrase_of(series.label)
     row = rows.get((point.report or 0, point.line if point.line is not None else -1))
     if row is None or row.series_id != series.series_id:
-        return None if _is_raw(series.label) else ""
+        return None if _is_raw(series.label) or _is_clumsy(series.label) else ""
     label = _bare_label(row.label)
     if _PER.search(label) and len(series.unit) == _CODE:
         return None  # an amount per share, filed as one of the whole
@@ -307,14 +332,14 @@ def _spoken_label(
     is_clear = _is_clear(own, filed, label, series, company)
     if _is_whole(own, label) or _is_turned(own, label, series, negated=negated):
         return None
-    if is_clear and said == printed:
+    if is_clear and said == printed and not _is_renamed(own, filed):
         return _with_one_side(own, label, point)
     if (
         _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
         and not any(_means(filed, other, series) for other in rows.values())
     ):
-        return filed.text
+        return _ONE_PURCHASE.sub(r"\g<0>s", filed.text)
     is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
     is_other = not is_clear or is_wider or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
@@ -323,6 +348,21 @@ def _spoken_label(
     is_known = has_own_phrase(series.label) and " " in filed.text
     is_said = not rest or (is_known and len(rest) <= len(said & printed))
     return _with_one_side(own, label, point) if is_said else None
+
+
+def _is_renamed(own: Phrase, filed: Phrase) -> bool:
+    """Does a row print "purchases of" or the like for the "payments to acquire" of a taxonomy?"""
+    is_own = _PAYING.match(own.text) is not None and not _PAYING.match(filed.text)
+    return is_own and PAID.match(filed.text) is not None
+
+
+def _is_clumsy(label: str) -> bool:
+    """Does a label name a period of its own, end without its noun, or hang together by small words
+    alone? Finished phrases do not."""
+    words = phrase_of(label).text.split()
+    is_loose = len([word for word in words if word in _SMALL]) > _MOST_SMALL
+    is_odd = is_loose or _OWN_PERIOD.search(" ".join(words)) or words[-1:] == ["unpaid"]
+    return bool(is_odd) and not has_own_phrase(label)
 
 
 def _is_whole(own: Phrase, label: str) -> bool:
@@ -340,7 +380,7 @@ def _is_unspeakable(series: Series) -> bool:
 def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: Company) -> bool:
     """Does the label of the concept say all that the row prints, in words of its own?"""
     return (
-        not _is_raw(series.label)
+        not (_is_raw(series.label) or _is_clumsy(series.label))
         and not _lost_marks(series, label)
         and (has_own_phrase(series.label) or not _names(series.label, company))
         and not (filed.bare or _is_open(own, series))
@@ -350,6 +390,8 @@ def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: C
 def is_own_wording(series: Series, worded: str) -> bool:
     """Are the words of a question those of the concept, if in the filer's or in plainer form?"""
     own = phrase_of(series.label)
+    goods = worded.removesuffix(_BALANCE_OF_GOODS)
+    worded = goods if goods in _GOODS else worded
     said = frozenset(map(_stem, comparable(one_sided(worded))))
     return worded in ("", plain_words(own.text)) or said <= {*map(_stem, own.key)}
 
@@ -448,7 +490,8 @@ def _is_usable(label: str, filed: Phrase, series: Series, company: Company) -> b
     is_amount = series.unit not in ("shares", "ratio", "count") and "/" not in series.unit
     is_long = not _LEAST_WORDS <= len(words) <= _MOST_WORDS or len(filed.bag) < _LEAST_WORDS
     is_own = _names(label, company)
-    return is_amount and not is_odd and not is_own and not is_long and not _is_raw(label)
+    is_rough = _is_raw(label) or _is_clumsy(label)
+    return is_amount and not is_odd and not is_own and not is_long and not is_rough
 
 
 def _names(label: str, company: Company) -> bool:
@@ -484,6 +527,15 @@ def _means(filed: Phrase, other: Printed, series: Series) -> bool:
     if other.series_id == series.series_id or (other.concept and other.concept == series.concept):
         return False
     return same_words(filed, phrase_of(_bare_label(other.label)))
+
+
+def is_change_in(text: str, labels: Iterable[str]) -> bool:
+    """Is what a question calls a line the change in what has one of the labels, other than cash?"""
+    change = _CHANGE_IN.fullmatch(text)
+    if change is None:
+        return False
+    item = _content(phrase_of(change[1]), _TERMS)
+    return any(item <= _content(phrase_of(label), _TERMS) for label in labels)
 
 
 def is_before_exchange(rows: Rows, report: int | None, line: int | None, label: str) -> bool:

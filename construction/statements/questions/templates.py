@@ -114,14 +114,17 @@ def sentence(words: Words, choice: int) -> str:
     variants = _variants(words, metric)
     effect, cash = _on_cash(words.metric.text)
     if words.location.endswith(_PLACES):
-        metric = metric.replace(" in the ", " in its ") if variants in (_AS, _SHOWN) else metric
+        metric = metric.replace(" in the ", " in its ") if variants is _SHOWN else metric
     sign = "" if variants is _PAY else words.sign  # what is paid is positive
     paid, stock, measure = _PAID.fullmatch(metric), *_parts(metric)
     counted = stock[0] != "" and words.unit == "in shares"
     period = words.period
     if _ON_AVERAGE.fullmatch(metric):
-        period = re.sub(r"^for (?=the\b)", "during ", period)
-    text = variants[choice % len(variants)].format(
+        period = re.sub(r"^for\b", "during", period)
+    template = variants[choice % len(variants)]
+    if " in its " in metric:  # "report as its … in its …" has one owner too many
+        template = template.replace(" as its ", " as the ")
+    text = template.format(
         company=company,
         owner=possessive(company),
         metric=metric,

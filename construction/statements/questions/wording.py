@@ -28,6 +28,7 @@ _BARE = frozenset(WORDS["bare"]["words"])
 _BARE_START = re.compile(WORDS["bare"]["start"], re.I)
 _SINGULAR = frozenset(WORDS["number"]["singular"])
 _PLURAL = frozenset(WORDS["number"]["plural"])
+_ADJECTIVES = frozenset(WORDS["print"]["adjectives"])
 # "Selling, general and administrative"; in "revenue, oil and gas" the first noun is the head.
 _JOINED = re.compile(rf"^(?:[\w-]+ ){{0,3}}(?:{'|'.join(WORDS['number']['joined'])}) and ")
 _ALONE = "|".join(WORDS["number"]["alone"])
@@ -42,7 +43,12 @@ _PER_SHARE = re.compile(r"\bearnings\b.*\bper (?:[a-z-]+ ){0,3}(?:share|unit)\b"
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])")
 _AT_END = re.compile(
     r",?\s+(?:at|-)\s+(?:the )?end of (?:the )?(?:period|year)\b"
-    r"|\s+for the (?:period|quarter|year)$",
+    r"|(?<!arising)\s+(?:for|in|during) the (?:period|quarter|year)(?=$|,| for\b)",
+    re.I,
+)
+_OWNERS = re.compile(
+    r"\b((?:stock|share)(?:holder|owner)s|members|owners|partners|policyholders)"
+    r"(?= (?:capital|deficit|equity)\b)",
     re.I,
 )
 _STOP = re.compile(r"(?<=[a-z]{4})\.$")  # of a sentence, not of "Inc."
@@ -134,13 +140,14 @@ def _phrase(text: str) -> Phrase:
 def _cleaned(label: str) -> str:
     """One line without notes of the taxonomy; a raw tag is split into words.
 
-    Labels lose "at end of period" and "for the year": the question names the period.
+    Labels lose "at end of period" and "in the year": the question names the period. Owners get the
+    apostrophe that tags have lost.
     """
     text = fold_spaces(fold_width(label[:_MAX_LABEL]))
     text = _AT_END.sub("", NOTE.sub("", _STOP.sub("", text))).strip(" :;,-–—")
     if " " not in text and len(_HUMP.findall(text)) > 1:
         text = _HUMP.sub(" ", text)
-    text = _UNBRACKETED.sub(_bracketed, text).replace("’", "'")
+    text = _OWNERS.sub(r"\1'", _UNBRACKETED.sub(_bracketed, text).replace("’", "'"))
     return text[:1].lower() + text[1:] if _PLAIN_START.match(text) else text
 
 
@@ -205,11 +212,18 @@ def _is_name(text: str, match: re.Match[str]) -> bool:
 
 
 def _head(text: str) -> str:
-    """The noun that the label is about: "expenses" of "selling and general expenses, net"."""
+    """The noun that the label is about: "expenses" of "selling and general expenses, net",
+    "securities" of "securities loaned"."""
     listed = LIST.match(text)
     text = text[listed.end() :] if listed else text
     words = (text[: match.start()] if (match := _HEAD_END.search(text)) else text).split()
+    while len(words) > 1 and _is_participle(words[-1]) and _is_plural(words[-2].lower()):
+        words.pop()
     return words[-1].lower() if words else ""
+
+
+def _is_participle(word: str) -> bool:
+    return word.endswith("ed") and word not in _ADJECTIVES
 
 
 def _is_plural(head: str) -> bool:

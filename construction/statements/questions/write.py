@@ -29,6 +29,7 @@ from construction.statements.questions.names import by_register, by_ticker, is_g
 from construction.statements.questions.periods import needs_days, period_words
 from construction.statements.questions.printed import (
     is_before_exchange,
+    is_change_in,
     is_comparative,
     plain_words,
     wordings,
@@ -135,6 +136,8 @@ def first_sharpenings(
     """What a question says from the start: where a line is, the days of odd periods, and the
     filing of a value that another filing may give otherwise."""
     steps = [*_first_places(series, worded)]
+    if not steps and _is_balance_change(series, point, database, worded):
+        steps = [Sharpening.STATEMENT]
     steps += [Sharpening.DATES] if needs_days(point) else []
     steps += [Sharpening.FILING] if point.filed and _filing_kind(series, point, database) else []
     return tuple(steps)
@@ -164,6 +167,18 @@ def _first_places(series: Series, worded: str) -> tuple[Sharpening, ...]:
     text = worded or phrase_of(series.label).text
     added_back = series.statement == Statement.CASH_FLOW and not _CASH_FLOW.search(text)
     return (Sharpening.STATEMENT,) if added_back else ()
+
+
+def _is_balance_change(series: Series, point: Point, database: Database, worded: str) -> bool:
+    """Is a row of a cash flow statement the change in a line of the balance sheet, which may move
+    for other reasons too?"""
+    if series.statement != Statement.CASH_FLOW:
+        return False
+    rows = database.printed.get(point.document, {}).values()
+    lines = [(database.series[row.series_id], row.label) for row in rows]
+    lines += [(other, other.label) for other in database.of_company[series.company_id]]
+    balances = (label for other, label in lines if other.statement == Statement.BALANCE)
+    return is_change_in(worded or phrase_of(series.label).text, balances)
 
 
 def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount | QuestionReason:
@@ -259,7 +274,7 @@ def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason 
 
 def _on_that_day(slots: Slots, database: Database, phrases: Sequence[str]) -> Mapping[str, Decimal]:
     """The values of the lines of these names in the filing and on the day of the point."""
-    found: dict[str, Decimal] = {}
+    values: dict[str, Decimal] = {}
     for series in database.of_company[slots.company.company_id]:
         name = phrase_of(series.label).text
         if name not in phrases or series.dimensions is not None:
@@ -271,8 +286,8 @@ def _on_that_day(slots: Slots, database: Database, phrases: Sequence[str]) -> Ma
                 slots.point.period_end,
             )
             if same and number is not None:
-                found[name] = number
-    return found
+                values[name] = number
+    return values
 
 
 def _is_balance(slots: Slots, database: Database) -> bool:

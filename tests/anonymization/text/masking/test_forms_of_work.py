@@ -140,3 +140,22 @@ def test_rows_without_names_of_columns_are_those_of_their_table(detector: TextDe
     for value in ("Tolnava", "Quist", "15408862217", "15496613384", "tolna_pass", "sesame"):
         assert value not in new
     assert "(4, 'Blue Chair', 15408862, 'oak_board')" in new and "`full_name` text" in new
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Co-authored-by: Claude <noreply@anthropic.com>",
+        "Author: Claude Opus 4.5 (claude-opus-4-5)",
+        "## Results At A Glance",
+        "- **User naming / hiding.** No custom name.",
+    ],
+)
+def test_assistants_and_headings_are_nobody(detector: TextDetector, text: str) -> None:
+    assert Masker(detector, KEY, Mode.SURROGATE, "s").mask_texts([text]) == [text]
+
+
+def test_somebody_called_like_an_assistant_is_somebody(detector: TextDetector) -> None:
+    for text in ("Author: Claude Dupont, of Anthropic", "Author: Claude <claude@dupont.fr>"):
+        (masked,) = Masker(detector, KEY, Mode.SURROGATE, "s").mask_texts([text])
+        assert "Claude" not in masked

@@ -166,12 +166,23 @@ def test_what_says_nothing_about_a_whole_is_not_set_in_relation_to_it(
 @pytest.mark.parametrize(
     ("company", "line", "inside"),
     [
-        ("Ardent Mills Inc.", "Cost of grain sold", "was Ardent Mills Inc.'s cost of grain sold as"),
-        ("Ardent Mills Co., Ltd.", "Cost of grain sold",
-         "For Ardent Mills Co., Ltd., what was the cost of grain sold as"),
-        ("Ardent Mills Co., Ltd.", "Milling", "were the milling costs of Ardent Mills Co., Ltd. as"),
+        (
+            "Ardent Mills Inc.",
+            "Cost of grain sold",
+            "was Ardent Mills Inc.'s cost of grain sold as",
+        ),
+        (
+            "Ardent Mills Co., Ltd.",
+            "Cost of grain sold",
+            "For Ardent Mills Co., Ltd., what was the cost of grain sold as",
+        ),
+        (
+            "Ardent Mills Co., Ltd.",
+            "Milling",
+            "were the milling costs of Ardent Mills Co., Ltd. as",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_ratio_has_the_owner_at_the_right_noun_and_the_printed_whole(
     company: str, line: str, inside: str
 ) -> None:

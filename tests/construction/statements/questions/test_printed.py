@@ -47,6 +47,19 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         ("Payments to Acquire Silos and Other Stores", "Purchases of grain silos",
          {"statement": "Cash flow statement", "balance": "credit", "negated": True},
          "purchases of grain silos"),
+        # what the filer does, for what a taxonomy says that it pays
+        ("Payments to Acquire Grain Silos", "Purchases of grain silos",
+         {"statement": "Cash flow statement", "balance": "credit"}, "purchases of grain silos"),
+        ("Payments for Repurchase of Mill Shares", "Repurchases of mill shares",
+         {"statement": "Cash flow statement", "balance": "credit"}, "repurchases of mill shares"),
+        ("Payments to Acquire Grain Silos", "Purchase of grain silos",
+         {"statement": "Cash flow statement", "balance": "credit"}, "purchases of grain silos"),
+        ("Payments to Acquire Grain Silos", "Payments for grain silos",
+         {"statement": "Cash flow statement", "balance": "credit"},
+         "payments to acquire grain silos"),
+        ("Payments to Acquire Grain Silos", "Purchases of grain silos",
+         {"statement": "Cash flow statement", "balance": "credit",
+          "others": ("Purchases of grain silos abroad",)}, "payments to acquire grain silos"),
         # the concept's, where the row prints all of it in its place
         ("Inventory, Net", "Inventories, net", {"statement": "Balance sheet"}, "net inventory"),
         ("Flour and Grain", "Flour and grain includes grain of others",
@@ -129,6 +142,11 @@ def test_lines_are_asked_by_what_readers_see(
         ("Milling, Storage and Haulage Costs", "Haulage costs",
          {"others": ("Haulage costs of others",)}),
         ("Profit of Other Mills", "Equity in ABM mills", {}),
+        # a period of its own, an end without its noun, small words throughout
+        ("Grain gains arising during the period", "Grain gains arising during the period", {}),
+        ("Interest on grain and flour unpaid", "Interest on grain and flour unpaid", {}),
+        ("Cost of grain in store at mills for sale to millers by the load",
+         "Cost of grain in store at mills for sale to millers by the load", {}),
         ("Earnings Per Share Linked To Notes", "Earnings per share linked to notes", {}),
         ("Grain Income, Storage", "Loss of grain", {"balance": "credit"}),
         # a concept's two sides, turned round by the row, or for what the row calls other items
@@ -175,3 +193,23 @@ def test_codes_and_eliminations_are_no_segments() -> None:
             drawn(book.value(line, "5000000")), book.close(), QuestionConfig(), 7
         )
         assert len(batch.questions) == is_asked
+
+
+@pytest.mark.parametrize(
+    ("section", "label", "said"),
+    [
+        ("Inventories", "Merchandise", "merchandise inventory"),
+        ("Inventory", "Raw materials and supplies", "raw materials and supplies inventory"),
+        ("Inventories", "Milled flour", "milled flour"),
+        ("Current assets", "Merchandise", "merchandise"),
+    ],
+)
+def test_goods_under_inventories_are_asked_with_their_noun(
+    section: str, label: str, said: str
+) -> None:
+    book = Book()
+    line = book.line(book.company("sec:1", "Ardent Mills"), f"Balance sheet | {section} | {label}")
+    point = book.value(line, "5000000", months=0)
+    (question,) = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    assert said in question.text
+    assert question.text.count("inventory") == said.count("inventory")

@@ -36,10 +36,10 @@ def test_a_filing_is_named_at_the_beginning_or_the_end(label: str) -> None:
     starts = {text.startswith("According to its filing of May 4, 2010, ") for text in texts}
     assert starts == {True, False}
     for text in texts:
-        asked = text.partition("?")[0]
-        assert asked.endswith(f", {FILING}") != text.startswith("According")
+        sentence = text.partition("?")[0]
+        assert sentence.endswith(f", {FILING}") != text.startswith("According")
         assert f"Mills, {FILING}" not in text
-        assert not asked.partition(", ")[2].startswith(("What", "How"))
+        assert not sentence.partition(", ")[2].startswith(("What", "How"))
 
 
 def test_a_day_is_the_only_as_of_a_sentence() -> None:
@@ -100,8 +100,21 @@ def test_an_aside_is_closed_by_a_comma() -> None:
 
 
 def test_staff_on_average_worked_during_the_year() -> None:
-    for text in variants("Average number of employees", period="for the fiscal year ended May 4"):
-        assert "uring the fiscal year ended" in text and "or the fiscal" not in text
+    for period in ("the fiscal year ended May 4", "fiscal year 2018", "fiscal 2018"):
+        for text in variants("Average number of employees", period=f"for {period}"):
+            assert f"uring {period}" in text and f"or {period}" not in text
+
+
+def test_an_owner_is_named_once() -> None:
+    seen = set()
+    for location in ("in the cash flow statement", "in its Printers segment"):
+        for company in ("Ardent Mills", "Ardent Mills, Inc."):
+            for text in variants("Cost of sales", company=company, location=f" {location}"):
+                seen.add(" as the " in text)
+                assert text.count(" its ") <= 1 and location.rpartition(" ")[0] in text.replace(
+                    "in its cash", "in the cash"
+                )
+    assert seen == {True, False}
 
 
 @pytest.mark.parametrize(
@@ -158,3 +171,66 @@ def test_parts_that_do_not_add_up_to_their_total_are_not_asked(
     book.value(whole, "1000000", date(2009, 3, 31), months=0, fiscal_year=2009)
     batch = make_questions(drawn(*points), book.close(), QuestionConfig(), 7)
     assert [row.reason for row in batch.rejections] == reasons
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "plural"),
+    [
+        # nouns before what was done with them
+        ("Securities Loaned", "securities loaned", True),
+        ("Securities Purchased Under Agreements to Resell",
+         "securities purchased under agreements to resell", True),
+        ("Premiums unearned", "premiums unearned", True),
+        ("Interest on loans and dividends unpaid", "interest on loans and dividends unpaid", False),
+        ("Business disposed", "business disposed", False),
+        ("Mill shed", "mill shed", False),
+        # the question's period alone
+        ("Interest paid during the period", "interest paid", False),
+        ("Dividends declared in the year", "dividends declared", True),
+        ("Cash paid during the year for interest", "cash paid for interest", False),
+        ("Gains arising during the period, net", "gains arising during the period, net", True),
+        # apostrophes that tags have lost
+        ("Interest on stockholders equity", "interest on stockholders' equity", False),
+        ("Total Shareowners Equity", "total shareowners' equity", False),
+        ("Limited Partners Capital Account", "limited partners' capital account", False),
+        ("Amounts due to partners", "amounts due to partners", True),
+    ],
+)  # fmt: skip
+def test_labels_as_they_stand_in_a_sentence(label: str, text: str, plural: bool) -> None:
+    phrase = phrase_of(label)
+    assert (phrase.text, phrase.plural) == (text, plural)
+
+
+@pytest.mark.parametrize(
+    ("label", "balance", "is_named"),
+    [
+        ("Change in noncontrolling interest", "Noncontrolling interest in equity", True),
+        ("Increase (Decrease) in Inventories", "Inventory, Net", True),
+        ("Increase in accounts payable", "Trade accounts payable", True),
+        ("Change in noncontrolling interest", "Common stock", False),
+        ("Net change in cash", "Cash", False),
+        ("Purchase of inventories", "Inventory, Net", False),
+    ],
+)
+def test_a_change_in_a_line_of_the_balance_sheet_names_its_statement(
+    label: str, balance: str, is_named: bool
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills")
+    point = book.value(book.line(company, f"Cash flow statement | {label}"), "5000000")
+    book.value(book.line(company, f"Balance sheet | {balance}"), "7000000", months=0)
+    (question,) = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    assert ("in the cash flow statement" in question.text) == is_named
+
+
+def test_a_change_in_a_line_that_the_balance_sheet_prints_names_its_statement() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills")
+    change = book.line(company, "Cash flow statement | Change in flour")
+    line = book.line(company, "Balance sheet | Milled Goods")
+    point = book.value(change, "5000000")
+    book.value(line, "7000000", months=0)
+    book.row(1, "Change in flour", change, company_id=company, statement="Cash flow statement")
+    book.row(2, "Flour", line, company_id=company)
+    (question,) = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    assert "in the cash flow statement" in question.text

@@ -477,7 +477,7 @@ def test_long_names_and_those_with_a_comma_bear_no_possessive(company: str) -> N
 def test_the_statement_is_named_without_an_aside() -> None:
     for label in ("Depreciation", "Gain on sale of mills"):
         result = all_variants(label, location=" in the cash flow statement")
-        assert all("in its cash flow statement" in text for text in result)
+        assert all(f"its {label.lower()} in the cash flow statement" in text for text in result)
 
 
 def test_staff_on_average_are_people() -> None:
