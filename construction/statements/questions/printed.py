@@ -95,8 +95,12 @@ _SIDE = re.compile(
     r"|benefit|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided"
     r"|received|refund|reversal|reduction|recover)\w*[^()]{0,20}\)", re.I
 )  # fmt: skip
+# Of operations given up: what says it, but not for what holds them beside others.
+_GIVEN_UP = re.compile(r"(?<!including )(?<!not )(?<!and )\bdiscontinued\b", re.I)
+_GIVEN_UP_TAG = re.compile(r"(?<!Including)(?<!Not)(?<!And)Discontinued")
 # What a label of a concept says too, if the printed one does.
 _ALIKE = (
+    _GIVEN_UP,
     re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I),
     _MOVEMENT,
 )
@@ -332,6 +336,9 @@ def _spoken_label(
     is_clear = _is_clear(own, filed, label, series, company)
     if _is_whole(own, label) or _is_turned(own, label, series, negated=negated):
         return None
+    if _is_given_up(series, own) and not _GIVEN_UP.search(label):
+        is_told = is_clear and _GIVEN_UP.search(own.text) is not None
+        return _with_one_side(own, label, point) if is_told else None
     if is_clear and said == printed and not _is_renamed(own, filed):
         return _with_one_side(own, label, point)
     if (
@@ -354,6 +361,13 @@ def _is_renamed(own: Phrase, filed: Phrase) -> bool:
     """Does a row print "purchases of" or the like for the "payments to acquire" of a taxonomy?"""
     is_own = _PAYING.match(own.text) is not None and not _PAYING.match(filed.text)
     return is_own and PAID.match(filed.text) is not None
+
+
+def _is_given_up(series: Series, own: Phrase) -> bool:
+    """Is a line one of discontinued operations, by its concept or its section?"""
+    texts = (own.text, *series.path)
+    is_said = any(_GIVEN_UP.search(text) for text in texts)
+    return is_said or _GIVEN_UP_TAG.search(series.concept) is not None
 
 
 def _is_clumsy(label: str) -> bool:

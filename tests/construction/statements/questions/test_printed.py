@@ -213,3 +213,30 @@ def test_goods_under_inventories_are_asked_with_their_noun(
     (question,) = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
     assert said in question.text
     assert question.text.count("inventory") == said.count("inventory")
+
+
+_INVESTING = "Cash Provided by (Used in) Investing Activities, Discontinued Operations"
+_SALES_TAG = "CashProvidedByUsedInInvestingActivitiesDiscontinuedOperationsFromSalesProceeds"
+
+
+@pytest.mark.parametrize(
+    ("label", "printed", "concept", "inside"),
+    [
+        (_INVESTING, "Net cash provided by investing activities", "Tag", "discontinued operations"),
+        (_INVESTING, "Investing activities of discontinued operations", "Tag", "discontinued"),
+        ("Discontinued operations | Mill proceeds", "Mill proceeds", "Tag", None),
+        ("Mill Sale Proceeds", "Mill sale proceeds", _SALES_TAG, None),
+        ("Mill Sale Proceeds", "Mill sale proceeds of discontinued operations", "Tag",
+         "mill sale proceeds of discontinued operations"),
+        ("Mill Sale Proceeds", "Mill sale proceeds", "DeferredContinuingAndDiscontinuedOperations",
+         "mill sale proceeds"),
+        ("Grain Assets of Group", "Grain assets of group", "GroupIncludingDiscontinuedOperation",
+         "grain assets of group"),
+    ],
+)  # fmt: skip
+def test_lines_of_discontinued_operations_say_so_or_are_not_asked(
+    label: str, printed: str, concept: str, inside: str | None
+) -> None:
+    text = question_text(label, printed, statement="Cash flow statement", concept=concept)
+    assert (text is None) == (inside is None)
+    assert text is None or (inside is not None and inside in text)
