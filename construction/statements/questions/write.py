@@ -274,114 +274,7 @@ def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason 
 
 def _on_that_day(slots: Slots, database: Database, phrases: Sequence[str]) -> Mapping[str, Decimal]:
     """The values of the lines of these names in the filing and on the day of the point."""
-
-
-def _is_balance_change(series: Series, point: Point, database: Database, worded: str) -> bool:
-    """Is a row of a cash flow statement the change in a line of the balance sheet, which may move
-    for other reasons too?"""
-    if series.statement != Statement.CASH_FLOW:
-        return False
-    rows = database.printed.get(point.document, {}).values()
-    lines = [(database.series[row.series_id], row.label) for row in rows]
-    lines += [(other, other.label) for other in database.of_company[series.company_id]]
-    balances = (label for other, label in lines if other.statement == Statement.BALANCE)
-    return is_change_in(worded or phrase_of(series.label).text, balances)
-
-
-def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount | QuestionReason:
-    series, point = slots.series, slots.point
-    number = number_of(point.value)
-    if number is None:
-        return QuestionReason.NO_VALUE
-    if not number:
-        return QuestionReason.ZERO_VALUE
-    exponent = _exponent(point, series.unit, database)
-    amount = amount_of(point.value, series.unit, series.label, exponent, config.max_decimals)
-    if amount is not None:
-        return _knowing_others(amount, number, other_values(point, database))
-    known = amount_of("1", series.unit, series.label, exponent, config.max_decimals)
-    return QuestionReason.UNKNOWN_UNIT if known is None else QuestionReason.TOO_PRECISE
-
-
-def _exponent(point: Point, unit: str, database: Database) -> int:
-    """The power of ten in which the statement reports; that of the filing which replaced it, if
-    nothing else of it stands."""
-    standing = database.points.get(point.replaced_by) if point.replaced_by else None
-    reports = [(one.document, one.report, unit) for one in (point, standing) if one is not None]
-    return next((database.exponents[key] for key in reports if key in database.exponents), 0)
-
-
-def _knowing_others(amount: Amount, number: Decimal, others: Sequence[Point]) -> Amount:
-    """The amount whose gold answer also knows what other filings give; `number` is as filed."""
-    filed = [value for point in others if (value := number_of(point.value)) is not None]
-    with localcontext(prec=100):
-        unit = amount.gold.value * amount.gold.scale / number if number else Decimal(1)
-        elsewhere = tuple(sorted({trimmed(value * unit) for value in filed}))
-    return replace(amount, gold=replace(amount.gold, elsewhere=elsewhere))
-
-
-def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed | QuestionReason:
-    series = slots.series
-    phrase = phrase_of(series.label)
-    texts = (series.label, *series.path)
-    if series.untranslated or any(has_foreign_letters(text) for text in texts):
-        return QuestionReason.UNTRANSLATED
-    if not slots.company.name or has_foreign_letters(slots.company.name):
-        return QuestionReason.NO_COMPANY_NAME
-    if is_garbled(slots.company.name):
-        return QuestionReason.NAME_GARBLED
-    if not phrase.key or phrase.bare:
-        return QuestionReason.BARE_LABEL
-    if len((slots.worded or phrase.text).split()) > config.max_label_words:
-        return QuestionReason.LABEL_TOO_LONG
-    if refused := _misplaced(slots, database, phrase.text):
-        return refused
-    is_below = slots.point.value.startswith("-")
-    signed_label = signed(
-        phrase.text,
-        negative=is_below,
-        balance=not slots.point.months,
-        side=_side(series, phrase.text),
-        negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
-        gains_apart=_has_gains_apart(slots),
-    )
-    if signed_label is None:
-        return QuestionReason.SIGN_UNCLEAR
-    if Sharpening.WHOLE in slots.sharpened:
-        return replace(signed_label, phrase=FULLER.get(signed_label.phrase, signed_label.phrase))
-    if not slots.worded:
-        return signed_label
-    if slots.worded == plain_words(signed_label.phrase):
-        return Signed(slots.worded, signed_label.clause)
-    if signed_label.phrase != phrase.text:
-        return QuestionReason.SIGN_UNCLEAR
-    if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
-        return Signed(slots.worded)
-    clause = "" if "brackets" in signed_label.clause else signed_label.clause
-    return Signed(slots.worded, clause)
-
-
-def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason | None:
-    """Is the line a balance among flows, the total that balances assets, or a part that does not
-    add up to it?"""
-    if slots.point.months and _is_balance(slots, database):
-        return QuestionReason.SIGN_UNCLEAR
-    if slots.series.statement != Statement.BALANCE or slots.series.dimensions is not None:
-        return None
-    if _BALANCING.search(phrase):
-        return QuestionReason.BALANCING
-    if phrase not in _PARTS:
-        return None
-    values = _on_that_day(slots, database, (_TOTAL, *_PARTS))
-    if len(values) <= len(_PARTS):
-        return None
-    gap = values[_TOTAL] - sum(values[part] for part in _PARTS)
-    return QuestionReason.UNBALANCED if abs(gap) > abs(values[_TOTAL]) * _ROUNDING else None
-
-
-def _on_that_day(slots: Slots, database: Database, phrases: Sequence[str]) -> Mapping[str, Decimal]:
-    """The values of the lines of these names in the filing and on the day of the point."""
-    found: dict[str, Decimal] = {}
+    values: dict[str, Decimal] = {}
     for series in database.of_company[slots.company.company_id]:
         name = phrase_of(series.label).text
         if name not in phrases or series.dimensions is not None:
@@ -393,8 +286,8 @@ def _on_that_day(slots: Slots, database: Database, phrases: Sequence[str]) -> Ma
                 slots.point.period_end,
             )
             if same and number is not None:
-                found[name] = number
-    return found
+                values[name] = number
+    return values
 
 
 def _is_balance(slots: Slots, database: Database) -> bool:
