@@ -183,7 +183,10 @@ def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
 
 
 def test_codes_and_eliminations_are_no_segments() -> None:
-    for member, is_asked in (("Europe", True), ("CN", False), ("Inter Mill Eliminations", False)):
+    odd = ("CN", "Inter Mill Eliminations", "Intersector", "Intersegment Sales", "Consolidation",
+           "Segment Reconciling Items", "Corporate and Eliminated", "Consolidated")  # fmt: skip
+    parts = ("Europe", "Corporate and Other", "Consolidated Mills", "Interior")
+    for member, is_asked in [*((one, True) for one in parts), *((one, False) for one in odd)]:
         book = Book()
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
         line = book.line(
@@ -240,3 +243,16 @@ def test_lines_of_discontinued_operations_say_so_or_are_not_asked(
     text = question_text(label, printed, statement="Cash flow statement", concept=concept)
     assert (text is None) == (inside is None)
     assert text is None or (inside is not None and inside in text)
+
+
+def test_a_scenario_is_asked_only_if_it_is_a_forecast() -> None:
+    cases = (("Guidance", "Forecast", True), ("Guidance", "Scenario Forecast", True),
+             ("Income statement", "Predecessor", False), ("Income statement", "Mills", False),
+             ("Income statement", "Scenario Previously Reported", False))  # fmt: skip
+    for statement, member, is_asked in cases:
+        book = Book()
+        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+        name = f"{statement} | Scenario | {member} | Net sales"
+        point = book.value(book.line(company, name, dimensions="x=y"), "5000000")
+        batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
+        assert len(batch.questions) == is_asked
