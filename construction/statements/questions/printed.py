@@ -104,6 +104,7 @@ _SIDE = re.compile(
 # Of operations given up: what says it, but not for what holds them beside others.
 _GIVEN_UP = re.compile(r"(?<!including )(?<!not )(?<!and )\bdiscontinued\b", re.I)
 _GIVEN_UP_TAG = re.compile(r"(?<!Including)(?<!Not)(?<!And)Discontinued")
+_OPERATIONS = re.compile(r"^(?:continuing|discontinued) operations\b", re.I)
 # What a label of a concept says too, if the printed one does.
 _ALIKE = (
     _GIVEN_UP,
@@ -334,7 +335,7 @@ def _spoken_label(
     row = rows.get((point.report or 0, point.line if point.line is not None else -1))
     if row is None or row.series_id != series.series_id:
         return None if _is_raw(series.label) or _is_clumsy(series.label) else ""
-    label = _bare_label(row.label)
+    label = _as_income(_bare_label(row.label), own)
     if _PER.search(label) and len(series.unit) == _CODE:
         return None  # an amount per share, filed as one of the whole
     filed = phrase_of(label)
@@ -359,6 +360,13 @@ def _spoken_label(
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
     return by_concept if _prints_all(series, own, filed, implied) else None
+
+
+def _as_income(label: str, own: Phrase) -> str:
+    """ "Income from discontinued operations, net of tax", for a caption that leaves out what is
+    of them, if its concept is income."""
+    is_income = _INCOME.search(_RELATION.split(own.text)[0]) is not None
+    return _OPERATIONS.sub(r"Income from \g<0>", label) if is_income else label
 
 
 def _prints_all(series: Series, own: Phrase, filed: Phrase, implied: frozenset[str]) -> bool:

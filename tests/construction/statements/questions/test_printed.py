@@ -111,6 +111,15 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         # a row that holds more than its concept is asked by its own words
         ("Other Grain, Noncurrent", "Milled flour and other grain",
          {"statement": "Balance sheet"}, "milled flour and other grain"),
+        # captions that leave out what is of the operations
+        ("Income (Loss) from Continuing Operations, Net of Tax, Attributable to Parent",
+         "Continuing operations, net of income taxes", {},
+         "income from continuing operations, net of income taxes"),
+        ("Income (Loss) from Discontinued Operations, Net of Tax, Including Portion Attributable to"
+         " Noncontrolling Interest", "Discontinued operations, net of tax", {},
+         "income from discontinued operations, net of tax"),
+        ("Income (Loss) from Milling", "Income from discontinued operations", {},
+         "income from discontinued operations"),
         # what was received is not asked as paid
         ("Cash Dividends Paid to Parent Company by Millers", "Dividends received from millers",
          {"statement": "Cash flow statement"}, "dividends received from millers"),
