@@ -99,6 +99,14 @@ def _scaled(
     return None
 
 
+def is_finer(number: Decimal, unit: str, exponent: int) -> bool:
+    """Has an amount of money digits that its statement, in thousands or millions, does not print?
+
+    Such digits are a slip of tagging, which no reader of the statement would find.
+    """
+    return exponent > 0 and _CODE.fullmatch(unit) is not None and number % 1000 != 0
+
+
 def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amount | None:
     words = currency_words(code)
     places = max(_places(number), _PER_SHARE_PLACES)

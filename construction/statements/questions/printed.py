@@ -16,6 +16,7 @@ from construction.statements.questions.contracts import Company, Point, Series
 from construction.statements.questions.signs import PAID, signed
 from construction.statements.questions.wording import (
     EMPTY,
+    FORECAST,
     LIST,
     NOTE,
     OF_PARENT,
@@ -34,7 +35,12 @@ Rows = Mapping[tuple[int, int], "Printed"]
 _LEAST_WORDS, _MOST_WORDS = 2, 10  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
 _STEM = 5  # letters by which words are compared
-_MEMBER = re.compile(r"^[A-Z]{2}$|\beliminations?\b", re.I)  # a country's code, what is no part
+# A country's code, and what is no part but reconciles the parts with the whole.
+_MEMBER = re.compile(
+    r"^[A-Z]{2}$|\b(?:eliminat|reconcil|inter[- ]?(?:compan|group|sector|segment))\w*"
+    r"|\b(?:consolidation|consolidating|adjustments?)\b|^consolidated$",
+    re.I,
+)
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
 )
@@ -95,8 +101,13 @@ _SIDE = re.compile(
     r"|benefit|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided"
     r"|received|refund|reversal|reduction|recover)\w*[^()]{0,20}\)", re.I
 )  # fmt: skip
+# Of operations given up: what says it, but not for what holds them beside others.
+_GIVEN_UP = re.compile(r"(?<!including )(?<!not )(?<!and )\bdiscontinued\b", re.I)
+_GIVEN_UP_TAG = re.compile(r"(?<!Including)(?<!Not)(?<!And)Discontinued")
+_OPERATIONS = re.compile(r"^(?:continuing|discontinued) operations\b", re.I)
 # What a label of a concept says too, if the printed one does.
 _ALIKE = (
+    _GIVEN_UP,
     re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I),
     _MOVEMENT,
 )
@@ -118,6 +129,7 @@ _PRINT = WORDS["print"]
 _OWNERS = frozenset(_PRINT["owners"])
 _SAME = {word: group[0] for group in _PRINT["same"] for word in group}
 _AXES = frozenset(_PRINT["axes"])  # that readers know
+_SCENARIO = "scenario"
 _KEPT = frozenset(WORDS["keep"])
 _SMALL = frozenset(_PRINT["small"])
 _GOODS = frozenset(_PRINT["goods"])
@@ -323,7 +335,7 @@ def _spoken_label(
     row = rows.get((point.report or 0, point.line if point.line is not None else -1))
     if row is None or row.series_id != series.series_id:
         return None if _is_raw(series.label) or _is_clumsy(series.label) else ""
-    label = _bare_label(row.label)
+    label = _as_income(_bare_label(row.label), own)
     if _PER.search(label) and len(series.unit) == _CODE:
         return None  # an amount per share, filed as one of the whole
     filed = phrase_of(label)
@@ -332,8 +344,11 @@ def _spoken_label(
     is_clear = _is_clear(own, filed, label, series, company)
     if _is_whole(own, label) or _is_turned(own, label, series, negated=negated):
         return None
+    by_concept = _with_one_side(own, label, point)
+    if _is_given_up(series, own) and not _GIVEN_UP.search(label):
+        return by_concept if is_clear and _GIVEN_UP.search(own.text) else None
     if is_clear and said == printed and not _is_renamed(own, filed):
-        return _with_one_side(own, label, point)
+        return by_concept
     if (
         _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
@@ -344,16 +359,35 @@ def _spoken_label(
     is_other = not is_clear or is_wider or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
+    return by_concept if _prints_all(series, own, filed, implied) else None
+
+
+def _as_income(label: str, own: Phrase) -> str:
+    """ "Income from discontinued operations, net of tax", for a caption that leaves out what is
+    of them, if its concept is income."""
+    is_income = _INCOME.search(_RELATION.split(own.text)[0]) is not None
+    return _OPERATIONS.sub(r"Income from \g<0>", label) if is_income else label
+
+
+def _prints_all(series: Series, own: Phrase, filed: Phrase, implied: frozenset[str]) -> bool:
+    """Does a row print all that the label of its concept says, or most of a known phrase?"""
+    said, printed = _content(own, implied), _content(filed, implied)
     rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
     is_known = has_own_phrase(series.label) and " " in filed.text
-    is_said = not rest or (is_known and len(rest) <= len(said & printed))
-    return _with_one_side(own, label, point) if is_said else None
+    return not rest or (is_known and len(rest) <= len(said & printed))
 
 
 def _is_renamed(own: Phrase, filed: Phrase) -> bool:
     """Does a row print "purchases of" or the like for the "payments to acquire" of a taxonomy?"""
     is_own = _PAYING.match(own.text) is not None and not _PAYING.match(filed.text)
     return is_own and PAID.match(filed.text) is not None
+
+
+def _is_given_up(series: Series, own: Phrase) -> bool:
+    """Is a line one of discontinued operations, by its concept or its section?"""
+    texts = (own.text, *series.path)
+    is_said = any(_GIVEN_UP.search(text) for text in texts)
+    return is_said or _GIVEN_UP_TAG.search(series.concept) is not None
 
 
 def _is_clumsy(label: str) -> bool:
@@ -372,9 +406,15 @@ def _is_whole(own: Phrase, label: str) -> bool:
 
 def _is_unspeakable(series: Series) -> bool:
     """Is it of an axis or a member that nobody would name, or a number per share of a segment?"""
+    members = zip(series.path[::2], series.path[1::2], strict=False)
     axes = {phrase_of(axis).text for axis in series.path[::2]}
-    is_code = any(_MEMBER.search(member) for member in series.path[1::2])
-    return bool(series.dimensions) and (not axes <= _AXES or is_code or "/" in series.unit)
+    is_odd = any(_MEMBER.search(member) or _is_loose(axis, member) for axis, member in members)
+    return bool(series.dimensions) and (not axes <= _AXES or is_odd or "/" in series.unit)
+
+
+def _is_loose(axis: str, member: str) -> bool:
+    """Does a scenario ("Predecessor") say nothing as a name alone? A forecast has its verb."""
+    return phrase_of(axis).text == _SCENARIO and not FORECAST.match(member)
 
 
 def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: Company) -> bool:

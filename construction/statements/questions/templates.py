@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from construction.statements.model import Statement
 from construction.statements.questions.contracts import Series, Sharpening
 from construction.statements.questions.names import possessive
-from construction.statements.questions.wording import LIST, WORDS, Phrase, phrase_of
+from construction.statements.questions.wording import FORECAST, LIST, WORDS, Phrase, phrase_of
 
 _STATEMENTS: dict[str, str] = WORDS["statements"]
 _MASS = frozenset(WORDS["number"]["mass"])
@@ -67,7 +67,6 @@ _INVOLVED = re.compile(
     r"[,(“]|(?<!-)\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
-_FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
 _PLACES_OF = ("geography", "geographical area", "region")
 _ASKING = ("What ", "How ", "By ")
 _PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
@@ -257,7 +256,7 @@ def _section(part: str) -> str:
 def _members(path: tuple[str, ...]) -> str:
     """The members of a hierarchical name: in its Retail segment, for Europe, for “Flour”."""
     pairs = [pair for pair in zip(path[::2], path[1::2], strict=False)
-             if not _FORECAST.match(pair[1])]  # fmt: skip
+             if not FORECAST.match(pair[1])]  # fmt: skip
     if not pairs and len(path) > 1:
         return ""
     named = []

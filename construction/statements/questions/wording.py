@@ -32,6 +32,7 @@ _ADJECTIVES = frozenset(WORDS["print"]["adjectives"])
 # "Selling, general and administrative"; in "revenue, oil and gas" the first noun is the head.
 _JOINED = re.compile(rf"^(?:[\w-]+ ){{0,3}}(?:{'|'.join(WORDS['number']['joined'])}) and ")
 _ALONE = "|".join(WORDS["number"]["alone"])
+FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what a question says by its verb
 LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
 _HEAD_END = re.compile(rf"\s(?:{'|'.join(WORDS['number']['after_head'])})\b|[,(:;]")
 NOTE = re.compile(

@@ -13,7 +13,13 @@ from decimal import Decimal, localcontext
 from construction.grading.answers.check import check_answer
 from construction.statements.model import Statement
 from construction.statements.questions.ambiguity import Database, Slots, other_values, rivals, twins
-from construction.statements.questions.amounts import Amount, amount_of, number_of, trimmed
+from construction.statements.questions.amounts import (
+    Amount,
+    amount_of,
+    is_finer,
+    number_of,
+    trimmed,
+)
 from construction.statements.questions.contracts import (
     STEPS,
     FilingKind,
@@ -189,6 +195,8 @@ def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount 
     if not number:
         return QuestionReason.ZERO_VALUE
     exponent = _exponent(point, series.unit, database)
+    if is_finer(number, series.unit, exponent):
+        return QuestionReason.TOO_PRECISE
     amount = amount_of(point.value, series.unit, series.label, exponent, config.max_decimals)
     if amount is not None:
         return _knowing_others(amount, number, other_values(point, database))

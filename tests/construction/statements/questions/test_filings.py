@@ -12,7 +12,13 @@ from construction.grading.answers.contracts import ErrorReason
 from construction.grading.grade import grade
 from construction.grading.oracle import oracle
 from construction.grading.spec import spec_of
-from construction.statements.questions.contracts import Level, Means, Question, QuestionConfig
+from construction.statements.questions.contracts import (
+    Level,
+    Means,
+    Question,
+    QuestionConfig,
+    QuestionReason,
+)
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.output import candidate_of
 from construction.statements.tools import database as tools
@@ -179,3 +185,29 @@ def test_a_slip_of_scale_or_sign_is_no_restatement(old: str) -> None:
 def test_levels_record_the_restatement() -> None:
     assert Means.RESTATED not in versions()[True][1].means
     assert versions()[True][1].level is Level.EASY
+
+
+@pytest.mark.parametrize(
+    ("value", "others", "unit", "is_asked"),
+    [
+        ("1907930725", ("57823000", "49573000", "37050000"), "USD", False),
+        ("1907930000", ("57823000", "49573000", "37050000"), "USD", True),
+        ("-1907930725", ("57000000", "49000000", "-37000000"), "USD", False),
+        ("1907930000", ("57000000", "49000000", "37000000"), "USD", True),
+        ("1907930725", ("57823001", "49573002", "37050003"), "USD", True),
+        ("1907930725", ("57823000", "49573000", "37050000"), "shares", True),
+    ],
+)
+def test_an_amount_finer_than_its_statement_is_not_asked(
+    value: str, others: tuple[str, ...], unit: str, is_asked: bool
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    lines = [book.line(company, f"Balance sheet | Mills {at}", unit=unit) for at in range(4)]
+    point, *_ = [
+        book.value(line, amount, months=0)
+        for line, amount in zip(lines, (value, *others), strict=True)
+    ]
+    batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
+    reasons = [row.reason for row in batch.rejections]
+    assert reasons == ([] if is_asked else [QuestionReason.TOO_PRECISE])

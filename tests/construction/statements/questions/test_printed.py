@@ -111,6 +111,15 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         # a row that holds more than its concept is asked by its own words
         ("Other Grain, Noncurrent", "Milled flour and other grain",
          {"statement": "Balance sheet"}, "milled flour and other grain"),
+        # captions that leave out what is of the operations
+        ("Income (Loss) from Continuing Operations, Net of Tax, Attributable to Parent",
+         "Continuing operations, net of income taxes", {},
+         "income from continuing operations, net of income taxes"),
+        ("Income (Loss) from Discontinued Operations, Net of Tax, Including Portion Attributable to"
+         " Noncontrolling Interest", "Discontinued operations, net of tax", {},
+         "income from discontinued operations, net of tax"),
+        ("Income (Loss) from Milling", "Income from discontinued operations", {},
+         "income from discontinued operations"),
         # what was received is not asked as paid
         ("Cash Dividends Paid to Parent Company by Millers", "Dividends received from millers",
          {"statement": "Cash flow statement"}, "dividends received from millers"),
@@ -183,7 +192,10 @@ def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
 
 
 def test_codes_and_eliminations_are_no_segments() -> None:
-    for member, is_asked in (("Europe", True), ("CN", False), ("Inter Mill Eliminations", False)):
+    odd = ("CN", "Inter Mill Eliminations", "Intersector", "Intersegment Sales", "Consolidation",
+           "Segment Reconciling Items", "Corporate and Eliminated", "Consolidated")  # fmt: skip
+    parts = ("Europe", "Corporate and Other", "Consolidated Mills", "Interior")
+    for member, is_asked in [*((one, True) for one in parts), *((one, False) for one in odd)]:
         book = Book()
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
         line = book.line(
@@ -213,3 +225,43 @@ def test_goods_under_inventories_are_asked_with_their_noun(
     (question,) = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
     assert said in question.text
     assert question.text.count("inventory") == said.count("inventory")
+
+
+_INVESTING = "Cash Provided by (Used in) Investing Activities, Discontinued Operations"
+_SALES_TAG = "CashProvidedByUsedInInvestingActivitiesDiscontinuedOperationsFromSalesProceeds"
+
+
+@pytest.mark.parametrize(
+    ("label", "printed", "concept", "inside"),
+    [
+        (_INVESTING, "Net cash provided by investing activities", "Tag", "discontinued operations"),
+        (_INVESTING, "Investing activities of discontinued operations", "Tag", "discontinued"),
+        ("Discontinued operations | Mill proceeds", "Mill proceeds", "Tag", None),
+        ("Mill Sale Proceeds", "Mill sale proceeds", _SALES_TAG, None),
+        ("Mill Sale Proceeds", "Mill sale proceeds of discontinued operations", "Tag",
+         "mill sale proceeds of discontinued operations"),
+        ("Mill Sale Proceeds", "Mill sale proceeds", "DeferredContinuingAndDiscontinuedOperations",
+         "mill sale proceeds"),
+        ("Grain Assets of Group", "Grain assets of group", "GroupIncludingDiscontinuedOperation",
+         "grain assets of group"),
+    ],
+)  # fmt: skip
+def test_lines_of_discontinued_operations_say_so_or_are_not_asked(
+    label: str, printed: str, concept: str, inside: str | None
+) -> None:
+    text = question_text(label, printed, statement="Cash flow statement", concept=concept)
+    assert (text is None) == (inside is None)
+    assert text is None or (inside is not None and inside in text)
+
+
+def test_a_scenario_is_asked_only_if_it_is_a_forecast() -> None:
+    cases = (("Guidance", "Forecast", True), ("Guidance", "Scenario Forecast", True),
+             ("Income statement", "Predecessor", False), ("Income statement", "Mills", False),
+             ("Income statement", "Scenario Previously Reported", False))  # fmt: skip
+    for statement, member, is_asked in cases:
+        book = Book()
+        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+        name = f"{statement} | Scenario | {member} | Net sales"
+        point = book.value(book.line(company, name, dimensions="x=y"), "5000000")
+        batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
+        assert len(batch.questions) == is_asked
