@@ -195,7 +195,7 @@ def key(path: Path) -> Finding:
     if not path.exists():
         return Finding("release key", Grade.OK, "none yet: the first build makes it")
     try:
-        release_key(path)
+        release_key(path, demo=True)
     except BenchmintError as error:
         return Finding("release key", Grade.FAIL, str(error), "Restore a lost key from its backup.")
     except OSError as error:

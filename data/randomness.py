@@ -47,15 +47,20 @@ def keyed_order(key: Key, stage: str, entities: Sequence[str]) -> list[int]:
 
 
 _KEY_BYTES = 32
+# The key of the generated demo alone. It is public, so that the demo is masked alike everywhere and
+# the replies that were recorded for it fit; whatever else it hid would be open.
+DEMO_KEY = hashlib.sha256(b"benchmint demo").digest()
 
 
-def release_key(path: Path) -> bytes:
+def release_key(path: Path, *, demo: bool = False) -> bytes:
     """Read the key, or make one from the operating system's randomness on first use.
 
-    Processes that use it first at the same time get the same one.
+    Processes that use it first at the same time get the same one. For the generated `demo` the
+    published key is the one that is made; for anything else that key is refused.
     """
     if not path.exists():
-        write_once(path, secrets.token_hex(_KEY_BYTES).encode() + b"\n", mode=PRIVATE_FILE)
+        made = DEMO_KEY.hex() if demo else secrets.token_hex(_KEY_BYTES)
+        write_once(path, made.encode() + b"\n", mode=PRIVATE_FILE)
     if path.stat().st_mode & 0o077:
         raise ConfigError(f"{path}: other users can read the release key. Run: chmod 600 {path}")
     text = path.read_text(encoding="ascii", errors="replace").strip()
@@ -67,4 +72,15 @@ def release_key(path: Path) -> bytes:
         raise ConfigError(
             f"{path}: found {len(text)} characters; expected {2 * _KEY_BYTES} hexadecimal digits."
         )
+    if key == DEMO_KEY and not demo:
+        raise ConfigError(
+            f"{path}: found the published key of the demo; expected a key that nobody else has. "
+            "Name another file, or delete this one: a key is then made."
+        )
     return key
+
+
+def drop_demo_key(path: Path) -> None:
+    """Delete the key that a build of the demo left, so that other material gets one of its own."""
+    if path.is_file() and path.read_bytes().strip() == DEMO_KEY.hex().encode():
+        path.unlink()

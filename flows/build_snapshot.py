@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from anonymization.words_review import WORDS
+from construction.judging.calls.contracts import Mode
 from data.atomic import private_dir
 from data.errors import ListUndecidedError, NothingReleasedError
 from data.snapshot.release import SnapshotRef
@@ -113,12 +114,16 @@ PIPELINE = (SESSIONS, REPOSITORIES, QUESTIONS, TABLES, SIGNALS, ANALYTICS, WORKF
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made: the snapshot, the staging file, and when the flow itself began."""
+    """What a build made: the snapshot, the staging file, and when the flow itself began.
+
+    `replayed` says whose recorded replies judged, if they did.
+    """
 
     snapshot: SnapshotRef
     staging: Path
     tasks: int
     flow_started: float  # time.perf_counter()
+    replayed: str = ""
 
 
 def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
@@ -165,7 +170,20 @@ def build(
         record_release(run.out, run_id, snapshot, tasks)
         publish_release(snapshot, tasks, run.out)
         run.store.prune(set(results.folders))
-    return Built(snapshot, run.staging, tasks, flow_started)
+    return Built(snapshot, run.staging, tasks, flow_started, _replayed(run, results))
+
+
+def _replayed(run: Run, results: Results) -> str:
+    """Whose recorded replies judged, and how often there was none, in one line."""
+    from construction.judging.model.asking import model_costs
+
+    model = run.recipe.judging.model.name
+    if not model or run.runtime.model_calls.mode is not Mode.REPLAY:
+        return ""
+    costs = model_costs(results.folders)
+    asked, lacking = (sum(int(row[name] or 0) for row in costs) for name in ("items", "unrecorded"))
+    rest = f"; {lacking} of {asked} questions had none, and rules decided" if lacking else ""
+    return f"judged by recorded replies of {model}{rest}"
 
 
 def run_lane(run: Run, lane: Lane[Run], results: Results) -> None:

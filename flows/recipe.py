@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
 from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.tables.config import TablesRecipe
@@ -29,7 +29,7 @@ from construction.statements.config import StatementsRecipe
 from construction.workflows.config import WorkflowsRecipe
 from data.canonical import digest
 from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
-from data.contracts import StageConfig
+from data.contracts import AnyPath, StageConfig
 from data.sharding import Runner, require_fitting
 from data.snapshot import layout
 from data.snapshot.config import DEMO_NAME, DemoConfig, ReleaseConfig, SourceConfig
@@ -77,14 +77,6 @@ class Recipe(_Sections):
 
     def digest(self) -> str:
         return digest(self.model_dump(mode="json"))
-
-
-def _as_text(path: Path) -> str:
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-# Prefect keeps the parameters of a flow as UTF-8, which the name of a file need not be.
-AnyPath = Annotated[Path, PlainSerializer(_as_text, when_used="json")]
 
 
 class Runtime(StageConfig):
@@ -146,7 +138,14 @@ class Runtime(StageConfig):
         """The paths of which there is at most one."""
         known = (self.scores, self.last_release, self.approvals, self.proposals)
         owners = (self.private_values, self.reviewed)
-        return *known, *owners, self.tripwires, self.tickers, self.categories
+        return (
+            *known,
+            *owners,
+            self.tripwires,
+            self.tickers,
+            self.categories,
+            self.model_calls.recorded,
+        )
 
     @property
     def has_input(self) -> bool:
@@ -156,7 +155,7 @@ class Runtime(StageConfig):
     def label(self, recipe: Recipe) -> dict[str, str]:
         """What Prefect shows of a run: which snapshot is built, and where. Nothing else of it."""
         name = layout.snapshot_id(recipe.release.name, recipe.release.release_date)
-        return {"snapshot": name, "out": _as_text(self.out)}
+        return {"snapshot": name, "out": self.model_dump(mode="json", include={"out"})["out"]}
 
     def release_before(self, recipe: Recipe) -> Path | None:
         """The release that this one follows: the one given, else the newest with its name."""
@@ -170,6 +169,11 @@ class Runtime(StageConfig):
     def judges(self, recipe: Recipe) -> Judges:
         """Who judges in a build, and how its models are reached."""
         return Judges(recipe.judging, self.model_calls, self.llm, self.out)
+
+
+def demo_folder(recipe: Recipe, runtime: Runtime) -> Path:
+    """Where a build without input writes the demo workspace."""
+    return runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"
 
 
 class Settings(_Sections):

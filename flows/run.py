@@ -16,13 +16,13 @@ from data.atomic import private_dir
 from data.builds import code_version
 from data.canonical import digest, keyed_digest
 from data.errors import BenchmintError, ReleaseError
-from data.randomness import release_key
+from data.randomness import drop_demo_key, release_key
 from data.run_store import RunStore
 from data.shard_store import shard_store
 from data.sharding import Sharding
 from data.snapshot import layout
 from flows import ROOT
-from flows.recipe import Recipe, Runtime
+from flows.recipe import Recipe, Runtime, demo_folder
 
 if TYPE_CHECKING:
     from construction.sessions.network.transport import Wire
@@ -128,11 +128,22 @@ PLANNED: ContextVar[Planned | None] = ContextVar("planned", default=None)
 def open_run(recipe: Recipe, runtime: Runtime) -> Run:
     """Create the directories and the release key if they are not there yet."""
     private = private_dir(runtime.out / "private")
-    key = release_key(runtime.key_file or private / "release.key")
+    key = _key_of(recipe, runtime, private)
     planned = PLANNED.get()
     if planned is not None:
         return Run(recipe, runtime, planned.store, key, planned.wire, planned.boxes)
     return Run(recipe, runtime, RunStore(private / "stages", code_version(ROOT)), key)
+
+
+def _key_of(recipe: Recipe, runtime: Runtime, private: Path) -> bytes:
+    """The release key; the demo's is published, and what is built after it gets another."""
+    is_demo = demo_folder(recipe, runtime) / "sessions" in runtime.sessions
+    if runtime.key_file is not None:
+        return release_key(runtime.key_file, demo=is_demo)
+    path = private / "release.key"
+    if not is_demo:
+        drop_demo_key(path)
+    return release_key(path, demo=is_demo)
 
 
 def asking(*stages: ModelStage) -> Callable[[Run], bool]:

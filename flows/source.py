@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from construction.judging.calls.contracts import Mode
+from construction.judging.settings import ModelStage
 from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
 from data.demo.generate import (
     CONFIG,
     DECLARATION,
     ENVIRONMENT,
+    RECORDED_MODEL,
+    REPLIES,
     STATEMENTS,
     TABLES,
     TRIPWIRES,
@@ -18,7 +22,14 @@ from data.demo.generate import (
 )
 from data.errors import ConfigError, InputError, require_extra
 from data.snapshot.release import PrivacyStamp
-from flows.recipe import Recipe, Runtime, recipe_over
+from flows.recipe import Recipe, Runtime, demo_folder, recipe_over
+
+_RECORDED_STAGES = (
+    ModelStage.RECOVERY,
+    ModelStage.SCREEN,
+    ModelStage.WRITE,
+    ModelStage.GRADE,
+)
 
 
 def require_input(runtime: Runtime) -> None:
@@ -162,7 +173,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     if runtime.statements or runtime.environment:
         is_private = bool(runtime.tables) or _is_anonymized(runtime)
         return recipe, runtime, PrivacyStamp.MASKED if is_private else PrivacyStamp.PUBLIC
-    demo = runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"
+    demo = demo_folder(recipe, runtime)
     if not (demo / CONFIG).is_file():
         generate(demo, recipe.demo.size, recipe.demo.seed)
     _require_of_this_version(demo, demo / ENVIRONMENT / DECLARATION)
@@ -177,7 +188,23 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
         "tripwires": runtime.tripwires or demo / TRIPWIRES,
     }
     layered = recipe_over(demo / CONFIG, recipe)
-    return layered, runtime.model_copy(update=paths), PrivacyStamp.GENERATED
+    layered, runtime = _judged_as_recorded(layered, runtime.model_copy(update=paths))
+    return layered, runtime, PrivacyStamp.GENERATED
+
+
+def _judged_as_recorded(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime]:
+    """The demo with the replies that a model gave about it, unless a judge is named."""
+    model = recipe.judging.model
+    if "name" in model.model_fields_set:
+        return recipe, runtime
+    changes = {"name": RECORDED_MODEL, "stages": _RECORDED_STAGES, "unrecorded": "baseline"}
+    model = model.model_copy(update=changes)
+    judging = recipe.judging.model_copy(update={"model": model})
+    calls = runtime.model_calls.model_copy(update={"mode": Mode.REPLAY, "recorded": REPLIES})
+    return (
+        recipe.model_copy(update={"judging": judging}),
+        runtime.model_copy(update={"model_calls": calls}),
+    )
 
 
 def _require_of_this_version(demo: Path, declaration: Path) -> None:

@@ -206,6 +206,7 @@ class Judged(Generic[T]):
     """The result of one item: a value, or the reason for having none.
 
     `detail` may quote the answer and stays private; `notes` name corrections of the value.
+    Without `is_recorded` a replay had no reply about the item, and the value is the baseline's.
     """
 
     item_id: str
@@ -214,6 +215,7 @@ class Judged(Generic[T]):
     detail: str = field(default="", repr=False)
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    is_recorded: bool = True
 
 
 class Answer(BaseModel):

@@ -132,8 +132,10 @@ class Client(AbstractContextManager["Client"]):
         if config.mode is Mode.REPLAY:
             if (forecasts := FORECASTS.get()) is not None:
                 forecasts += forecast(waiting.values(), config)
+            by_baseline = config.unrecorded == "baseline"
+            reason = CallReason.UNRECORDED if by_baseline else CallReason.MISSING
             return {
-                name: Unanswered(question.item_id, CallReason.MISSING, "no recorded reply")
+                name: Unanswered(question.item_id, reason, "no recorded reply")
                 for name, question in waiting.items()
             }
         is_batch = config.mode is Mode.BATCH

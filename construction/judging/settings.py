@@ -27,7 +27,8 @@ from construction.judging.calls.contracts import (
 from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import Judged, ModelStagesConfig
 from data.atomic import private_dir
-from data.contracts import Scalar, Share, StageConfig
+from data.canonical import file_digest
+from data.contracts import AnyPath, Scalar, Share, StageConfig
 
 if TYPE_CHECKING:
     from construction.judging.llm import Client
@@ -106,9 +107,11 @@ class ModelCalls(Spending):
     """Runtime: where a model's answers come from, what they cost, and what a run may spend.
 
     It is not part of the digest: a replay makes the same release as the run that was recorded.
+    `recorded` is a file of replies that are put into the store before anything is asked.
     """
 
     mode: Literal[Mode.LIVE, Mode.RECORD, Mode.REPLAY, Mode.BATCH] = Mode.RECORD
+    recorded: AnyPath | None = None
 
 
 def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
@@ -120,7 +123,9 @@ def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
             models.setdefault(prompt, models[ModelStage.GRADE])
     if ModelStage.SCENARIO_DOCUMENTS in models:
         models.setdefault(DERIVE, models[ModelStage.SCENARIO_DOCUMENTS])
-    return LlmConfig(model=model.name, models=models, **sampling, **calls.model_dump())
+    return LlmConfig(
+        model=model.name, models=models, **sampling, **calls.model_dump(exclude={"recorded"})
+    )
 
 
 class JudgingConfig(ScreeningConfig):
@@ -160,9 +165,14 @@ class Judges:
         return replace(self, config=self.config.with_model(name))
 
     def of(self, *stages: ModelStage) -> list[Any]:
-        """The model's settings for each stage that it does, or `rules`: part of a stage's key."""
+        """The model's settings for each stage that it does, or `rules`: part of a stage's key.
+
+        So is the file of recorded replies, which decides where the baseline stands in.
+        """
         model = self.config.model
-        return [model if model.does(stage) else "rules" for stage in stages]
+        settings: list[Any] = [model if model.does(stage) else "rules" for stage in stages]
+        recorded = self.calls.recorded
+        return settings + ([file_digest(recorded)] if recorded else [])
 
     def budget(self) -> AbstractContextManager[Budget]:
         """What every client opened within may spend together; within another budget, that one."""
@@ -175,9 +185,12 @@ class Judges:
     def client(self, *, masked: bool) -> Iterator[Client]:
         """The client of the model, with the run's budget and its private store of replies."""
 
+        from construction.judging.calls.recorded import add_recorded
         from construction.judging.model.asking import model_client
 
         store = private_dir(private_dir(self.out / "private") / "captures" / "llm")
+        if self.calls.recorded is not None:
+            add_recorded(store, self.calls.recorded)
         with model_client(self.client_config, self.endpoint, store, masked=masked) as client:
             yield client
 

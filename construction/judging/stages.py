@@ -164,12 +164,17 @@ def write_screened(
         verdicts.append((item.item_id, verdict))
         ledger.append(gated_row(SCREEN, UNIT, item.item_id, deciding([verdict]), {}))
         if verdict.status is not Status.FAILED:
-            kept.append(_decided(screened_case(case, screened, judge), decisions))
+            kept.append(_decided(screened_case(case, screened, judge_of(item, judge)), decisions))
     _write(out / _KEPT, kept)
     ids = [case.candidate.task_id for case in cases]
     write_stage_tables(
         out, StageKind.FILTER, ids, ledger, verdicts=verdicts, stage=SCREEN, unit=UNIT
     )
+
+
+def judge_of(item: Judged[Any], judge: str) -> str:
+    """The judge's name, unless it had no recorded reply about the item."""
+    return judge if item.is_recorded else "rules"
 
 
 def for_review(
@@ -266,14 +271,20 @@ def write_written(
     out: Path,
 ) -> None:
     """Write the cases with request, deliverables and labels, and the stage tables."""
-    kept = (_decided(written_case(*pair, judge), decisions) for pair in _answered(cases, judged))
+    kept = (
+        _decided(written_case(*answered), decisions) for answered in _answered(cases, judged, judge)
+    )
     _write(out / _KEPT, kept)
     _write_tables(out, WRITE, judged)
 
 
-def _answered(cases: Sequence[Case], judged: Sequence[Judged[Any]]) -> Iterator[tuple[Case, Any]]:
-    pairs = zip(cases, judged, strict=True)
-    return ((case, item.value) for case, item in pairs if item.value is not None)
+def _answered(
+    cases: Sequence[Case], judged: Sequence[Judged[Any]], judge: str
+) -> Iterator[tuple[Case, Any, str]]:
+    """The cases with a value, that value, and who judged."""
+    for case, item in zip(cases, judged, strict=True):
+        if item.value is not None:
+            yield case, item.value, judge_of(item, judge)
 
 
 def _write_tables(out: Path, stage: str, judged: Sequence[Judged[Any]]) -> None:
@@ -335,8 +346,8 @@ def write_graded(
     cases: Sequence[Case], judged: Sequence[Judged[Graded]], judge: str, out: Path
 ) -> None:
     """Write the candidates with rubric and rules, their programs, and the stage tables."""
-    pairs = list(_answered(cases, judged))
-    _write(out / _KEPT, (graded_candidate(case, graded, judge) for case, graded in pairs))
+    answered = list(_answered(cases, judged, judge))
+    _write(out / _KEPT, (graded_candidate(*one) for one in answered))
     programs = (
         {
             "task_id": case.candidate.task_id,
@@ -344,7 +355,7 @@ def write_graded(
             "checks": graded.checks,
             "why": graded.why,
         }
-        for case, graded in pairs
+        for case, graded, _ in answered
         if graded.computable
     )
     _write(out / _PROGRAMS, programs)

@@ -26,6 +26,7 @@ from data.contracts.candidate import (
     TaskClass,
 )
 from data.contracts.gate import (
+    AnyPath,
     Bound,
     Count,
     Gate,
@@ -82,6 +83,7 @@ __all__ = [
     "AgentAct",
     "Anchors",
     "Answer",
+    "AnyPath",
     "Attachment",
     "Bound",
     "Budget",

@@ -7,19 +7,29 @@ follow from this record, so that none of them can contradict another.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum, StrEnum
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from data.contracts.ledger import MissingInput, Scalar, Status, Verdict
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
+
+
+def _as_text(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+# Prefect keeps the parameters of a flow as UTF-8, which the name of a file need not be.
+AnyPath = Annotated[Path, PlainSerializer(_as_text, when_used="json")]
 
 
 class StageConfig(BaseModel):

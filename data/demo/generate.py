@@ -24,6 +24,8 @@ from data.randomness import keyed_hash
 
 _HERE = Path(__file__).parent
 FROZEN = _HERE / "workspace"
+REPLIES = _HERE / "replies.jsonl.gz"  # what a model said about the frozen sessions
+RECORDED_MODEL = "recorded-2026-11"
 COOPERATIVES = _HERE / "cooperatives"  # files without a declaration
 CONFIG, STATEMENTS, ENVIRONMENT, TABLES = "benchmint.toml", "statements", "environment", "tables"
 DECLARATION, TRIPWIRES, TRUTH = "environment.toml", "tripwires.txt", "truth.json"

@@ -237,6 +237,8 @@ def print_built(built: Built) -> None:
     state = "written" if built.snapshot.written else "unchanged"
     print(f"\n{built.tasks} tasks in {built.snapshot.path} ({state}, verified)")
     print(f"digest {built.snapshot.digest}")
+    if built.replayed:
+        print(built.replayed)
 
 
 def print_next(built: Built, runtime: Runtime) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from construction.grading.programs_box import run_in_box
 from construction.judging.baseline.screen import NAME as SCREEN_STAGE
+from construction.judging.calls.contracts import Mode
 from construction.judging.checks.stage import PROGRAM, Proving, write_checked
 from construction.judging.checks.stage import STAGE as CHECKS_STAGE
 from construction.judging.consensus import STAGE as CONSENSUS_STAGE
@@ -27,6 +28,7 @@ from construction.judging.stages import (
     write_tasks,
 )
 from construction.sandbox.presence import Presence
+from data.atomic import PRIVATE_FILE, write_once
 from data.contracts import Candidate, StageKind
 from data.pool import read_pool
 from data.stages import Folders, Observed, Stage, Unit
@@ -177,6 +179,14 @@ def _find_sandbox(work: Work) -> Observed:
     )
 
 
+def _captured_proofs(run: Run) -> Path:
+    """Where proofs are captured; it begins with those beside the recorded replies."""
+    path, recorded = run.private / "captures" / "proofs.jsonl", run.judges.calls.recorded
+    if recorded is not None and (beside := recorded.with_name(path.name)).is_file():
+        write_once(path, beside.read_bytes(), mode=PRIVATE_FILE)
+    return path
+
+
 def _check(work: Work, out: Path) -> None:
     """Prove the programs that check results, in boxes of this machine."""
     run = work.run
@@ -185,11 +195,10 @@ def _check(work: Work, out: Path) -> None:
     def contents(candidate: Candidate) -> dict[str, bytes]:
         return {item.path: files[item.sha256].read_bytes() for item in candidate.fixtures}
 
-    proving = Proving(
-        run.private / "captures" / "proofs.jsonl",
-        contents,
-        run_in_box if work.observed is Presence.PRESENT and PLANNED.get() is None else None,
-    )
+    is_run = work.observed is Presence.PRESENT and PLANNED.get() is None
+    is_replay = run.judges.config.model.unrecorded == "baseline"  # what was not proven then is not
+    is_run &= not (is_replay and run.judges.calls.mode is Mode.REPLAY)
+    proving = Proving(_captured_proofs(run), contents, run_in_box if is_run else None)
     folders = work.folder(WRITE.name), work.folder(GRADE.name)
     write_checked(*folders, run.judges, proving, out)
 

@@ -10,11 +10,15 @@ import pytest
 
 from anonymization.documents.contracts import Pictures
 from anonymization.masking_recipe import for_source
+from construction.judging.calls.contracts import Mode
 from data.contracts import Disclosure
+from data.demo.generate import RECORDED_MODEL, REPLIES
 from data.errors import ConfigError, InputError
+from data.randomness import DEMO_KEY, release_key
 from data.snapshot.config import DEMO_DATE, DEMO_NAME, DemoConfig
 from data.snapshot.release import PrivacyStamp
 from flows.recipe import Recipe, Runtime, Settings, load_settings
+from flows.run import open_run
 from flows.source import with_source
 
 DAY = dt.date(2031, 5, 6)
@@ -36,6 +40,31 @@ def test_the_demo_declares_itself(tmp_path: Path) -> None:
     assert (recipe.source.name, recipe.source.disclosure) == ("demo", Disclosure.PUBLIC)
     assert (recipe.release.name, recipe.release.release_date) == (DEMO_NAME, DEMO_DATE)
     assert stamp is PrivacyStamp.GENERATED
+
+
+def test_recorded_replies_judge_the_demo_unless_a_judge_is_named(tmp_path: Path) -> None:
+    def sourced(**model: str) -> tuple[Recipe, Runtime]:
+        recipe = Recipe.model_validate({"demo": {"size": 1}, "judging": {"model": model}})
+        return with_source(recipe, Runtime(out=tmp_path))[:2]
+
+    recipe, runtime = sourced()
+    model = recipe.judging.model
+    assert (model.name, model.unrecorded) == (RECORDED_MODEL, "baseline")
+    assert (runtime.model_calls.mode, runtime.model_calls.recorded) == (Mode.REPLAY, REPLIES)
+    for name in ("", "mine"):
+        recipe, runtime = sourced(name=name)
+        assert (recipe.judging.model.name, runtime.model_calls.recorded) == (name, None)
+
+
+def test_the_demo_alone_has_the_published_key(tmp_path: Path) -> None:
+    demo = with_source(Recipe(demo=DemoConfig(size=1)), Runtime(out=tmp_path))
+    assert open_run(*demo[:2]).key == DEMO_KEY
+    key = tmp_path / "private" / "release.key"
+    with pytest.raises(ConfigError, match="the published key of the demo"):
+        open_run(Recipe(), Runtime(out=tmp_path / "other", key_file=key))
+    own = open_run(Recipe(), Runtime(out=tmp_path)).key  # the same output, other material
+    assert own == release_key(key) != DEMO_KEY
+    assert open_run(*demo[:2]).key == own
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ class CallReason(StrEnum):
     INVALID = "call.invalid"  # no JSON, or JSON that does not fit the answer's model, twice
     BUDGET = "call.budget"  # not asked: it could have exceeded the run's budget
     MISSING = "call.missing"  # replay only: no answer was recorded
+    UNRECORDED = "call.unrecorded"  # the same, where the baseline decides instead
     PENDING = "call.pending"  # batch only: submitted, not done; the next run collects it
     REJECTED = "call.rejected"  # the endpoint does not accept this request, and answers no other
     FAILED = "call.failed"  # no answer after all attempts; the next run asks again
@@ -50,7 +51,13 @@ class CallReason(StrEnum):
 
         The other reasons hold for this run only, and what is built on them is incomplete.
         """
-        return self in ("call.refused", "call.truncated", "call.too_long", "call.invalid")
+        return self in _SETTLED
+
+
+_SETTLED = frozenset({
+    CallReason.REFUSED, CallReason.TRUNCATED, CallReason.TOO_LONG, CallReason.INVALID,
+    CallReason.UNRECORDED,
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +178,8 @@ class Sampling(StageConfig):
     `max_tokens` limits each reply, its reasoning included: "stage" as each prompt says, "none" by
     no limit but the endpoint's own. `extra_body` holds further fields of a request, as they are.
     Without `sees_images` no picture is sent; `image_tokens` is the most that one costs.
+    `unrecorded` says what a replay does about a question without a recorded reply: end with an
+    error, or let the baseline decide.
     """
 
     temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, _NONE] = 0.0
@@ -180,6 +189,7 @@ class Sampling(StageConfig):
     extra_body: Mapping[str, Any] = {}
     sees_images: bool = True
     image_tokens: Annotated[int, Field(gt=0)] = 4096
+    unrecorded: Literal["error", "baseline"] = "error"
 
 
 class Spending(StageConfig):

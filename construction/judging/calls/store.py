@@ -137,6 +137,13 @@ class Store:
             for _, text, finish, refused, model, prompt, completion, out in rows[:TRIES]
         ]
 
+    def all_replies(self) -> list[Stored]:
+        """Every reply, in the order of keys and turns."""
+        with self.link() as link:
+            keys = [row[0] for row in link.execute("SELECT DISTINCT key FROM replies ORDER BY key")]
+        turns = [(key, turn, reply) for key in keys for turn, reply in enumerate(self.replies(key))]
+        return [Stored(*one) for one in turns]
+
     def keep(self, rows: Sequence[Stored]) -> None:
         """Return when the replies are on the disk."""
         values = []

@@ -194,6 +194,8 @@ def _judged(
     value = outcome.value if isinstance(outcome, Answered) else None
     answer = value if isinstance(checked, Faults) and isinstance(value, stage.answer) else None
     settled = stage.settle(subject, answer, faults)
+    if checked.reason is CallReason.UNRECORDED:
+        return Judged(item_id, settled, usage=usage, is_recorded=False)
     notes = (*notes, f"{_SETTLED}{len(faults)}")
     return Judged(item_id, settled, detail=detail, notes=notes, usage=usage)
 
@@ -278,7 +280,7 @@ def require_answers(judged: list[Judged[T]]) -> list[Judged[T]]:
 def cost_rows(
     config: LlmConfig, stages: Mapping[str, Sequence[Judged[Any]]]
 ) -> list[dict[str, Scalar]]:
-    """Per stage: items, errors, and the tokens and money that its answers cost when asked."""
+    """Per stage: items, errors, items without a recorded reply, and what its answers cost."""
     rows: list[dict[str, Scalar]] = []
     for stage, judged in stages.items():
         model, usage = config.model_of(stage), sum((item.usage for item in judged), Usage())
@@ -290,6 +292,7 @@ def cost_rows(
                 "judge": f"model:{model}",
                 "items": len(judged),
                 "errors": sum(item.value is None for item in judged),
+                "unrecorded": sum(not item.is_recorded for item in judged),
                 "prompt_tokens": usage.prompt_tokens,
                 "completion_tokens": usage.completion_tokens,
                 "cost": round(cost, 6),

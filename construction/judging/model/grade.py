@@ -141,7 +141,8 @@ class _Draft:
         self.reason = JudgeReason.WRONG_FORM
         self._check_traps()
         criteria = _weighted(list(self._sound()))
-        there = {criterion.dimension for criterion in criteria}
+        # One that falls with its facts is a fault already, and is mended with them.
+        there = {_dimension_of(criterion.dimension) for criterion in answer.criteria}
         if lacking := [str(single) for single in Dimension if single not in there]:
             self._fault(JudgeReason.DIMENSIONS, f"no criterion for {', '.join(lacking)}")
         reference, checks = self._programs()

@@ -132,6 +132,11 @@ def test_a_replay_needs_no_endpoint_and_says_what_is_missing(fault: Fault, tmp_p
     assert replayed[0].usage == recorded[0].usage
     reasons = [outcome.reason for outcome in replayed[1:] if isinstance(outcome, Unanswered)]
     assert reasons == [CallReason.INVALID, CallReason.MISSING]
+    by_baseline = config.model_copy(update={"unrecorded": "baseline"})
+    with Client(by_baseline, nowhere, tmp_path / "store") as client:
+        (lacking,) = client.ask([ask("absent")])
+    assert isinstance(lacking, Unanswered)
+    assert lacking.reason is CallReason.UNRECORDED
 
 
 def test_what_a_run_would_ask_is_counted_without_asking(tmp_path: Path) -> None:

@@ -197,6 +197,7 @@ def test_quotes_are_found_where_they_stand() -> None:
     places = {
         "not mira’s": "message 1",
         "berth 2 | 20": "data/a.xlsx, Quay row 3",
+        "3: berth 2 | 20": "data/a.xlsx, Quay row 3",
         "fee is 1200.5": "b.txt, lines 1–9",
         '12.5 % of "ALL" is kept': "b.txt, lines 1–9",
         "9-12 days": "b.txt, lines 1–9",

@@ -87,6 +87,18 @@ def test_what_stays_wrong_falls_back_and_what_was_not_answered_does_not(
     assert bool(settled) is (city is not None)
 
 
+def test_what_a_replay_has_no_reply_about_is_the_baselines() -> None:
+    def reply(question: Question) -> dict[str, Any] | CallReason:
+        return town("Graz") if "Graz" in question.user else CallReason.UNRECORDED
+
+    client = Scripted(reply)
+    without, judged = ask(SETTLING, ["about Oslo", "about Graz"], client)
+    assert (without.value, without.is_recorded) == (Town(city="", people=0), False)
+    assert (judged.is_recorded, len(client.asked)) == (True, 2)
+    (row,) = cost_rows(LlmConfig(model="m"), {"write": [without, judged]})
+    assert (row["errors"], row["unrecorded"]) == (0, 1)
+
+
 def test_only_those_with_faults_are_asked_again() -> None:
     client = saying(town("Graz"), town("Oslo"))
     judged = ask(STAGE, ["about Graz", "about Oslo", "near Graz"], client)
