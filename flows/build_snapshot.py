@@ -181,8 +181,8 @@ def _replayed(run: Run, results: Results) -> str:
     if not model or run.runtime.model_calls.mode is not Mode.REPLAY:
         return ""
     costs = model_costs(results.folders)
-    asked, lacking = (sum(int(row[name] or 0) for row in costs) for name in ("items", "unrecorded"))
-    rest = f"; {lacking} of {asked} questions had none, and rules decided" if lacking else ""
+    items, lacking = (sum(int(row[name] or 0) for row in costs) for name in ("items", "unrecorded"))
+    rest = f"; {lacking} of {items} questions had none, and rules decided" if lacking else ""
     return f"judged by recorded replies of {model}{rest}"
 
 

@@ -30,8 +30,8 @@ def test_the_demo_says_whose_replies_judged_it_and_how_many_are_missing(tmp_path
         re.MULTILINE,
     )
     assert said is not None
-    missing, asked = (int(number or 0) for number in said.groups())
-    assert missing <= MOST_MISSING * asked, f"{missing} of {asked} questions have no reply"
+    missing, questions = (int(number or 0) for number in said.groups())
+    assert missing <= MOST_MISSING * questions, f"{missing} of {questions} have no reply"
     lines = (tmp_path / "out/snapshots/latest/public/tasks.jsonl").read_bytes().splitlines()
     judges = [task["role"]["judge"] for line in lines if (task := orjson.loads(line)).get("role")]
     assert judges.count(f"model:{RECORDED_MODEL}") >= 10

@@ -65,10 +65,10 @@ def add_recorded(store: Path, path: Path) -> None:
         opened.keep(replies)
 
 
-def _unreadable(path: Path, found: str, line: int = 0) -> InputError:
+def _unreadable(path: Path, actual: str, line: int = 0) -> InputError:
     expected = "recorded replies, as gzip of JSON lines"
     remedy = "Restore the file, or take it out of runtime.model_calls.recorded."
-    return InputError(str(path), found, expected, remedy, line)
+    return InputError(str(path), actual, expected, remedy, line)
 
 
 def main() -> None:

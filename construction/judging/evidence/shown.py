@@ -514,22 +514,20 @@ _TOKEN = pattern_of(
     rf"(?<!\d)[-−]?\d(?:[\d,]*\d)?(?:\.\d+)?|[{HAN}\u3040-\u30ff\uac00-\ud7af]|[^\W\d_{HAN}]+|#\w+[/!?]*|\d+"
 )
 _ELLIPSIS = pattern_of(r"\s*(?:\.{3,}|…+)\s*")
-_ROW = pattern_of(r"\s*\d+: ")  # how a shown row begins: its number is not in the file
+_ROW = pattern_of(r"\A\s*\d+: ")  # how a shown row begins
 
 
 def find_quote(evidence: Evidence, quote: str) -> str | None:
     """Where a quote stands in the evidence: "message 1", "data/a.xlsx, row 7"; else None.
 
     Words are compared without case, width, blanks and punctuation, numbers as numbers, both whole.
-    A quote with an ellipsis stands where all its pieces stand in one file or message. The number
-    that a shown row begins with may have been copied along.
+    An ellipsis parts pieces of one file or message. The number of a shown row may stand before it.
     """
-    shown = _ROW.match(quote)
-    for text in (quote, quote[shown.end() :] if shown else ""):
+    for text in dict.fromkeys((quote, _ROW.sub("", quote, count=1))):
         pieces = [words for part in _ELLIPSIS.split(text) if (words := words_of(part)).strip()]
-        for at, words in _indexed(_Same(evidence)) if pieces else ():
-            if all(piece in words for piece in pieces):
-                return at
+        passages = _indexed(_Same(evidence)) if pieces else ()
+        if places := [at for at, words in passages if all(piece in words for piece in pieces)]:
+            return places[0]
     return None
 
 
