@@ -137,7 +137,8 @@ def open_run(recipe: Recipe, runtime: Runtime) -> Run:
 
 def _key_of(recipe: Recipe, runtime: Runtime, private: Path) -> bytes:
     """The release key; the demo's is published, and what is built after it gets another."""
-    is_demo = demo_folder(recipe, runtime) / "sessions" in runtime.sessions
+    demo, material = demo_folder(recipe, runtime), runtime.material
+    is_demo = bool(material) and all(path.is_relative_to(demo) for path in material)
     if runtime.key_file is not None:
         return release_key(runtime.key_file, demo=is_demo)
     path = private / "release.key"

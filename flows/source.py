@@ -193,9 +193,9 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
 
 
 def _judged_as_recorded(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime]:
-    """The demo with the replies that a model gave about it, unless a judge is named."""
+    """The demo with the replies that a model gave about it, unless judges are named."""
     model = recipe.judging.model
-    if "name" in model.model_fields_set:
+    if "name" in model.model_fields_set or recipe.judging.consensus.annotators:
         return recipe, runtime
     changes = {"name": RECORDED_MODEL, "stages": _RECORDED_STAGES, "unrecorded": "baseline"}
     model = model.model_copy(update=changes)

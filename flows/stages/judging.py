@@ -28,7 +28,7 @@ from construction.judging.stages import (
     write_tasks,
 )
 from construction.sandbox.presence import Presence
-from data.atomic import PRIVATE_FILE, write_once
+from data.canonical import file_digest
 from data.contracts import Candidate, StageKind
 from data.pool import read_pool
 from data.stages import Folders, Observed, Stage, Unit
@@ -36,6 +36,7 @@ from flows.prefect_adapter import keep_table
 from flows.run import PLANNED, Run, TrialNeeded, Work, asking
 
 _FILTER = StageKind.FILTER
+_PROOFS = "proofs.jsonl"
 _RULES = tuple(f"judging.{name}" for name in JudgingConfig.model_fields if name != "model")
 
 
@@ -174,17 +175,16 @@ def _find_sandbox(work: Work) -> Observed:
         presence = work.run.sandbox()
     except TrialNeeded:  # a plan tries nothing; it counts the questions that the stage asks
         presence = Presence.ABSENT
-    return Observed(
-        [prompts_digest(), work.run.judges.of(ModelStage.GRADE), str(presence)], presence
-    )
+    recorded = _recorded_proofs(work.run)
+    seen = [prompts_digest(), work.run.judges.of(ModelStage.GRADE), str(presence)]
+    return Observed([*seen, file_digest(recorded)] if recorded else seen, presence)
 
 
-def _captured_proofs(run: Run) -> Path:
-    """Where proofs are captured; it begins with those beside the recorded replies."""
-    path, recorded = run.private / "captures" / "proofs.jsonl", run.judges.calls.recorded
-    if recorded is not None and (beside := recorded.with_name(path.name)).is_file():
-        write_once(path, beside.read_bytes(), mode=PRIVATE_FILE)
-    return path
+def _recorded_proofs(run: Run) -> Path | None:
+    """The proofs beside the recorded replies, if there are any."""
+    replies = run.judges.calls.recorded
+    proofs = replies.with_name(_PROOFS) if replies is not None else None
+    return proofs if proofs is not None and proofs.is_file() else None
 
 
 def _check(work: Work, out: Path) -> None:
@@ -198,7 +198,12 @@ def _check(work: Work, out: Path) -> None:
     is_run = work.observed is Presence.PRESENT and PLANNED.get() is None
     is_replay = run.judges.config.model.unrecorded == "baseline"  # what was not proven then is not
     is_run &= not (is_replay and run.judges.calls.mode is Mode.REPLAY)
-    proving = Proving(_captured_proofs(run), contents, run_in_box if is_run else None)
+    proving = Proving(
+        run.private / "captures" / _PROOFS,
+        contents,
+        run_in_box if is_run else None,
+        _recorded_proofs(run),
+    )
     folders = work.folder(WRITE.name), work.folder(GRADE.name)
     write_checked(*folders, run.judges, proving, out)
 

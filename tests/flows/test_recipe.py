@@ -54,6 +54,9 @@ def test_recorded_replies_judge_the_demo_unless_a_judge_is_named(tmp_path: Path)
     for name in ("", "mine"):
         recipe, runtime = sourced(name=name)
         assert (recipe.judging.model.name, runtime.model_calls.recorded) == (name, None)
+    several = {"demo": {"size": 1}, "judging": {"consensus": {"annotators": ["rules", "mine"]}}}
+    recipe, runtime, _ = with_source(Recipe.model_validate(several), Runtime(out=tmp_path))
+    assert (recipe.judging.model.name, runtime.model_calls.recorded) == ("", None)
 
 
 def test_the_demo_alone_has_the_published_key(tmp_path: Path) -> None:
@@ -65,6 +68,13 @@ def test_the_demo_alone_has_the_published_key(tmp_path: Path) -> None:
     own = open_run(Recipe(), Runtime(out=tmp_path)).key  # the same output, other material
     assert own == release_key(key) != DEMO_KEY
     assert open_run(*demo[:2]).key == own
+
+
+@pytest.mark.parametrize("beside", ["sessions", "files", "tables"])
+def test_other_material_beside_the_demo_gets_a_key_of_its_own(tmp_path: Path, beside: str) -> None:
+    recipe, runtime, _ = with_source(Recipe(demo=DemoConfig(size=1)), Runtime(out=tmp_path))
+    more = {beside: (*getattr(runtime, beside), tmp_path / "mine")}
+    assert open_run(recipe, runtime.model_copy(update=more)).key != DEMO_KEY
 
 
 @pytest.mark.parametrize(

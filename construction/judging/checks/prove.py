@@ -66,7 +66,7 @@ _WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
 class ProofReason(StrEnum):
     """Why check programs are not proven."""
 
-    NOT_RUN = "proof.not_run"  # no sandbox
+    NOT_RUN = "proof.not_run"  # no sandbox, or a replay without their proof
     TOO_LARGE = "proof.inputs_too_large"
     REFERENCE_FAILED = "proof.reference_failed"
     NO_FINDINGS = "proof.no_findings"

@@ -147,11 +147,15 @@ class Proofs(CaptureFile[str, Proof]):
 
 @dataclass(frozen=True, slots=True)
 class Proving:
-    """Where proofs are kept, what the inputs of a candidate hold, and how programs are run."""
+    """Where proofs are kept, what the inputs of a candidate hold, and how programs are run.
+
+    `recorded` are proofs of an earlier build, which hold as well.
+    """
 
     captured: Path
     contents: Callable[[Candidate], Mapping[str, bytes]]
     run: Run | None
+    recorded: Path | None = None
 
 
 def write_checked(written: Path, graded: Path, judges: Judges, proving: Proving, out: Path) -> None:
@@ -259,9 +263,10 @@ def _proofs(tasks: Mapping[str, Provable], proving: Proving) -> dict[str, Proof]
     Without a sandbox nothing is captured: nothing was found out.
     """
     captured = Proofs.load(proving.captured)
+    recorded = Proofs.load(proving.recorded) if proving.recorded else Proofs()
     proofs: dict[str, Proof] = {}
     for task_id, task in sorted(tasks.items()):
-        proof = captured.find(task.key)
+        proof = captured.find(task.key) or recorded.find(task.key)
         if proof is None:
             proof = prove(task, proving.run)
             if proving.run is not None:

@@ -49,17 +49,21 @@ def test_what_a_store_has_already_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "where"),
+    ("lines", "cut", "where"),
     [
-        (b"plain text", "replies.gz"),
-        (gzip.compress(b'{"key": "a"}\n')[:-9], "replies.gz"),
-        (gzip.compress(b'{"key": "a", "turn": 0, "reply": "text"}\n'), "replies.gz:1"),
-        (gzip.compress(b"[]\n"), "replies.gz:1"),
+        (None, 0, "replies.gz"),
+        ('{"key": "a"}', 9, "replies.gz"),
+        ('{"key": "a", "turn": 0, "reply": "text"}', 0, "replies.gz:1"),
+        ("[]", 0, "replies.gz:1"),
     ],
+    ids=["plain", "cut", "no_reply", "list"],
 )
-def test_another_file_is_refused_with_its_line(tmp_path: Path, content: bytes, where: str) -> None:
+def test_another_file_is_refused_with_its_line(
+    tmp_path: Path, lines: str | None, cut: int, where: str
+) -> None:
+    packed = b"plain text" if lines is None else gzip.compress(f"{lines}\n".encode())
     file = tmp_path / "replies.gz"
-    file.write_bytes(content)
+    file.write_bytes(packed[: len(packed) - cut])
     with pytest.raises(InputError, match="expected recorded replies") as raised:
         list(read_recorded(file))
-    assert where in str(raised.value)
+    assert f"{where}: found" in str(raised.value)

@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from construction.judging.calls.contracts import FORECASTS, Forecast, LlmRuntime, Mode
-from construction.judging.checks.stage import Proving, write_checked
+from construction.judging.checks.prove import Proof, ProofReason, Provable
+from construction.judging.checks.stage import Proofs, Proving, _proofs, write_checked
 from construction.judging.model.asking import UnansweredError
 from construction.judging.settings import Judges, JudgingConfig, ModelCalls, ModelConfig
 from tests.construction.judging.model.fakes import case
@@ -45,3 +46,18 @@ def test_programs_that_may_have_to_be_mended_are_counted_before_they_are_tried(
         FORECASTS.reset(token)
     assert [(one.stage, one.calls) for one in forecasts] == [("second", 2), ("mend", 2)]
     assert forecasts[1].usage.prompt_tokens > 1_000
+
+
+def test_recorded_proofs_hold_where_nothing_is_run(tmp_path: Path) -> None:
+    tasks = {
+        name: Provable(name, "Sum.", ("sum.txt",), {}, f"print({name!r})", "", "")
+        for name in ("t1", "t2")
+    }
+    recorded = Proofs(tmp_path / "recorded.jsonl")
+    recorded.keep(tasks["t1"].key, Proof(("the sum",)))
+    recorded.save()
+    captured = tmp_path / "captured.jsonl"
+    given = Proving(captured, lambda _: {}, None, tmp_path / "recorded.jsonl")
+    proofs = _proofs(tasks, given)
+    assert (proofs["t1"].findings, proofs["t2"].reason) == (("the sum",), ProofReason.NOT_RUN)
+    assert not captured.exists()
