@@ -85,6 +85,22 @@ class Population(Contract):
     columns: Mapping[Column, Draw | Plain | tuple[Plain, ...]] = {}
 
 
+class Ballast(Contract):
+    """`count` more records like those of a population, on which nothing may depend.
+
+    Each takes after a record of the population `like`. `columns` set it apart: drawn as always, or
+    one of the values of SQL over all records so far; with a day or time the others move along.
+    `fresh` are names that are put together from those of several, `texts` the fields that are worded
+    anew (without it titles, subjects and all that is long).
+    """
+
+    like: Name
+    count: Annotated[int, Field(gt=0, le=MOST_ROWS)]
+    fresh: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    columns: Mapping[Name, Draw | Plain | tuple[Plain, ...]] = {}
+
+
 class Record(Contract):
     """A record as it is, with slots `{fact}` in its texts.
 
@@ -99,12 +115,14 @@ class Record(Contract):
 class Read(Contract):
     """What the reference reads of a collection: the rows that a search with `where` lists.
 
-    Whole records, unless `whole` is false: then only what lists show. `only` is SQL over what was
+    `split`: one search for each of the values of a field, so that the value is known of each row
+    that is listed, without opening it; what `where` names is known likewise. Whole records, unless `whole` is false: then only what lists show. `only` is SQL over what was
     read before and the list itself: the ids whose whole record is needed.
     """
 
     collection: Collected
     where: Mapping[str, Any] = {}
+    split: Mapping[Name, tuple[Plain, ...]] = {}
     whole: bool = True
     only: Sql | None = None
 
@@ -193,6 +211,7 @@ class Document(Contract):
     facts: Annotated[Mapping[Name, Fact], Field(min_length=2)]
     populations: tuple[Population, ...]
     records: tuple[Record, ...]
+    ballast: tuple[Ballast, ...] = ()
     reads: tuple[Read, ...]
     views: Mapping[Name, Sql] = {}
     wanted: Wanted

@@ -113,9 +113,14 @@ def known(document: Document, state: State, facts: Facts) -> Tables:
     tables = Tables(parsed_now(document.now).utcoffset() or dt.timedelta())
     put_pools(document, tables)
     put_facts(document, tables, facts_of(document, facts))
+    put_all(document, tables, state)
+    return tables
+
+
+def put_all(document: Document, tables: Tables, state: State) -> None:
+    """The collections that the reference reads, with all their records."""
     for collection in dict.fromkeys(read.collection for read in document.reads):
         _put_all(tables, collection, state)
-    return tables
 
 
 def _put_all(tables: Tables, collection: str, state: State) -> None:
@@ -269,6 +274,13 @@ def faults_of(document: Document, made: Drawn, tables: Tables, right: Decided) -
     for variant in document.variants:
         yield from _variant_faults(variant, document, made, tables, right)
     put_facts(document, tables, facts_of(document, made.facts))
+
+
+def require_unmoved(document: Document, tables: Tables, right: Decided) -> None:
+    """Raises DocumentFault where further records, now in the tables, change what is right."""
+    lines = list(differences(document, right, decided(document, tables)))
+    if lines:
+        raise DocumentFault("\n".join(f"ballast: changes what is right: {line}" for line in lines))
 
 
 def _size_faults(document: Document, state: State) -> Iterator[str]:

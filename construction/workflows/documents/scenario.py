@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from itertools import chain, islice
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from construction.workflows.contracts import (
     World,
 )
 from construction.workflows.declaration import operations
+from construction.workflows.documents.ballast import with_ballast
 from construction.workflows.documents.checks import carry_out, checks_of
 from construction.workflows.documents.contracts import (
     SLOT,
@@ -52,6 +53,8 @@ from construction.workflows.documents.gold import (
     decided,
     faults_of,
     known,
+    put_all,
+    require_unmoved,
 )
 from construction.workflows.documents.tables import SqlFault, Tables, fields_of
 from construction.workflows.documents.worlds import (
@@ -129,6 +132,11 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
     tables = known(document, made.state, made.facts)
     try:
         right = decided(document, tables)
+        if document.ballast:
+            made.state = with_ballast(document, made, key, seed)
+            world = replace(world, state=made.state)
+            put_all(document, tables, made.state)
+            require_unmoved(document, tables, right)
         unfit = world_faults(replace(world, faults=()))[:_MOST_NAMED]
         proofs = chain(unfit, faults_of(document, made, tables, right))
         faults = list(proofs if all_faults else islice(proofs, 1))
@@ -285,11 +293,14 @@ def _read(
     where = {name: _looked_up(value, facts) for name, value in read.where.items()}
     room = known.setdefault(read.collection, {})
     is_short = bool(collection_of(read.collection).summary)
-    if read.only is None and read.whole:
-        room |= {str(each["id"]): each for each in every(client, service, plural, **where)}
-    else:
-        listed = rows(client, service, plural, **where)
-        room |= {str(row["id"]): {**row, **room.get(str(row["id"]), {})} for row in listed}
+    for chosen in product(*([(name, v) for v in values] for name, values in read.split.items())):
+        search = {**where, **dict(chosen)}
+        if read.only is None and read.whole:
+            room |= {str(each["id"]): each for each in every(client, service, plural, **search)}
+            continue
+        told = {n: v for n, v in search.items() if n in fields_of(read.collection)}
+        for row in rows(client, service, plural, **search):
+            room[str(row["id"])] = {**told, **row, **room.get(str(row["id"]), {})}
     tables.put_records(read.collection, room.values(), fields_of(read.collection))
     if read.only is not None and is_short:
         for row in tables.select(read.only):

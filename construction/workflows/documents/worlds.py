@@ -44,9 +44,10 @@ class Drawn:
     facts: dict[str, Any] = field(default_factory=dict)
     others: dict[str, list[Any]] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)  # "service/collection/id"
+    rows: dict[str, list[str]] = field(default_factory=dict)  # ids by population
 
 
-class _Draws:
+class Draws:
     """Draws of one draft of a document."""
 
     def __init__(self, document: Document, key: str, seed: int) -> None:
@@ -119,7 +120,7 @@ class _Draws:
 def drawn(document: Document, key: str, seed: int) -> Drawn:
     """The world of a draft. Raises DocumentFault or SqlFault."""
     now = parsed_now(document.now)
-    draws, made = _Draws(document, key, seed), Drawn()
+    draws, made = Draws(document, key, seed), Drawn()
     tables = Tables(now.utcoffset() or dt.timedelta())
     try:
         put_pools(document, tables)
@@ -197,7 +198,7 @@ def _shape(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _populate(
-    population: Population, tables: Tables, draws: _Draws, made: Drawn, now: dt.datetime
+    population: Population, tables: Tables, draws: Draws, made: Drawn, now: dt.datetime
 ) -> None:
     name = population.name
     base = population.of or f"select 1 as _one from range({population.count})"  # noqa: S608
@@ -217,8 +218,8 @@ def _populate(
             _draw_columns(name, dict(group), count, tables, draws)
     if population.into is not None:
         rows = tables.select(f'select * from "{name}" order by n')  # noqa: S608
-        for row in rows:
-            _keep(made.state, population.into, row, now, f"populations.{name}")
+        kept = [keep(made.state, population.into, r, now, f"populations.{name}") for r in rows]
+        made.rows[name] = [fields["id"] for fields in kept]
 
 
 def _is_sql(column: Any) -> bool:
@@ -231,7 +232,7 @@ def _sql_of(column: Any) -> str:
 
 
 def _draw_columns(
-    name: str, columns: Mapping[str, Any], count: int, tables: Tables, draws: _Draws
+    name: str, columns: Mapping[str, Any], count: int, tables: Tables, draws: Draws
 ) -> None:
     made = {
         column: draws.values(draw, f"{name}.{column}", count)
@@ -252,7 +253,7 @@ def _draw_columns(
     tables.keep(name, f"{joined} order by p.n")
 
 
-def _keep(
+def keep(
     state: State, into: str, row: Mapping[str, Any], now: dt.datetime, where: str
 ) -> dict[str, Any]:
     """Put a record into the state, as services write it. Raises DocumentFault."""
@@ -283,14 +284,14 @@ def _keep(
 
 
 def _write(
-    record: Record, number: int, document: Document, draws: _Draws, made: Drawn, now: dt.datetime
+    record: Record, number: int, document: Document, draws: Draws, made: Drawn, now: dt.datetime
 ) -> None:
     """A literal record with its facts. Raises DocumentFault."""
     filled = written(record, document, made.facts)
     prefix = collection_of(record.into).prefix
     filled.setdefault("id", draws.values(Draw(code=f"{prefix}-"), f"records.{number}", 1)[0])
     where = f"records: {record.into} number {number + 1}"
-    kept = _keep(made.state, record.into, filled, now, where)
+    kept = keep(made.state, record.into, filled, now, where)
     read = planted_in(record, document, kept)
     slots = {s for v in record.fields.values() if isinstance(v, str) for s in SLOT.findall(v)}
     if read is None or any(read[slot] != made.facts[slot] for slot in slots):
