@@ -154,7 +154,8 @@ class _Maker:
             if rule is not None and rule.type in _CLOCKED and days:
                 fields[name] = _later(str(fields[name]), days)
             elif rule is not None and rule.type is FieldType.NUMBER and not has_lines:
-                fields[name] = round(fields[name] * share, 2)
+                most = fields[name] if rule.maximum is not None else fields[name] * share
+                fields[name] = round(most, 2)
         return {name: value for name, value in fields.items() if value is not None}
 
     # Words
