@@ -39,6 +39,7 @@ _TITLES, _PROSE_CHARS = ("title", "subject"), 1000  # fields that are prose by n
 _CLOCKED = (FieldType.DATE, FieldType.DATETIME)
 _DAY_CHARS = len("2026-03-05")
 _MOST_TRIES = 30
+_LEAST_MONEY = 100  # smaller numbers are days, years or marks, which are not rescaled
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _REMARKS: Mapping[str, tuple[str, ...]] = {
     "en": (
@@ -154,8 +155,8 @@ class _Maker:
             if rule is not None and rule.type in _CLOCKED and days:
                 fields[name] = _later(str(fields[name]), days)
             elif rule is not None and rule.type is FieldType.NUMBER and not has_lines:
-                most = fields[name] if rule.maximum is not None else fields[name] * share
-                fields[name] = round(most, 2)
+                is_money = rule.maximum is None and abs(fields[name]) >= _LEAST_MONEY
+                fields[name] = round(fields[name] * share, 2) if is_money else fields[name]
         return {name: value for name, value in fields.items() if value is not None}
 
     # Words
@@ -182,31 +183,35 @@ class _Maker:
         rule: FieldRule,
         taken: dict[str, set[str]],
     ) -> str:
-        """A text that no other record has, from the sentences of several."""
+        """A text that no other record has, from the sentences of several; titles may repeat."""
         texts, seen = [str(m[name]) for m in models if m.get(name)], taken.setdefault(name, set())
-        own = str(fields[name])
-        for _ in range(_MOST_TRIES):
+        if name in _TITLES:
+            return str(self._one_of(texts))
+        text = ""
+        for again in range(_MOST_TRIES):
             others = [str(self._one_of(texts)) for _ in range(2)]
-            text = own if name in _TITLES else self._mixed(own, others)
-            if name in _TITLES:
-                text = f"{str(self._one_of(texts)).rstrip('.')} ({self._remark().rstrip('.。')})"
-            if text not in seen and len(text) <= rule.max_chars:
+            text = self._mixed(str(fields[name]), others, is_dull=again > _MOST_TRIES // 3)
+            if text.casefold() not in seen and len(text) <= rule.max_chars:
                 break
-        seen.add(text)
+        seen.add(text.casefold())
         return text
 
-    def _mixed(self, own: str, others: Sequence[str]) -> str:
-        """The first and last lines of a letter, or a few sentences, and a remark."""
+    def _mixed(self, own: str, others: Sequence[str], *, is_dull: bool) -> str:
+        """A letter of other matter, or some sentences; with a remark where few can be made."""
         lines = own.strip().split("\n")
-        if len(lines) > 2:  # noqa: PLR2004
-            middles = [o.strip().split("\n")[1:-1] or [o] for o in others]
-            between = [self._one_of(middle) for middle in middles]
-            return "\n".join((lines[0], *dict.fromkeys(between), self._remark(), lines[-1]))
+        remark = [self._remark()] if is_dull else []
+        if len(lines) > 1:
+            matter = [max(other.strip().split("\n"), key=len) for other in others]
+            head, end = lines[: len(lines) > 2], lines[-2:] if len(lines) > 3 else lines[-1:]  # noqa: PLR2004
+            return "\n".join((*head, *dict.fromkeys(matter), *remark, *end))
         sentences = [s for text in (own, *others) for s in _SENTENCE.split(text.strip()) if s]
-        order = self._chance.permutation(len(sentences))[: int(self._chance.integers(2, 4))]
-        chosen = dict.fromkeys(sentences[int(place)] for place in order)
+        order = self._chance.permutation(len(sentences))[: int(self._chance.integers(1, 4))]
+        chosen = list(dict.fromkeys(sentences[int(place)] for place in order)) + remark
+        if len(chosen) == 1:
+            return chosen[0]
         gap = "" if self._document.language == "zh" else " "
-        return gap.join((*(_ended(s, self._document.language) for s in chosen), self._remark()))
+        ended = [_ended(sentence, self._document.language) for sentence in chosen]
+        return gap.join((ended[0], *(s[0].upper() + s[1:] for s in ended[1:])))
 
     def _remark(self) -> str:
         since = dt.date.fromisoformat(self._document.now[:10])
@@ -214,7 +219,7 @@ class _Maker:
         is_zh = self._document.language == "zh"
         said = f"{day.year}年{day.month}月{day.day}日" if is_zh else f"{day:%-d %B %Y}"
         return str(self._one_of(_REMARKS[self._document.language])).format(
-            code=int(self._chance.integers(1000, 100_000)), name=self._one_of(self._names), day=said
+            code=int(self._chance.integers(1000, 100_000)), name=str(self._one_of(self._names)).rstrip("."), day=said
         )
 
     def _fresh(
@@ -242,7 +247,7 @@ class _Maker:
     def _composed(self, names: Sequence[str]) -> str:
         """The first part of one name with later parts of others of as many parts."""
         first = str(self._one_of(names)).split()
-        alike = [n.split() for n in names if len(n.split()) == len(first)]
+        alike = [n.split() for n in names if _shape(n) == _shape(" ".join(first))]
         return " ".join(self._one_of(alike)[place] for place in range(len(first)))
 
     def _numbered(self, like: str, seen: set[str]) -> str:
@@ -253,6 +258,11 @@ class _Maker:
                 seen.add(made.casefold())
                 return made
             like = like if re.search(r"\d{3}", like) else f"{like}0"
+
+
+def _shape(name: str) -> list[str]:
+    """How the parts of a name end: those of "Ash, Ann" are not exchanged with "Ann Ash"."""
+    return [part[-1] if part[-1] in ",." else "" for part in name.split()]
 
 
 def _names_in(state: State) -> Iterator[str]:
