@@ -13,8 +13,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from construction.workflows.contracts import Fields
 from construction.workflows.documents.contracts import (
     Ballast,
@@ -71,9 +69,7 @@ def with_ballast(document: Document, made: Drawn, key: str, seed: int) -> State:
 class _Maker:
     """Makes the records of one entry."""
 
-    def __init__(
-        self, document: Document, made: Drawn, state: State, key: str, seed: int
-    ) -> None:
+    def __init__(self, document: Document, made: Drawn, state: State, key: str, seed: int) -> None:
         self._document, self._made, self._state = document, made, state
         self._key, self._seed = key, seed
         self._now = parsed_now(document.now)
@@ -202,7 +198,7 @@ class _Maker:
         remark = [self._remark()] if is_dull else []
         if len(lines) > 1:
             matter = [max(other.strip().split("\n"), key=len) for other in others]
-            head, end = lines[: len(lines) > 2], lines[-2:] if len(lines) > 3 else lines[-1:]  # noqa: PLR2004
+            head, end = lines[: len(lines) > 2], lines[-2:] if len(lines) > 3 else lines[-1:]
             return "\n".join((*head, *dict.fromkeys(matter), *remark, *end))
         sentences = [s for text in (own, *others) for s in _SENTENCE.split(text.strip()) if s]
         order = self._chance.permutation(len(sentences))[: int(self._chance.integers(1, 4))]
@@ -219,7 +215,9 @@ class _Maker:
         is_zh = self._document.language == "zh"
         said = f"{day.year}年{day.month}月{day.day}日" if is_zh else f"{day:%-d %B %Y}"
         return str(self._one_of(_REMARKS[self._document.language])).format(
-            code=int(self._chance.integers(1000, 100_000)), name=str(self._one_of(self._names)).rstrip("."), day=said
+            code=int(self._chance.integers(1000, 100_000)),
+            name=str(self._one_of(self._names)).rstrip("."),
+            day=said,
         )
 
     def _fresh(
@@ -271,7 +269,7 @@ def _names_in(state: State) -> Iterator[str]:
         for records in rooms.values():
             for fields in records.values():
                 for field in ("name", "sender_name", "author_name", "party"):
-                    if isinstance(name := fields.get(field), str) and 1 <= len(name.split()) <= 4:  # noqa: PLR2004
+                    if isinstance(name := fields.get(field), str) and 1 <= len(name.split()) <= 4:
                         yield name
 
 
@@ -289,9 +287,7 @@ def _is_prose(name: str, rule: FieldRule) -> bool:
     return name in _TITLES or rule.max_chars >= _PROSE_CHARS
 
 
-def _moved_by(
-    model: Fields, given: Mapping[str, Any], rules: Mapping[str, FieldRule]
-) -> int:
+def _moved_by(model: Fields, given: Mapping[str, Any], rules: Mapping[str, FieldRule]) -> int:
     """By how many days the first day that is given differs from the model's."""
     for name, value in given.items():
         if rules.get(name) and rules[name].type in _CLOCKED and model.get(name) and value:

@@ -90,8 +90,8 @@ class Ballast(Contract):
 
     Each takes after a record of the population `like`. `columns` set it apart: drawn as always, or
     one of the values of SQL over all records so far; with a day or time the others move along.
-    `fresh` are names that are put together from those of several, `texts` the fields that are worded
-    anew (without it titles, subjects and all that is long).
+    `fresh` are names that are put together from those of several, `texts` the fields that are
+    worded anew (without it titles, subjects and all that is long).
     """
 
     like: Name
@@ -116,8 +116,9 @@ class Read(Contract):
     """What the reference reads of a collection: the rows that a search with `where` lists.
 
     `split`: one search for each of the values of a field, so that the value is known of each row
-    that is listed, without opening it; what `where` names is known likewise. Whole records, unless `whole` is false: then only what lists show. `only` is SQL over what was
-    read before and the list itself: the ids whose whole record is needed.
+    that is listed, without opening it; what `where` names is known likewise. Whole records,
+    unless `whole` is false: then only what lists show. `only` is SQL over what was read before
+    and the list itself: the ids whose whole record is needed.
     """
 
     collection: Collected
