@@ -15,7 +15,7 @@ import datetime as dt
 import json
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -67,7 +67,7 @@ from construction.workflows.documents.worlds import (
     written,
 )
 from construction.workflows.runs import InProcessClient
-from construction.workflows.values import parsed_now
+from construction.workflows.values import FieldType, parsed_now
 from construction.workflows.world_file import world_faults
 from data.contracts.candidate import Answer
 
@@ -293,20 +293,43 @@ def _read(
     where = {name: _looked_up(value, facts) for name, value in read.where.items()}
     room = known.setdefault(read.collection, {})
     is_short = bool(collection_of(read.collection).summary)
-    for chosen in product(*([(name, v) for v in values] for name, values in read.split.items())):
-        search = {**where, **dict(chosen)}
+    for chosen in _searches(read, tables):
+        search = {**where, **chosen}
         if read.only is None and read.whole:
             room |= {str(each["id"]): each for each in every(client, service, plural, **search)}
             continue
-        told = {n: v for n, v in search.items() if n in fields_of(read.collection)}
         for row in rows(client, service, plural, **search):
-            room[str(row["id"])] = {**told, **row, **room.get(str(row["id"]), {})}
+            seen = room.get(str(row["id"]), {})
+            room[str(row["id"])] = {**row, **seen, **_told(read.collection, search, seen)}
     tables.put_records(read.collection, room.values(), fields_of(read.collection))
     if read.only is not None and is_short:
         for row in tables.select(read.only):
             identifier = str(next(iter(row.values())))
             room[identifier] = get(client, service, plural, identifier)
         tables.put_records(read.collection, room.values(), fields_of(read.collection))
+
+
+def _searches(read: Read, tables: Tables) -> Iterator[dict[str, Any]]:
+    """The conditions of the searches that `split` makes of one."""
+    listed = [
+        [(name, value) for value in _values(values, tables)] for name, values in read.split.items()
+    ]
+    return map(dict, product(*listed))
+
+
+def _values(values: Sequence[Any] | str, tables: Tables) -> Sequence[Any]:
+    if not isinstance(values, str):
+        return values
+    return [next(iter(row.values())) for row in tables.select(values)]
+
+
+def _told(collection: str, search: Mapping[str, Any], seen: Mapping[str, Any]) -> dict[str, Any]:
+    """What a search tells of its rows by its conditions alone; of lists an item."""
+    told = {name: value for name, value in search.items() if name in fields_of(collection)}
+    lists = (FieldType.TEXTS, FieldType.EMAILS)
+    for name in [n for n in told if fields_of(collection)[n].type in lists]:
+        told[name] = [*seen.get(name, ()), told[name]]
+    return told
 
 
 def _looked_up(value: Any, facts: Mapping[str, Any]) -> Any:
