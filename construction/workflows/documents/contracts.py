@@ -116,9 +116,9 @@ class Read(Contract):
     """What the reference reads of a collection: the rows that a search with `where` lists.
 
     `split`: one search for each of the values of a field, listed or selected by SQL, so that the
-    value is known of each row without opening it; what `where` names is known likewise. Whole records,
-    unless `whole` is false: then only what lists show. `only` is SQL over what was read before
-    and the list itself: the ids whose whole record is needed.
+    value is known of each row without opening it; what `where` names is known likewise.
+    Whole records, unless `whole` is false: then only what lists show. `only` is SQL over what was
+    read before and the list itself: the ids whose whole record is needed.
     """
 
     collection: Collected
