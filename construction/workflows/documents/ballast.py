@@ -39,6 +39,7 @@ _DAY_CHARS = len("2026-03-05")
 _MOST_TRIES = 30
 _LEAST_MONEY = 100  # smaller numbers are days, years or marks, which are not rescaled
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_NUMBER = re.compile(r"(?!(?:19|20)\d\d\b)\d{3,}")  # of a request or order; years are none
 _REMARKS: Mapping[str, tuple[str, ...]] = {
     "en": (
         "Ref. {code}, {name}.",
@@ -181,8 +182,10 @@ class _Maker:
     ) -> str:
         """A text that no other record has, from the sentences of several; titles may repeat."""
         texts, seen = [str(m[name]) for m in models if m.get(name)], taken.setdefault(name, set())
-        if name in _TITLES:
-            return str(self._one_of(texts))
+        if name in _TITLES:  # with a number of its own, which nothing else has
+            return _NUMBER.sub(
+                lambda number: self._numbered(number[0], set()), str(self._one_of(texts))
+            )
         text = ""
         for again in range(_MOST_TRIES):
             others = [str(self._one_of(texts)) for _ in range(2)]
