@@ -45,8 +45,13 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.names import core_name, natural_name
-from construction.statements.questions.periods import years_named
-from construction.statements.questions.printed import Rows, document_ends, printed_rows
+from construction.statements.questions.periods import (
+    document_ends,
+    last_days,
+    without_wrong_parts,
+    years_named,
+)
+from construction.statements.questions.printed import Rows, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import (
     FULLER,
@@ -122,13 +127,14 @@ def index_database(statements: Statements, round_share: float) -> Database:
     """Index the tables once; the order of their rows does not matter."""
     companies = {company.company_id: company for company in _read_companies(statements)}
     series = {one.series_id: one for one in _series(statements.series)}
+    years = last_days(statements.points)
     return Database(
         companies=companies,
         by_first_word=_grouped((c.core[0], c.company_id) for c in companies.values() if c.core),
         series=series,
         of_company=_grouped((one.company_id, one) for one in series.values()),
-        points=PointTable(statements.points),
-        replaced=_restated_points(statements.history),
+        points=PointTable(without_wrong_parts(statements.points, years)),
+        replaced=_restated_points(without_wrong_parts(statements.history, years)),
         exponents=reporting_exponents(statements, round_share),
         negated=_negated(statements.rows),
         printed=printed_rows(statements),

@@ -1,11 +1,10 @@
-"""What filings call their rows, where those stand, and which period a filing is about."""
+"""What filings call their rows, and where those stand."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
 from functools import lru_cache
 
 import polars as pl
@@ -80,7 +79,8 @@ _MARKED = re.compile(r"[(),;:/]|\s[-–—]\s")
 _BOTH_WAYS = re.compile(
     r"(?P<head>\b(?:income|profits?|earnings|gains?|margin)(?= ?/? ?\((?:net )?loss)"
     r"|\b(?:expenses?|provisions?|tax(?:es)?)(?= ?/? ?\((?:benefit|credit))"
-    r"|\b(?:retained earnings|equity|capital)(?= ?\((?:accumulated )?defici))"
+    r"|\b(?:retained earnings|equity|capital)(?= ?\((?:accumulated )?defici)"
+    r"|\bloss(?:es)?(?= ?/? ?\((?:net )?gain)|^(?:net )?decrease(?= ?/? ?\((?:net )?increase))"
     r" ?/? ?\([^()]{4,24}\)",
     re.I,
 )
@@ -120,9 +120,11 @@ _EARNED = re.compile(
 _WHOLE_INCOME = re.compile(r"\bcomprehensive\b", re.I)
 _OUTCOMES = (1, 2)  # the axes of income and loss, of benefit and expense
 _EMPTY_PRINT = frozenset(["other", "all"])
+_APART = re.compile(r",? (?:after|before|excluding|net of) .*$", re.I)  # what a line is without
 _LETTERS = re.compile(r"[^A-Za-z]")
 _INITIALS = re.compile(r"\b[A-Z]{2,}\b")
 _WORD = re.compile(r"[^\W_]+")
+_STACKED = re.compile(r"(?:proceeds|payments|repayments)(?: (?!(?:for|from|in|of|on|to)\b)[^ ]+)+")
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _PRINT = WORDS["print"]
@@ -133,7 +135,6 @@ _SCENARIO = "scenario"
 _KEPT = frozenset(WORDS["keep"])
 _SMALL = frozenset(_PRINT["small"])
 _GOODS = frozenset(_PRINT["goods"])
-_STOCKS = frozenset(["inventory", "inventorie"])  # in comparable form
 _BALANCE_OF_GOODS = " inventory"
 _MOST_SMALL = 5
 # A period of its own beside that of the question, where it cannot be left out.
@@ -143,8 +144,6 @@ _OWN_PERIOD = re.compile(
 # What taxonomies call an outflow that filers name by what they do: "purchases of securities".
 _PAYING = re.compile(r"payments? (?:for|of|to)\b")
 _ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)")  # by which rows mean all of them
-_YEAR = timedelta(days=380)
-_NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
 _TERMS = frozenset(["curre", "net", "noncu", "total"])  # stems of what a change leaves out
 
 
@@ -173,36 +172,6 @@ def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Prin
     return documents
 
 
-def document_ends(statements: Statements) -> dict[str, date]:
-    """The last day of the period that each document is about: of its flows, if it has any.
-
-    Forecasts reach beyond it, and so do counts of shares on the cover.
-    """
-    ahead = statements.series.filter(pl.col("statement") == Statement.GUIDANCE)
-    columns = ("document", "series_id", "period_end", "months")
-    filed = pl.concat([statements.points.select(columns), statements.history.select(columns)])
-    ends = (
-        filed.join(ahead, on="series_id", how="anti")
-        .group_by("document")
-        .agg(
-            pl.col("period_end").filter(pl.col("months") > 0).max().alias("flows"),
-            pl.col("period_end").max().alias("any"),
-        )
-        .select("document", pl.coalesce("flows", "any"))
-    )
-    return {document: end for document, end in ends.iter_rows() if end is not None}
-
-
-def is_comparative(end: date, document_end: date | None, *, is_flow: bool) -> bool:
-    """Is a value that ends on `end` one of an earlier period, which filings may give otherwise?
-
-    Flows of a year ago are recast for operations sold since. The balance sheet at the end of the
-    last year, which every report repeats, is not.
-    """
-    gap = _NEAR if is_flow else _YEAR
-    return document_end is not None and document_end - end > gap
-
-
 def wordings(
     series: Series,
     point: Point,
@@ -225,6 +194,10 @@ def wordings(
                           balance=not point.months)  # fmt: skip
     own = signed_label.phrase if signed_label else phrase_of(series.label).text
     row = rows.get((point.report or 0, point.line if point.line is not None else -1))
+    if row is not None and row.series_id == series.series_id:
+        others = (other for at, other in rows.items() if at[0] == point.report)
+        if any(_is_sibling(phrase_of(worded or own), row, other, series) for other in others):
+            return ()
     plain = plain_words(worded or own)
     of_filer = plain
     if row is not None and row.series_id == series.series_id:
@@ -246,9 +219,8 @@ def wordings(
 
 
 def _with_noun(text: str, series: Series) -> Iterator[str]:
-    """ "Merchandise inventory" for "merchandise" in a section of inventories."""
-    sections = {word for section in series.sections for word in section}
-    if series.statement == Statement.BALANCE and text in _GOODS and sections & _STOCKS:
+    """ "Merchandise inventory" for "merchandise" in a balance sheet."""
+    if series.statement == Statement.BALANCE and text in _GOODS:
         yield f"{text}{_BALANCE_OF_GOODS}"
 
 
@@ -360,6 +332,24 @@ def _spoken_label(
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
     return by_concept if _prints_all(series, own, filed, implied) else None
+
+
+def _is_sibling(used: Phrase, row: Printed, other: Printed, series: Series) -> bool:
+    """Do the words of a question fit another row as well as this one?
+
+    "Marketable securities" fits both of two rows of that label, "proceeds from partners" both
+    "contributions from partners of mills" and "… of silos". Rows that begin alike are of one kind;
+    the plain one of them may go without a word that only the other has.
+    """
+    if other.unit != row.unit or other.concept == row.concept:
+        return False
+    ours, theirs = (phrase_of(_APART.sub("", _bare_label(one.label))) for one in (row, other))
+    if ours.text == theirs.text:
+        return used.bag <= theirs.bag
+    implied = _implied(series)
+    said, printed, another = (_content(one, implied) for one in (used, ours, theirs))
+    is_said = bool(said - _EMPTY_PRINT) and said <= another
+    return is_said and ours.key[:1] == theirs.key[:1] and not printed <= another
 
 
 def _as_income(label: str, own: Phrase) -> str:
@@ -479,7 +469,7 @@ def _is_raw(label: str) -> bool:
     if has_own_phrase(label):
         return False
     text = one_sided(LIST.sub("", phrase_of(label).text))
-    return _INVERTED.search(text) is not None or _MARKS.search(text) is not None
+    return any(form.search(text) for form in (_INVERTED, _MARKS)) or bool(_STACKED.fullmatch(text))
 
 
 def _lost_marks(series: Series, label: str) -> bool:

@@ -32,11 +32,10 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.names import by_register, by_ticker, is_garbled
-from construction.statements.questions.periods import needs_days, period_words
+from construction.statements.questions.periods import is_comparative, needs_days, period_words
 from construction.statements.questions.printed import (
     is_before_exchange,
     is_change_in,
-    is_comparative,
     plain_words,
     wordings,
 )
@@ -103,6 +102,8 @@ def words_of(
     if isinstance(phrase, QuestionReason):
         return phrase
     metric, ahead = phrase_of(phrase.phrase), slots.series.statement == Statement.GUIDANCE
+    if phrase.phrase == slots.worded:  # finished, with the capitals of names
+        metric = replace(metric, text=slots.worded)
     period = period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened)
     if not period:
         return QuestionReason.PERIOD_UNNAMED
