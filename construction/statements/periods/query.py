@@ -40,9 +40,9 @@ _FISCAL = r"(?P<fiscal>fye?|fiscal(?: year)?|financial year)"
 _CALENDAR = r"(?P<calendar>cy|calendar(?: year)?)"
 _BASIS = rf"(?:(?:{_FISCAL}|{_CALENDAR})[ .-]?)?"
 _GAP = r"[ ,_/-]{0,2}"
+_MONTHS = "|".join(MONTHS).casefold()
 _YEAR_TO = re.compile(
-    rf"(?:{_PART} of (?:the )?)?(?:fiscal )?year end(?:ing|ed) (?P<month>{'|'.join(MONTHS)}),? {_YEAR}",
-    re.I,
+    rf"(?:{_PART} of (?:the )?)?(?:fiscal )?year end(?:ing|ed) (?P<month>{_MONTHS}),? {_YEAR}"
 )
 _OF = r"(?: (?:of|in))?"
 _FORMS = tuple(
@@ -153,7 +153,7 @@ def parse_period(text: str) -> PeriodQuery:
         return PeriodQuery(part=_ended_part(ended), end=day)
     year_to = _YEAR_TO.fullmatch(plain)
     if year_to is not None:
-        month = [*map(str.casefold, MONTHS)].index(year_to["month"])
+        month = _MONTHS.split("|").index(year_to["month"])
         return _of_year_to(int(year_to["year"]) * 12 + month, _part(year_to["part"]))
     japanese = _JAPANESE.fullmatch(normal.replace(" ", ""))
     if japanese is not None:
@@ -223,6 +223,6 @@ def _from_japanese(match: re.Match[str]) -> PeriodQuery:
 
 
 def _of_year_to(last: int, part: str) -> PeriodQuery:
-    """A part of the year that ends with a month (12·year + month - 1), however the year is named."""
+    """A part of the year that ends with a month (12·year + month - 1), whatever its name."""
     year, month = divmod(last - 12 + ELAPSED[part], 12)
     return PeriodQuery(part=part, end_month=f"{year}-{month + 1:02}")

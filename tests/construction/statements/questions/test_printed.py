@@ -291,7 +291,9 @@ def test_a_scenario_is_asked_only_if_it_is_a_forecast() -> None:
 def test_one_of_two_lines_of_a_kind_is_asked_by_what_tells_it_apart_or_not_at_all(
     label: str, printed: str, sibling: str, is_asked: bool
 ) -> None:
-    text = question_text(label, printed, statement="Cash flow statement", others=(sibling,))
+    text = question_text(
+        label, printed, statement="Cash flow statement", others=(sibling,), concept="MillFlow"
+    )
     assert (text is not None) == is_asked
 
 
@@ -303,7 +305,11 @@ def test_one_of_two_lines_of_a_kind_is_asked_by_what_tells_it_apart_or_not_at_al
     ],
 )
 def test_the_side_in_brackets_is_left_to_the_sign(label: str, said: str) -> None:
-    text = question_text(label, label, statement="Cash flow statement") or ""
+    book = Book()
+    line = book.line(book.company("sec:1", "Ardent Mills Inc."), f"Cash flow statement | {label}")
+    point = book.value(line, "5000000")
+    (question,) = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    text = question.text
     assert said in text
     assert "as a negative number" in text
 
