@@ -18,7 +18,8 @@ What counts as fitting:
   later one, if the question is about the value that it replaced.
 
 Points with equal values are rivals too, since an answer would not show which row it comes from,
-unless they are one fact shown twice: same company, concept, dimensions, unit, period and value.
+unless they are one fact shown twice: same company, concept or label, dimensions, unit, period and
+value.
 
 The statements are indexed once for all questions.
 """
@@ -328,5 +329,5 @@ def _one_fact(slots: Slots, series: Series, point: Point) -> bool:
     label = phrase_of(own.label).text
     # of whose owners nothing goes to others, if both are equal
     is_part = label in FULLER or label.endswith((OF_PARENT, WITH_OTHERS))
-    is_one = own.concept == series.concept and own.concept != ""
+    is_one = series.label == own.label or own.concept == series.concept != ""
     return (is_one or is_part) and number_of(point.value) == number_of(slots.point.value)

@@ -119,6 +119,12 @@ _EARNED = re.compile(
 )  # fmt: skip
 _WHOLE_INCOME = re.compile(r"\bcomprehensive\b", re.I)
 _OUTCOMES = (1, 2)  # the axes of income and loss, of benefit and expense
+_REFUNDED = re.compile(r"\b(?:refund|received|receipt)", re.I)
+# What says alone that cash came in, as "disposition" does not.
+_INFLOW = re.compile(
+    r"\b(?:proceeds|sales?|issu|borrow|matur|collect|receipt|received|contribut|exercise|redempt"
+    r"|repay|withdraw|dr[ae]w|advances|deposits|settle|distributions|return)", re.I
+)  # fmt: skip
 _EMPTY_PRINT = frozenset(["other", "all"])
 _APART = re.compile(r",? (?:after|before|excluding|net of) .*$", re.I)  # what a line is without
 _LETTERS = re.compile(r"[^A-Za-z]")
@@ -143,7 +149,8 @@ _OWN_PERIOD = re.compile(
 )
 # What taxonomies call an outflow that filers name by what they do: "purchases of securities".
 _PAYING = re.compile(r"payments? (?:for|of|to)\b")
-_ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)")  # by which rows mean all of them
+# By which rows mean all of them.
+_ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)|^(?:acquisition|redemption)(?= of\b.*s$)")
 _TERMS = frozenset(["curre", "net", "noncu", "total"])  # stems of what a change leaves out
 
 
@@ -263,7 +270,8 @@ def _named_owners(tail: str, company: Company) -> str:
     is_short = len(words[0]) > 1 and words[0] in (initials, initials[:-1], company.ticker)
     if not is_short and not words[0].lower().startswith(company.core[0]):
         return ""
-    return " ".join(_in_case(word, known) for word in words).replace("’", "'")
+    own = words[0] if is_short else _in_case(words[0], known)
+    return " ".join([own, *(_in_case(word, known) for word in words[1:])]).replace("’", "'")
 
 
 def _in_case(word: str, known: Mapping[str, str]) -> str:
@@ -325,6 +333,7 @@ def _spoken_label(
         _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
         and not any(_means(filed, other, series) for other in rows.values())
+        and not (own.text.startswith("proceeds ") and not _INFLOW.search(filed.text))
     ):
         return _ONE_PURCHASE.sub(r"\g<0>s", filed.text)
     is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
@@ -444,6 +453,8 @@ def _with_one_side(own: Phrase, label: str, point: Point) -> str:
 def _is_turned(own: Phrase, label: str, series: Series, *, negated: bool) -> bool:
     """Does a concept's label name two sides where the row shows the other one as positive, or none
     of them ("Other, net")?"""
+    if PAID.search(own.text) and _REFUNDED.search(label) and not PAID.search(label):
+        return True
     if series.statement != Statement.CASH_FLOW or not _SIDE.search(own.text):
         return False
     ours, theirs = sides(own.text), sides(label)
