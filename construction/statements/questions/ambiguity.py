@@ -18,8 +18,8 @@ What counts as fitting:
   later one, if the question is about the value that it replaced.
 
 Points with equal values are rivals too, since an answer would not show which row it comes from,
-unless they are one fact shown twice: same company, concept or label, dimensions, unit, period and
-value.
+unless they are one fact shown twice: same company, concept, dimensions, unit, period and value
+(or label instead of the concept, of the income and the cash flow statement).
 
 The statements are indexed once for all questions.
 """
@@ -34,7 +34,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from construction.statements.model import SEPARATOR, LabelMethod, Statements
+from construction.statements.model import SEPARATOR, LabelMethod, Statement, Statements
 from construction.statements.periods.conventions import UNKNOWN, read_conventions
 from construction.statements.questions.amounts import number_of, reporting_exponents
 from construction.statements.questions.contracts import (
@@ -329,5 +329,9 @@ def _one_fact(slots: Slots, series: Series, point: Point) -> bool:
     label = phrase_of(own.label).text
     # of whose owners nothing goes to others, if both are equal
     is_part = label in FULLER or label.endswith((OF_PARENT, WITH_OTHERS))
-    is_one = series.label == own.label or own.concept == series.concept != ""
+    is_one = own.concept == series.concept != "" or (
+        # the result of the year, with which a cash flow statement begins
+        own.label == series.label
+        and {own.statement, series.statement} == {Statement.INCOME, Statement.CASH_FLOW}
+    )
     return (is_one or is_part) and number_of(point.value) == number_of(slots.point.value)

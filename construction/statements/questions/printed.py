@@ -119,6 +119,8 @@ _EARNED = re.compile(
 )  # fmt: skip
 _WHOLE_INCOME = re.compile(r"\bcomprehensive\b", re.I)
 _OUTCOMES = (1, 2)  # the axes of income and loss, of benefit and expense
+# With which cash flow statements begin: lines of the income statement.
+_RESULT = re.compile(r"\b(?:profit|income) before income taxes$|^net (?:profit|income)\b")
 _REFUNDED = re.compile(r"\b(?:refund|received|receipt)", re.I)
 # What says alone that cash came in, as "disposition" does not.
 _INFLOW = re.compile(
@@ -404,7 +406,12 @@ def _is_whole(own: Phrase, label: str) -> bool:
 
 
 def _is_unspeakable(series: Series) -> bool:
-    """Is it of an axis or a member that nobody would name, or a number per share of a segment?"""
+    """Is it of an axis or a member that nobody would name, a number per share of a segment, or
+    the result with which a cash flow statement begins?"""
+    if series.statement == Statement.CASH_FLOW and _RESULT.search(
+        one_sided(phrase_of(series.label).text)
+    ):
+        return True
     members = zip(series.path[::2], series.path[1::2], strict=False)
     axes = {phrase_of(axis).text for axis in series.path[::2]}
     is_odd = any(_MEMBER.search(member) or _is_loose(axis, member) for axis, member in members)
@@ -539,6 +546,8 @@ def _names(label: str, company: Company) -> bool:
     """Does a label have a word of the company's name, its initials, or "the Company" for it?"""
     initials = () if label.isupper() else _INITIALS.findall(label)
     own = [*company.core, "company"]
+    if company.ticker and len(company.ticker) >= _CODE:
+        own.append(company.ticker.lower())
     return not (set(initials) <= _KEPT and {*_WORD.findall(label.lower())}.isdisjoint(own))
 
 

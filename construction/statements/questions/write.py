@@ -52,9 +52,6 @@ from data.randomness import keyed_hash
 from data.text.dates import write_date
 
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
-_RESULT = re.compile(  # atop of a cash flow statement, too
-    r"\b(?:profit|income) before income taxes$|^pre-tax profit$|^net (?:profit|income)\b"
-)
 _BALANCING = re.compile(WORDS["balancing"]["pattern"], re.I)
 _TOTAL: str = WORDS["balancing"]["total"]
 _PARTS: tuple[str, ...] = tuple(WORDS["balancing"]["parts"])
@@ -175,8 +172,7 @@ def _first_places(series: Series, worded: str) -> tuple[Sharpening, ...]:
     if series.dimensions is not None and series.path:
         return (Sharpening.STATEMENT, Sharpening.PATH)
     text = worded or phrase_of(series.label).text
-    named = _CASH_FLOW.search(text) or _RESULT.search(text)
-    added_back = series.statement == Statement.CASH_FLOW and not named
+    added_back = series.statement == Statement.CASH_FLOW and not _CASH_FLOW.search(text)
     return (Sharpening.STATEMENT,) if added_back else ()
 
 

@@ -324,3 +324,19 @@ def test_a_company_among_the_words_of_a_line_keeps_its_capitals() -> None:
     text = question_text("Net Income (Loss) Attributable to Parent",
                          "Net earnings attributable to Ardent Corporation")  # fmt: skip
     assert text is not None and "attributable to Ardent Corporation" in text
+
+
+def test_a_refund_is_no_payment_and_a_disposition_tells_no_proceeds() -> None:
+    more = {"statement": "Cash flow statement", "balance": "credit"}
+    assert question_text("Income Taxes Paid, Net", "Net cash refunded for income taxes",
+                         value="-5000000", **more) is None  # fmt: skip
+    text = question_text("Proceeds from Sale of Mills", "Disposition of mills", concept="MillSale",
+                         statement="Cash flow statement", balance="debit")  # fmt: skip
+    assert text is None or "proceeds from sale of mills" in text
+
+
+def test_a_result_is_asked_of_the_income_statement_alone() -> None:
+    label = "Profit before income taxes"
+    assert question_text(label, label, statement="Cash flow statement") is None
+    text = question_text(label, label)
+    assert text is not None and "statement" not in text
