@@ -121,7 +121,7 @@ _WHOLE_INCOME = re.compile(r"\bcomprehensive\b", re.I)
 _OUTCOMES = (1, 2)  # the axes of income and loss, of benefit and expense
 # With which cash flow statements begin: lines of the income statement.
 _RESULT = re.compile(r"\b(?:profit|income) before income taxes$|^net (?:profit|income)\b")
-_REFUNDED = re.compile(r"\b(?:refund|received|receipt)", re.I)
+_REFUNDED = re.compile(r"\brefund", re.I)
 # What says alone that cash came in, as "disposition" does not.
 _INFLOW = re.compile(
     r"\b(?:proceeds|sales?|issu|borrow|matur|collect|receipt|received|contribut|exercise|redempt"
