@@ -40,10 +40,6 @@ _MEMBER = re.compile(
     r"|\b(?:consolidation|consolidating|adjustments?)\b|^consolidated$",
     re.I,
 )
-_CASH_CHANGE = re.compile(
-    r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
-)
-_EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
 _UNLIKE = re.compile(
     r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$"
     r"|\b(?:see|notes? \d|page|less|deduct|add|beginning|includes?)\b",
@@ -202,14 +198,13 @@ def wordings(
     signed_label = signed(phrase_of(series.label).text, negative=point.value.startswith("-"),
                           balance=not point.months)  # fmt: skip
     own = signed_label.phrase if signed_label else phrase_of(series.label).text
-    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
-    if row is not None and row.series_id == series.series_id:
-        others = (other for at, other in rows.items() if at[0] == point.report)
-        if any(_is_sibling(phrase_of(worded or own), row, other, series) for other in others):
-            return ()
+    row = _row_of(series, point, rows)
+    beside = [other for at, other in rows.items() if at[0] == point.report]
+    if row and _has_sibling(phrase_of(worded or own), row, beside, series):
+        return ()
     plain = plain_words(worded or own)
     of_filer = plain
-    if row is not None and row.series_id == series.series_id:
+    if row is not None:
         of_filer = _STOCKHOLDERS.sub(_owners(row.label), plain)
     others = {
         at: other
@@ -225,6 +220,12 @@ def wordings(
         worded,
     )
     return tuple(dict.fromkeys("" if text == own else text for text in choices))
+
+
+def _row_of(series: Series, point: Point, rows: Rows) -> Printed | None:
+    """The row that prints a point; None if nothing does."""
+    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
+    return row if row is not None and row.series_id == series.series_id else None
 
 
 def _with_noun(text: str, series: Series) -> Iterator[str]:
@@ -314,8 +315,8 @@ def _spoken_label(
     if _is_unspeakable(series):
         return None
     own = phrase_of(series.label)
-    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
-    if row is None or row.series_id != series.series_id:
+    row = _row_of(series, point, rows)
+    if row is None:
         return None if _is_raw(series.label) or _is_clumsy(series.label) else ""
     label = _as_income(_bare_label(row.label), own)
     if _PER.search(label) and len(series.unit) == _CODE:
@@ -335,7 +336,6 @@ def _spoken_label(
         _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
         and not any(_means(filed, other, series) for other in rows.values())
-        and not (own.text.startswith("proceeds ") and not _INFLOW.search(filed.text))
     ):
         return _ONE_PURCHASE.sub(r"\g<0>s", filed.text)
     is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
@@ -345,22 +345,27 @@ def _spoken_label(
     return by_concept if _prints_all(series, own, filed, implied) else None
 
 
-def _is_sibling(used: Phrase, row: Printed, other: Printed, series: Series) -> bool:
+def _has_sibling(used: Phrase, row: Printed, beside: Collection[Printed], series: Series) -> bool:
     """Do the words of a question fit another row as well as this one?
 
     "Marketable securities" fits both of two rows of that label, "proceeds from partners" both
     "contributions from partners of mills" and "… of silos". Rows that begin alike are of one kind;
     the plain one of them may go without a word that only the other has.
     """
-    if other.unit != row.unit or other.concept == row.concept:
-        return False
-    ours, theirs = (phrase_of(_APART.sub("", _bare_label(one.label))) for one in (row, other))
-    if ours.text == theirs.text:
-        return used.bag <= theirs.bag
     implied = _implied(series)
-    said, printed, another = (_content(one, implied) for one in (used, ours, theirs))
-    is_said = bool(said - _EMPTY_PRINT) and said <= another
-    return is_said and ours.key[:1] == theirs.key[:1] and not printed <= another
+    ours, *phrases = (
+        phrase_of(_APART.sub("", _bare_label(one.label)))
+        for one in (row, *beside)
+        if one is row or (one.unit == row.unit and one.concept != row.concept)
+    )
+    said, printed = _content(used, implied), _content(ours, implied)
+    for theirs in phrases:
+        another = _content(theirs, implied)
+        is_kind = ours.key[:1] == theirs.key[:1] and bool(said - _EMPTY_PRINT) and said <= another
+        is_like = is_kind and not printed <= another
+        if used.bag <= theirs.bag if ours.text == theirs.text else is_like:
+            return True
+    return False
 
 
 def _as_income(label: str, own: Phrase) -> str:
@@ -553,6 +558,8 @@ def _names(label: str, company: Company) -> bool:
 
 def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negated: bool) -> bool:
     """Does the value answer a question by the printed label as well as by the concept's?"""
+    if own.text.startswith("proceeds ") and not _INFLOW.search(filed.text):
+        return False
     if (side := _SIDE.search(filed.text)) and not negated:
         other = _SIDE.search(own.text)
         return other is not None and _stem(side["head"].lower()) == _stem(other["head"].lower())
@@ -586,13 +593,3 @@ def is_change_in(text: str, labels: Iterable[str]) -> bool:
         return False
     item = _content(phrase_of(change[1]), _TERMS)
     return any(item <= _content(phrase_of(label), _TERMS) for label in labels)
-
-
-def is_before_exchange(rows: Rows, report: int | None, line: int | None, label: str) -> bool:
-    """Is a row the change in cash above the effect of exchange rates, so that it lacks that?"""
-    if report is None or line is None or not _CASH_CHANGE.search(label) or _EXCHANGE.search(label):
-        return False
-    return any(
-        at[0] == report and at[1] > line and _EXCHANGE.search(row.label) is not None
-        for at, row in rows.items()
-    )

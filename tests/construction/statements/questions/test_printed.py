@@ -327,9 +327,10 @@ def test_a_company_among_the_words_of_a_line_keeps_its_capitals() -> None:
 
 
 def test_a_refund_is_no_payment_and_a_disposition_tells_no_proceeds() -> None:
-    more = {"statement": "Cash flow statement", "balance": "credit"}
-    assert question_text("Income Taxes Paid, Net", "Net cash refunded for income taxes",
-                         value="-5000000", **more) is None  # fmt: skip
+    refund = "Net cash refunded for income taxes"
+    text = question_text("Income Taxes Paid, Net", refund, value="-5000000", balance="credit",
+                         statement="Cash flow statement")  # fmt: skip
+    assert text is None
     text = question_text("Proceeds from Sale of Mills", "Disposition of mills", concept="MillSale",
                          statement="Cash flow statement", balance="debit")  # fmt: skip
     assert text is None or "proceeds from sale of mills" in text
