@@ -353,11 +353,8 @@ def _has_sibling(used: Phrase, row: Printed, beside: Collection[Printed], series
     the plain one of them may go without a word that only the other has.
     """
     implied = _implied(series)
-    ours, *phrases = (
-        phrase_of(_APART.sub("", _bare_label(one.label)))
-        for one in (row, *beside)
-        if one is row or (one.unit == row.unit and one.concept != row.concept)
-    )
+    others = (one for one in beside if one.unit == row.unit and one.concept != row.concept)
+    ours, *phrases = (phrase_of(_APART.sub("", _bare_label(one.label))) for one in (row, *others))
     said, printed = _content(used, implied), _content(ours, implied)
     for theirs in phrases:
         another = _content(theirs, implied)
