@@ -9,8 +9,9 @@ from enum import StrEnum
 
 import polars as pl
 
+from construction.statements.periods.fill import ELAPSED
 from data.errors import InputError
-from data.text.dates import read_date
+from data.text.dates import MONTHS, read_date
 from data.text.folding import fold_spaces, fold_width
 from data.text.numerals import ORDINALS, read_integer
 
@@ -39,6 +40,10 @@ _FISCAL = r"(?P<fiscal>fye?|fiscal(?: year)?|financial year)"
 _CALENDAR = r"(?P<calendar>cy|calendar(?: year)?)"
 _BASIS = rf"(?:(?:{_FISCAL}|{_CALENDAR})[ .-]?)?"
 _GAP = r"[ ,_/-]{0,2}"
+_MONTHS = "|".join(MONTHS).casefold()
+_YEAR_TO = re.compile(
+    rf"(?:{_PART} of (?:the )?)?(?:fiscal )?year end(?:ing|ed) (?P<month>{_MONTHS}),? {_YEAR}"
+)
 _OF = r"(?: (?:of|in))?"
 _FORMS = tuple(
     re.compile(form)
@@ -58,7 +63,7 @@ _JAPANESE = re.compile(
     r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
 )
 _CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
-_LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
+_LEAD = re.compile(r"^(?:(?:for|in|during|at|the|period from|as of|as at|ended|ending|end of) )+")
 _SPAN = re.compile(r"[a-z0-9, ]{4,20} to (?P<end>.{6,20})")
 _ENDED = re.compile(
     r"(?:(?P<year>(?:fiscal )?year)|half-year|quarter|[a-z0-9]{1,12} (?:months|quarters|weeks))"
@@ -146,6 +151,10 @@ def parse_period(text: str) -> PeriodQuery:
     day = read_date(span["end"] if span else plain)
     if day is not None:
         return PeriodQuery(part=_ended_part(ended), end=day)
+    year_to = _YEAR_TO.fullmatch(plain)
+    if year_to is not None:
+        month = _MONTHS.split("|").index(year_to["month"])
+        return _of_year_to(int(year_to["year"]) * 12 + month, _part(year_to["part"]))
     japanese = _JAPANESE.fullmatch(normal.replace(" ", ""))
     if japanese is not None:
         return _from_japanese(japanese)
@@ -208,7 +217,12 @@ def _from_japanese(match: re.Match[str]) -> PeriodQuery:
     elif match["h1"] or match["h2"]:
         part = "H1" if match["h1"] else "H2"
     year = int(match["year"])
-    if match["month"] and part == "FY":
-        # A 期 is named by the month in which it ends, whatever the convention for the year.
-        return PeriodQuery(part=part, end_month=f"{year}-{int(match['month']):02}")
+    if match["month"]:
+        return _of_year_to(year * 12 + int(match["month"]) - 1, part)
     return PeriodQuery(year, part, Basis.FISCAL if match["fiscal"] else None)
+
+
+def _of_year_to(last: int, part: str) -> PeriodQuery:
+    """A part of the year that ends with a month (12·year + month - 1), whatever its name."""
+    year, month = divmod(last - 12 + ELAPSED[part], 12)
+    return PeriodQuery(part=part, end_month=f"{year}-{month + 1:02}")

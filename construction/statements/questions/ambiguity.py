@@ -18,7 +18,8 @@ What counts as fitting:
   later one, if the question is about the value that it replaced.
 
 Points with equal values are rivals too, since an answer would not show which row it comes from,
-unless they are one fact shown twice: same company, concept, dimensions, unit, period and value.
+unless they are one fact shown twice: same company, concept, dimensions, unit, period and value
+(or label instead of the concept, of the income and the cash flow statement).
 
 The statements are indexed once for all questions.
 """
@@ -33,7 +34,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from construction.statements.model import SEPARATOR, LabelMethod, Statements
+from construction.statements.model import SEPARATOR, LabelMethod, Statement, Statements
 from construction.statements.periods.conventions import UNKNOWN, read_conventions
 from construction.statements.questions.amounts import number_of, reporting_exponents
 from construction.statements.questions.contracts import (
@@ -45,8 +46,13 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.names import core_name, natural_name
-from construction.statements.questions.periods import years_named
-from construction.statements.questions.printed import Rows, document_ends, printed_rows
+from construction.statements.questions.periods import (
+    document_ends,
+    last_days,
+    without_wrong_parts,
+    years_named,
+)
+from construction.statements.questions.printed import Rows, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import (
     FULLER,
@@ -122,13 +128,14 @@ def index_database(statements: Statements, round_share: float) -> Database:
     """Index the tables once; the order of their rows does not matter."""
     companies = {company.company_id: company for company in _read_companies(statements)}
     series = {one.series_id: one for one in _series(statements.series)}
+    years = last_days(statements.points)
     return Database(
         companies=companies,
         by_first_word=_grouped((c.core[0], c.company_id) for c in companies.values() if c.core),
         series=series,
         of_company=_grouped((one.company_id, one) for one in series.values()),
-        points=PointTable(statements.points),
-        replaced=_restated_points(statements.history),
+        points=PointTable(without_wrong_parts(statements.points, years)),
+        replaced=_restated_points(without_wrong_parts(statements.history, years)),
         exponents=reporting_exponents(statements, round_share),
         negated=_negated(statements.rows),
         printed=printed_rows(statements),
@@ -322,5 +329,9 @@ def _one_fact(slots: Slots, series: Series, point: Point) -> bool:
     label = phrase_of(own.label).text
     # of whose owners nothing goes to others, if both are equal
     is_part = label in FULLER or label.endswith((OF_PARENT, WITH_OTHERS))
-    is_one = own.concept == series.concept and own.concept != ""
+    is_one = own.concept == series.concept != "" or (
+        # the result of the year, with which a cash flow statement begins
+        own.label == series.label
+        and {own.statement, series.statement} == {Statement.INCOME, Statement.CASH_FLOW}
+    )
     return (is_one or is_part) and number_of(point.value) == number_of(slots.point.value)

@@ -7,8 +7,11 @@ and no filing states is not said: such a period needs a name.
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
+import polars as pl
+
+from construction.statements.model import Statement, Statements
 from construction.statements.periods.conventions import Convention, YearLabel
 from construction.statements.periods.fill import ELAPSED
 from construction.statements.questions.contracts import Company, Point
@@ -38,6 +41,77 @@ _MONTHS_BEFORE = {"FY": 0, "H1": 0, "9M": 0, "Q1": 0, "Q2": 3, "Q3": 6, "H2": 6,
 _LENGTHS = {3: "the three months", 6: "the six months", 9: "the nine months", 12: "the year"}
 # Of 52/53-week years, whose quarters have 12, 13, 14 or 16 weeks.
 _WEEKS = {3: "the quarter", 6: "the half-year", 9: "the three quarters", 12: "the year"}
+
+
+_MARGIN = timedelta(days=20)  # by which last days move: of years of weeks, and rounded ones
+_YEAR = timedelta(days=380)
+_PERIOD = ("company_id", "period_end", "fiscal_period")
+_LAST_DAY = "last_day"
+
+
+def last_days(points: pl.DataFrame) -> pl.DataFrame:
+    """The last days of the whole fiscal years of each company."""
+    years = points.filter(pl.col("fiscal_period") == "FY", pl.col("months") == 12)
+    return years.select("company_id", pl.col("period_end").alias(_LAST_DAY)).unique()
+
+
+def without_wrong_parts(points: pl.DataFrame, years: pl.DataFrame) -> pl.DataFrame:
+    """The points without the names of quarters and halves that the `years` of `last_days` refute.
+
+    A name counts from the first day of the year that the register knows. If another year closed
+    between that day and the end of the quarter, the company has moved the end of its years since.
+    """
+    ago = pl.col("fiscal_period").replace_strict(
+        {part: f"-{months}mo" for part, months in ELAPSED.items() if part != "FY"},
+        default=None,
+        return_dtype=pl.String,
+    )
+    begin = pl.col("period_end").dt.offset_by("1d").dt.offset_by(ago)
+    wrong = (
+        points.select(*_PERIOD, begin=begin)
+        .unique()
+        .join(years, on="company_id")
+        .filter(
+            pl.col(_LAST_DAY) > pl.col("begin") + _MARGIN,
+            pl.col(_LAST_DAY) < pl.col("period_end") - _MARGIN,
+        )
+        .select(*_PERIOD, is_wrong=True)
+        .unique()
+    )
+    names = ("fiscal_year", "fiscal_period")
+    marked = points.join(wrong, on=_PERIOD, how="left")
+    kept = [pl.when(pl.col("is_wrong").is_null()).then(pl.col(name)).alias(name) for name in names]
+    return marked.with_columns(kept).drop("is_wrong")
+
+
+def document_ends(statements: Statements) -> dict[str, date]:
+    """The last day of the period that each document is about: of its flows, if it has any.
+
+    Forecasts reach beyond it, and so do counts of shares on the cover.
+    """
+    ahead = statements.series.filter(pl.col("statement") == Statement.GUIDANCE)
+    columns = ("document", "series_id", "period_end", "months")
+    filed = pl.concat([statements.points.select(columns), statements.history.select(columns)])
+    ends = (
+        filed.join(ahead, on="series_id", how="anti")
+        .group_by("document")
+        .agg(
+            pl.col("period_end").filter(pl.col("months") > 0).max().alias("flows"),
+            pl.col("period_end").max().alias("any"),
+        )
+        .select("document", pl.coalesce("flows", "any"))
+    )
+    return {document: end for document, end in ends.iter_rows() if end is not None}
+
+
+def is_comparative(end: date, document_end: date | None, *, is_flow: bool) -> bool:
+    """Is a value that ends on `end` one of an earlier period, which filings may give otherwise?
+
+    Flows of a year ago are recast for operations sold since. The balance sheet at the end of the
+    last year, which every report repeats, is not.
+    """
+    gap = _MARGIN if is_flow else _YEAR
+    return document_end is not None and document_end - end > gap
 
 
 def period_words(point: Point, company: Company, *, dated: bool) -> str:

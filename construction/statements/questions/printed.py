@@ -1,11 +1,10 @@
-"""What filings call their rows, where those stand, and which period a filing is about."""
+"""What filings call their rows, and where those stand."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
 from functools import lru_cache
 
 import polars as pl
@@ -41,10 +40,6 @@ _MEMBER = re.compile(
     r"|\b(?:consolidation|consolidating|adjustments?)\b|^consolidated$",
     re.I,
 )
-_CASH_CHANGE = re.compile(
-    r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
-)
-_EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
 _UNLIKE = re.compile(
     r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$"
     r"|\b(?:see|notes? \d|page|less|deduct|add|beginning|includes?)\b",
@@ -80,7 +75,8 @@ _MARKED = re.compile(r"[(),;:/]|\s[-–—]\s")
 _BOTH_WAYS = re.compile(
     r"(?P<head>\b(?:income|profits?|earnings|gains?|margin)(?= ?/? ?\((?:net )?loss)"
     r"|\b(?:expenses?|provisions?|tax(?:es)?)(?= ?/? ?\((?:benefit|credit))"
-    r"|\b(?:retained earnings|equity|capital)(?= ?\((?:accumulated )?defici))"
+    r"|\b(?:retained earnings|equity|capital)(?= ?\((?:accumulated )?defici)"
+    r"|\bloss(?:es)?(?= ?/? ?\((?:net )?gain)|^(?:net )?decrease(?= ?/? ?\((?:net )?increase))"
     r" ?/? ?\([^()]{4,24}\)",
     re.I,
 )
@@ -119,10 +115,20 @@ _EARNED = re.compile(
 )  # fmt: skip
 _WHOLE_INCOME = re.compile(r"\bcomprehensive\b", re.I)
 _OUTCOMES = (1, 2)  # the axes of income and loss, of benefit and expense
+# With which cash flow statements begin: lines of the income statement.
+_RESULT = re.compile(r"\b(?:profit|income) before income taxes$|^net (?:profit|income)\b")
+_REFUNDED = re.compile(r"\brefund", re.I)
+# What says alone that cash came in, as "disposition" does not.
+_INFLOW = re.compile(
+    r"\b(?:proceeds|sales?|issu|borrow|matur|collect|receipt|received|contribut|exercise|redempt"
+    r"|repay|withdraw|dr[ae]w|advances|deposits|settle|distributions|return)", re.I
+)  # fmt: skip
 _EMPTY_PRINT = frozenset(["other", "all"])
+_APART = re.compile(r",? (?:after|before|excluding|net of) .*$", re.I)  # what a line is without
 _LETTERS = re.compile(r"[^A-Za-z]")
 _INITIALS = re.compile(r"\b[A-Z]{2,}\b")
 _WORD = re.compile(r"[^\W_]+")
+_STACKED = re.compile(r"(?:proceeds|payments|repayments)(?: (?!(?:for|from|in|of|on|to)\b)[^ ]+)+")
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _PRINT = WORDS["print"]
@@ -133,7 +139,6 @@ _SCENARIO = "scenario"
 _KEPT = frozenset(WORDS["keep"])
 _SMALL = frozenset(_PRINT["small"])
 _GOODS = frozenset(_PRINT["goods"])
-_STOCKS = frozenset(["inventory", "inventorie"])  # in comparable form
 _BALANCE_OF_GOODS = " inventory"
 _MOST_SMALL = 5
 # A period of its own beside that of the question, where it cannot be left out.
@@ -142,9 +147,8 @@ _OWN_PERIOD = re.compile(
 )
 # What taxonomies call an outflow that filers name by what they do: "purchases of securities".
 _PAYING = re.compile(r"payments? (?:for|of|to)\b")
-_ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)")  # by which rows mean all of them
-_YEAR = timedelta(days=380)
-_NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
+# By which rows mean all of them.
+_ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)|^(?:acquisition|redemption)(?= of\b.*s$)")
 _TERMS = frozenset(["curre", "net", "noncu", "total"])  # stems of what a change leaves out
 
 
@@ -173,36 +177,6 @@ def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Prin
     return documents
 
 
-def document_ends(statements: Statements) -> dict[str, date]:
-    """The last day of the period that each document is about: of its flows, if it has any.
-
-    Forecasts reach beyond it, and so do counts of shares on the cover.
-    """
-    ahead = statements.series.filter(pl.col("statement") == Statement.GUIDANCE)
-    columns = ("document", "series_id", "period_end", "months")
-    filed = pl.concat([statements.points.select(columns), statements.history.select(columns)])
-    ends = (
-        filed.join(ahead, on="series_id", how="anti")
-        .group_by("document")
-        .agg(
-            pl.col("period_end").filter(pl.col("months") > 0).max().alias("flows"),
-            pl.col("period_end").max().alias("any"),
-        )
-        .select("document", pl.coalesce("flows", "any"))
-    )
-    return {document: end for document, end in ends.iter_rows() if end is not None}
-
-
-def is_comparative(end: date, document_end: date | None, *, is_flow: bool) -> bool:
-    """Is a value that ends on `end` one of an earlier period, which filings may give otherwise?
-
-    Flows of a year ago are recast for operations sold since. The balance sheet at the end of the
-    last year, which every report repeats, is not.
-    """
-    gap = _NEAR if is_flow else _YEAR
-    return document_end is not None and document_end - end > gap
-
-
 def wordings(
     series: Series,
     point: Point,
@@ -224,10 +198,13 @@ def wordings(
     signed_label = signed(phrase_of(series.label).text, negative=point.value.startswith("-"),
                           balance=not point.months)  # fmt: skip
     own = signed_label.phrase if signed_label else phrase_of(series.label).text
-    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
+    row = _row_of(series, point, rows)
+    beside = [other for at, other in rows.items() if at[0] == point.report]
+    if row and _has_sibling(phrase_of(worded or own), row, beside, series):
+        return ()
     plain = plain_words(worded or own)
     of_filer = plain
-    if row is not None and row.series_id == series.series_id:
+    if row is not None:
         of_filer = _STOCKHOLDERS.sub(_owners(row.label), plain)
     others = {
         at: other
@@ -245,10 +222,15 @@ def wordings(
     return tuple(dict.fromkeys("" if text == own else text for text in choices))
 
 
+def _row_of(series: Series, point: Point, rows: Rows) -> Printed | None:
+    """The row that prints a point; None if nothing does."""
+    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
+    return row if row is not None and row.series_id == series.series_id else None
+
+
 def _with_noun(text: str, series: Series) -> Iterator[str]:
-    """ "Merchandise inventory" for "merchandise" in a section of inventories."""
-    sections = {word for section in series.sections for word in section}
-    if series.statement == Statement.BALANCE and text in _GOODS and sections & _STOCKS:
+    """ "Merchandise inventory" for "merchandise" in a balance sheet."""
+    if series.statement == Statement.BALANCE and text in _GOODS:
         yield f"{text}{_BALANCE_OF_GOODS}"
 
 
@@ -291,7 +273,8 @@ def _named_owners(tail: str, company: Company) -> str:
     is_short = len(words[0]) > 1 and words[0] in (initials, initials[:-1], company.ticker)
     if not is_short and not words[0].lower().startswith(company.core[0]):
         return ""
-    return " ".join(_in_case(word, known) for word in words).replace("’", "'")
+    own = words[0] if is_short else _in_case(words[0], known)
+    return " ".join([own, *(_in_case(word, known) for word in words[1:])]).replace("’", "'")
 
 
 def _in_case(word: str, known: Mapping[str, str]) -> str:
@@ -332,8 +315,8 @@ def _spoken_label(
     if _is_unspeakable(series):
         return None
     own = phrase_of(series.label)
-    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
-    if row is None or row.series_id != series.series_id:
+    row = _row_of(series, point, rows)
+    if row is None:
         return None if _is_raw(series.label) or _is_clumsy(series.label) else ""
     label = _as_income(_bare_label(row.label), own)
     if _PER.search(label) and len(series.unit) == _CODE:
@@ -360,6 +343,26 @@ def _spoken_label(
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
     return by_concept if _prints_all(series, own, filed, implied) else None
+
+
+def _has_sibling(used: Phrase, row: Printed, beside: Collection[Printed], series: Series) -> bool:
+    """Do the words of a question fit another row as well as this one?
+
+    "Marketable securities" fits both of two rows of that label, "proceeds from partners" both
+    "contributions from partners of mills" and "… of silos". Rows that begin alike are of one kind;
+    the plain one of them may go without a word that only the other has.
+    """
+    implied = _implied(series)
+    others = (one for one in beside if one.unit == row.unit and one.concept != row.concept)
+    ours, *phrases = (phrase_of(_APART.sub("", _bare_label(one.label))) for one in (row, *others))
+    said, printed = _content(used, implied), _content(ours, implied)
+    for theirs in phrases:
+        another = _content(theirs, implied)
+        is_kind = ours.key[:1] == theirs.key[:1] and bool(said - _EMPTY_PRINT) and said <= another
+        is_like = is_kind and not printed <= another
+        if used.bag <= theirs.bag if ours.text == theirs.text else is_like:
+            return True
+    return False
 
 
 def _as_income(label: str, own: Phrase) -> str:
@@ -405,7 +408,12 @@ def _is_whole(own: Phrase, label: str) -> bool:
 
 
 def _is_unspeakable(series: Series) -> bool:
-    """Is it of an axis or a member that nobody would name, or a number per share of a segment?"""
+    """Is it of an axis or a member that nobody would name, a number per share of a segment, or
+    the result with which a cash flow statement begins?"""
+    if series.statement == Statement.CASH_FLOW and _RESULT.search(
+        one_sided(phrase_of(series.label).text)
+    ):
+        return True
     members = zip(series.path[::2], series.path[1::2], strict=False)
     axes = {phrase_of(axis).text for axis in series.path[::2]}
     is_odd = any(_MEMBER.search(member) or _is_loose(axis, member) for axis, member in members)
@@ -454,6 +462,8 @@ def _with_one_side(own: Phrase, label: str, point: Point) -> str:
 def _is_turned(own: Phrase, label: str, series: Series, *, negated: bool) -> bool:
     """Does a concept's label name two sides where the row shows the other one as positive, or none
     of them ("Other, net")?"""
+    if PAID.search(own.text) and _REFUNDED.search(label) and not PAID.search(label):
+        return True
     if series.statement != Statement.CASH_FLOW or not _SIDE.search(own.text):
         return False
     ours, theirs = sides(own.text), sides(label)
@@ -479,7 +489,7 @@ def _is_raw(label: str) -> bool:
     if has_own_phrase(label):
         return False
     text = one_sided(LIST.sub("", phrase_of(label).text))
-    return _INVERTED.search(text) is not None or _MARKS.search(text) is not None
+    return any(form.search(text) for form in (_INVERTED, _MARKS)) or bool(_STACKED.fullmatch(text))
 
 
 def _lost_marks(series: Series, label: str) -> bool:
@@ -538,11 +548,15 @@ def _names(label: str, company: Company) -> bool:
     """Does a label have a word of the company's name, its initials, or "the Company" for it?"""
     initials = () if label.isupper() else _INITIALS.findall(label)
     own = [*company.core, "company"]
+    if company.ticker and len(company.ticker) >= _CODE:
+        own.append(company.ticker.lower())
     return not (set(initials) <= _KEPT and {*_WORD.findall(label.lower())}.isdisjoint(own))
 
 
 def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negated: bool) -> bool:
     """Does the value answer a question by the printed label as well as by the concept's?"""
+    if own.text.startswith("proceeds ") and not _INFLOW.search(filed.text):
+        return False
     if (side := _SIDE.search(filed.text)) and not negated:
         other = _SIDE.search(own.text)
         return other is not None and _stem(side["head"].lower()) == _stem(other["head"].lower())
@@ -576,13 +590,3 @@ def is_change_in(text: str, labels: Iterable[str]) -> bool:
         return False
     item = _content(phrase_of(change[1]), _TERMS)
     return any(item <= _content(phrase_of(label), _TERMS) for label in labels)
-
-
-def is_before_exchange(rows: Rows, report: int | None, line: int | None, label: str) -> bool:
-    """Is a row the change in cash above the effect of exchange rates, so that it lacks that?"""
-    if report is None or line is None or not _CASH_CHANGE.search(label) or _EXCHANGE.search(label):
-        return False
-    return any(
-        at[0] == report and at[1] > line and _EXCHANGE.search(row.label) is not None
-        for at, row in rows.items()
-    )

@@ -74,6 +74,7 @@ _PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
 _OWNS = re.compile(r"[^,]{1,32}")
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
 _MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
+_NO_MONEY = re.compile(r"\b(?:per|shares)\b")
 _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
 _ON_AVERAGE = re.compile(r"average number of ((?:[a-z-]+ )?employees)")
 _MEASURE = re.compile(r"(value|number|par value per share) of (?!shares\b)(.+)")
@@ -211,7 +212,7 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     involved = _INVOLVED.search(metric) is not None
     if words.location.endswith(_PLACES):
         return _SHOWN if words.period.startswith("as of ") else _AS
-    is_counted = words.metric.plural and " per " not in f" {words.unit} "
+    is_counted = words.metric.plural and not _NO_MONEY.search(words.unit)
     many = (_MANY,) if is_counted and not words.identified and not _MOVED.match(metric) else ()
     much = (_MUCH,) if words.metric.head in _MASS and not words.metric.plural else ()
     stated = _REPORTED if words.period.startswith("as of ") else _AS

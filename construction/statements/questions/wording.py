@@ -43,7 +43,7 @@ NOTE = re.compile(
 _PER_SHARE = re.compile(r"\bearnings\b.*\bper (?:[a-z-]+ ){0,3}(?:share|unit)\b", re.I)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])")
 _AT_END = re.compile(
-    r",?\s+(?:at|-)\s+(?:the )?end of (?:the )?(?:period|year)\b"
+    r",?\s+(?:at|-)\s+(?:(?:the )?end of (?:the )?(?:period|year)|(?:period|year)[ -]end)\b"
     r"|(?<!arising)\s+(?:for|in|during) the (?:period|quarter|year)(?=$|,| for\b)",
     re.I,
 )

@@ -32,11 +32,10 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.names import by_register, by_ticker, is_garbled
-from construction.statements.questions.periods import needs_days, period_words
+from construction.statements.questions.periods import is_comparative, needs_days, period_words
 from construction.statements.questions.printed import (
-    is_before_exchange,
+    Rows,
     is_change_in,
-    is_comparative,
     plain_words,
     wordings,
 )
@@ -53,6 +52,10 @@ from data.randomness import keyed_hash
 from data.text.dates import write_date
 
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
+_CASH_CHANGE = re.compile(
+    r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
+)
+_EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
 _BALANCING = re.compile(WORDS["balancing"]["pattern"], re.I)
 _TOTAL: str = WORDS["balancing"]["total"]
 _PARTS: tuple[str, ...] = tuple(WORDS["balancing"]["parts"])
@@ -103,6 +106,8 @@ def words_of(
     if isinstance(phrase, QuestionReason):
         return phrase
     metric, ahead = phrase_of(phrase.phrase), slots.series.statement == Statement.GUIDANCE
+    if phrase.phrase == slots.worded:  # finished, with the capitals of names
+        metric = replace(metric, text=slots.worded)
     period = period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened)
     if not period:
         return QuestionReason.PERIOD_UNNAMED
@@ -338,9 +343,19 @@ def _side(series: Series, phrase: str) -> FlowSide | None:
 def _location(slots: Slots, database: Database) -> str:
     point, words = slots.point, place_words(slots.series, frozenset(slots.sharpened))
     rows = database.printed.get(point.document, {})
-    if is_before_exchange(rows, point.report, point.line, slots.series.label):
+    if _is_before_exchange(rows, point.report, point.line, slots.series.label):
         return f" before the effect of exchange rate changes{words}"
     return words
+
+
+def _is_before_exchange(rows: Rows, report: int | None, line: int | None, label: str) -> bool:
+    """Is a row the change in cash above the effect of exchange rates, so that it lacks that?"""
+    if report is None or line is None or not _CASH_CHANGE.search(label) or _EXCHANGE.search(label):
+        return False
+    return any(
+        at[0] == report and at[1] > line and _EXCHANGE.search(row.label) is not None
+        for at, row in rows.items()
+    )
 
 
 def filing_words(slots: Slots, database: Database) -> str:

@@ -53,6 +53,12 @@ READ = {
     "as of Mar. 31 2010": PeriodQuery(end=date(2010, 3, 31)),
     "2010年3月31日": PeriodQuery(end=date(2010, 3, 31)),
     "2016年3月期": PeriodQuery(part="FY", end_month="2016-03"),
+    "2016年3月期第1四半期": PeriodQuery(part="Q1", end_month="2015-06"),
+    "for the fiscal year ending March 2023": PeriodQuery(part="FY", end_month="2023-03"),
+    "at the end of the third quarter of the fiscal year ending February 2020": PeriodQuery(
+        part="Q3", end_month="2019-11"
+    ),
+    "for the period from December 1, 2021 to February 28, 2022": PeriodQuery(end=date(2022, 2, 28)),
     "2015年度": PeriodQuery(2015, "FY", FISCAL),
     "２０１５年度第１四半期": PeriodQuery(2015, "Q1", FISCAL),
     "2015年度第二四半期累計期間": PeriodQuery(2015, "H1", FISCAL),

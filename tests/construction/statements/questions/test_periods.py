@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Any
 
 import pytest
 
+from construction.statements.questions.ambiguity import index_database
 from construction.statements.questions.contracts import (
     LevelConfig,
     QuestionConfig,
     QuestionReason,
 )
+from construction.statements.questions.levels import leveled
 from construction.statements.questions.make import make_questions
+from construction.statements.tools.agent_tools import get_company_fundamentals
+from construction.statements.tools.database import index_database as index_tools
+from construction.statements.tools.results import Fundamentals
 from tests.construction.statements.questions.small import Book, drawn
 
 _JANUARY, _APRIL = date(2010, 1, 31), date(2010, 4, 30)
@@ -136,3 +142,48 @@ def test_a_calendar_period_needs_no_day(part: str) -> None:
     text = question_text(end, {"days": "rounded", "evidence": "calendar"}, **point)
     assert "fiscal year 2009," in text
     assert "ended" not in text
+
+
+def _period_in(question: str) -> str:
+    """The words for its period, which an agent may hand to a tool."""
+    said = re.search(r"\b(?:for|as of|at the end of) .*?\b2022\b(?: \([^)]*\))?", question, re.I)
+    assert said is not None
+    return said[0]
+
+
+@pytest.mark.parametrize(
+    ("closed", "part", "start", "end", "words"),
+    [
+        # the year closed in March, and the next one in December
+        (date(2022, 3, 31), "Q2", date(2022, 4, 1), date(2022, 6, 30), "April 1 to June 30, 2022"),
+        (date(2022, 3, 31), "Q3", None, date(2022, 9, 30), "as of September 30, 2022"),
+        (date(2022, 3, 31), "Q4", date(2022, 10, 1), date(2022, 12, 31),
+         "October 1 to December 31, 2022"),
+        (date(2021, 12, 31), "Q2", date(2022, 4, 1), date(2022, 6, 30), "the second quarter of"),
+        (date(2022, 1, 2), "Q3", date(2022, 7, 1), date(2022, 9, 30), "the third quarter of"),
+        (date(2022, 12, 31), "Q3", date(2022, 7, 1), date(2022, 9, 30), "the third quarter of"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("medium", [0, 1])
+def test_parts_of_a_year_that_another_year_overlaps_are_named_by_days(
+    closed: date, part: str, start: date | None, end: date, words: str, medium: int
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    sales = book.line(company, "Income statement | Net sales")
+    book.value(sales, "7000000", closed, document="doc-0")
+    line = sales if start else book.line(company, "Balance sheet | Goodwill")
+    point = book.value(line, "5000000", end, period_start=start, fiscal_period=part,
+                       fiscal_year=2022, months=3 if start else 0)  # fmt: skip
+    config = QuestionConfig(levels=LevelConfig(medium=medium, hard=0))
+    statements = book.close()
+    batch = make_questions(drawn(point), statements, config, 7)
+    (question,) = leveled(batch.questions, index_database(statements, 0.6), config, (), 7)
+    assert words in question.text
+    assert ("quarter" in question.text) == ("quarter" in words)
+    tables = (statements.companies, statements.series, statements.points, statements.history)
+    found = get_company_fundamentals(
+        index_tools(*tables), company, series_id=line, period=_period_in(question.text)
+    )
+    assert isinstance(found, Fundamentals)
+    assert [value.period_end for value in found.values] == [end.isoformat()]

@@ -213,10 +213,10 @@ def test_codes_and_eliminations_are_no_segments() -> None:
         ("Inventories", "Merchandise", "merchandise inventory"),
         ("Inventory", "Raw materials and supplies", "raw materials and supplies inventory"),
         ("Inventories", "Milled flour", "milled flour"),
-        ("Current assets", "Merchandise", "merchandise"),
+        ("Current assets", "Merchandise", "merchandise inventory"),
     ],
 )
-def test_goods_under_inventories_are_asked_with_their_noun(
+def test_goods_of_a_balance_sheet_are_asked_with_their_noun(
     section: str, label: str, said: str
 ) -> None:
     book = Book()
@@ -265,3 +265,79 @@ def test_a_scenario_is_asked_only_if_it_is_a_forecast() -> None:
         point = book.value(book.line(company, name, dimensions="x=y"), "5000000")
         batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
         assert len(batch.questions) == is_asked
+
+
+@pytest.mark.parametrize(
+    ("label", "printed", "sibling", "is_asked"),
+    [
+        ("Proceeds from Mill Partners", "Contributions - Mill Partners - Owned Grain",
+         "Contributions - Mill Partners - Silos", False),
+        ("Proceeds from Mill Partners", "Contributions - Mill Partners - Owned Grain",
+         "Contributions from mill partners of silos", False),
+        ("Proceeds from Mill Partners", "Contributions - Mill Partners - Owned Grain",
+         "Distributions - Mill Partners - Silos", True),
+        ("Proceeds from Mill Partners", "Contributions - Mill Partners - Owned Grain",
+         "Contributions - Haulage", True),
+        # the plain one of two, and one that says without what it is
+        ("Proceeds from Mill Partners", "Contributions - Mill Partners",
+         "Contributions - Mill Partners - Silos", True),
+        ("Milling Tax", "Milling tax of mills", "Milling result before milling tax of silos", True),
+        # one label twice
+        ("Grain Reserve", "Grain reserves", "Grain reserves", False),
+        ("Grain Reserve, Noncurrent", "Grain reserves", "Grain reserves", True),
+        ("Grain Reserve", "Grain reserves", "Grain due", True),
+    ],
+)  # fmt: skip
+def test_one_of_two_lines_of_a_kind_is_asked_by_what_tells_it_apart_or_not_at_all(
+    label: str, printed: str, sibling: str, is_asked: bool
+) -> None:
+    text = question_text(
+        label, printed, statement="Cash flow statement", others=(sibling,), concept="MillFlow"
+    )
+    assert (text is not None) == is_asked
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("Decrease (increase) in grain receivables", " decrease in grain receivables"),
+        ("Loss (gain) on sale of mills", " loss on sale of mills"),
+    ],
+)
+def test_the_side_in_brackets_is_left_to_the_sign(label: str, said: str) -> None:
+    book = Book()
+    line = book.line(book.company("sec:1", "Ardent Mills Inc."), f"Cash flow statement | {label}")
+    point = book.value(line, "5000000")
+    (question,) = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    text = question.text
+    assert said in text
+    assert "as a negative number" in text
+
+
+def test_a_pile_of_nouns_is_no_name_of_proceeds() -> None:
+    text = question_text("Proceeds Termination Grain Swap", "Grain swap termination",
+                         statement="Cash flow statement", balance="debit")  # fmt: skip
+    assert text is None or "proceeds termination" not in text
+
+
+def test_a_company_among_the_words_of_a_line_keeps_its_capitals() -> None:
+    text = question_text("Net Income (Loss) Attributable to Parent",
+                         "Net earnings attributable to Ardent Corporation")  # fmt: skip
+    assert text is not None and "attributable to Ardent Corporation" in text
+
+
+def test_a_refund_is_no_payment_and_a_disposition_tells_no_proceeds() -> None:
+    refund = "Net cash refunded for income taxes"
+    text = question_text("Income Taxes Paid, Net", refund, value="-5000000", balance="credit",
+                         statement="Cash flow statement")  # fmt: skip
+    assert text is None
+    text = question_text("Proceeds from Sale of Mills", "Disposition of mills", concept="MillSale",
+                         statement="Cash flow statement", balance="debit")  # fmt: skip
+    assert text is None or "proceeds from sale of mills" in text
+
+
+def test_a_result_is_asked_of_the_income_statement_alone() -> None:
+    label = "Profit before income taxes"
+    assert question_text(label, label, statement="Cash flow statement") is None
+    text = question_text(label, label)
+    assert text is not None and "statement" not in text
