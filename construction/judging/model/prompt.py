@@ -27,7 +27,7 @@ from typing import Any
 
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Case, ModelStagesConfig
-from construction.judging.evidence.shown import deal
+from construction.judging.evidence.shown import bare_pictures, deal
 from construction.judging.evidence.views import Pictures
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
@@ -148,7 +148,9 @@ def case_content(
     names = [f"{number}: {one.path}, {one.picture}" for number, (one, _) in enumerate(made, 1)]
     if len(made) < len(shown.images):
         cleaner.notes.append(f"left out: {len(shown.images) - len(made)} pictures that do not open")
+    hidden = [f"{path}: {note}" for path, note in unseen(case, config, pictures).items()]
     more = {"web": urls, "pictures": cleaner.tree(names, "pictures")}
+    more |= {"unseen": cleaner.tree(hidden[:_MOST_NAMED], "unseen")}
     about = {"language": case.candidate.language, **cleaner.tree(_at_hand(case), "named_files")}
     return {**about, **content} | {k: v for k, v in more.items() if v}
 
@@ -178,6 +180,20 @@ def _whereabouts(name: str, given: Sequence[str], wrote: Collection[str]) -> str
     if wanted in wrote:
         return "made by the agent"
     return "not kept: an input that is lacking, or a file that is to be made"
+
+
+def unseen(case: Case, config: ModelStagesConfig, pictures: Pictures | None) -> dict[str, str]:
+    """Inputs with pictures or pages without text that a model is not shown, and what is known."""
+    views = [view for view in case.evidence.files if bare_pictures(view)]
+    made = set[tuple[str, str]]()
+    if views and pictures is not None:
+        shown = deal(case.evidence, config.evidence_tokens, images=True).images
+        made = {(one.path, one.picture) for one, _ in pictures.of(case.candidate.fixtures, shown)}
+    return {
+        view.path: view.note or "a picture"
+        for view in views
+        if any((view.path, name) not in made for name in bare_pictures(view))
+    }
 
 
 def case_images(

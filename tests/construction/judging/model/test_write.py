@@ -35,7 +35,7 @@ def value(item: Case, answer: dict[str, Any]) -> tuple[Written, int]:
 
 
 def test_a_faithful_request_is_taken_at_once() -> None:
-    files = [{"path": "outputs/miles.xlsx", "what": "miles"}]
+    files = [{"path": "outputs/miles.xlsx", "unchanged": False, "what": "miles"}]
     result, calls = value(case(TURNS, TRIPS), written(GOOD, deliverables=files))
     assert (result.request, calls) == (GOOD, 1)
     assert [(single.file_type, single.name_hints) for single in result.deliverables] == [
@@ -147,7 +147,10 @@ def test_any_type_is_a_deliverable_and_an_asterisk_names_none() -> None:
         "makefile": (1, ("Makefile",)),
     }
     words = "Save the minutes as minutes.rtf and the points as points.parquet."
-    files = [{"path": name, "what": "it"} for name in ("minutes.rtf", "points.parquet")]
+    files = [
+        {"path": name, "unchanged": False, "what": "it"}
+        for name in ("minutes.rtf", "points.parquet")
+    ]
     result, calls = value(case(words), written(deliverables=files))
     assert ([single.file_type for single in result.deliverables], calls) == (["parquet", "rtf"], 1)
 
@@ -155,7 +158,10 @@ def test_any_type_is_a_deliverable_and_an_asterisk_names_none() -> None:
 def test_a_folder_that_is_asked_for_is_announced_with_what_lies_in_it() -> None:
     item = case("Put one letter per driver of trips.csv into the folder letters", TRIPS)
     for path in ("letters/*.docx", "outputs/letters/{driver}.docx", "letters/<name>.docx"):
-        files = [{"path": path, "what": "letters"}, {"path": "letters/all.md", "what": "list"}]
+        files = [
+            {"path": path, "unchanged": False, "what": "letters"},
+            {"path": "letters/all.md", "unchanged": False, "what": "list"},
+        ]
         result, calls = value(item, written(deliverables=files))
         letters, listing = result.deliverables
         assert (calls, letters.patterns, letters.name_hints) == (1, ("letters/*.docx",), ())
@@ -164,7 +170,9 @@ def test_a_folder_that_is_asked_for_is_announced_with_what_lies_in_it() -> None:
         assert "- outputs/letters/*.docx: as many files as the work takes" in whole.prompt
         assert to_deliver(whole) == ["letters/*.docx", "letters/all.md"]
     for path in ("letters/", "letters/*"):
-        _, client = judged(item, written(deliverables=[{"path": path, "what": "letters"}]))
+        _, client = judged(
+            item, written(deliverables=[{"path": path, "unchanged": False, "what": "letters"}])
+        )
         assert len(client.asked) == 2, "what lies in it has to be said"
 
 
@@ -187,7 +195,7 @@ def test_what_an_agent_chose_to_call_its_file_is_not_announced() -> None:
 def test_paths_of_a_machine_are_put_right_by_code(written_as: str, released: str) -> None:
     request = f"Total the miles per month from {written_as}, with 2 decimals, into "
     for target, name in (("/home/bo/out/miles.md", "outputs/miles.md"), ("miles.md", "miles.md")):
-        files = [{"path": "miles.md", "what": "miles"}]
+        files = [{"path": "miles.md", "unchanged": False, "what": "miles"}]
         turns = [*TURNS, "into miles.md"]
         answer = written(f"{request}{target}.", deliverables=files)
         result, calls = value(case(turns, TRIPS), answer)
