@@ -17,7 +17,7 @@ from data.contracts import Rule
 from tests.construction.judging.checks.test_prove import TASK, run
 
 SALES = b"region,units\nnorth,12\nsouth,9\n"
-LOG = b"started\nTraceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 3\n"
+LOG = b'started\nTraceback (most recent call last):\n  File "a.py", line 1\nKeyError: 3\n'
 PROMPT = "Do with sales.csv what I said."
 
 

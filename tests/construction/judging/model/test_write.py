@@ -12,7 +12,7 @@ from construction.judging.model.asking import ask
 from construction.judging.model.grade import to_deliver
 from construction.judging.model.write import deliverables_of, plain_path, write_stage
 from construction.judging.stages import written_case
-from data.contracts import Deliverable
+from data.contracts import Deliverable, Rule
 from tests.construction.judging.model.answers import UNASSIGNED, written
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case
 
@@ -174,6 +174,31 @@ def test_a_folder_that_is_asked_for_is_announced_with_what_lies_in_it() -> None:
             item, written(deliverables=[{"path": path, "unchanged": False, "what": "letters"}])
         )
         assert len(client.asked) == 2, "what lies in it has to be said"
+
+
+def test_files_that_stay_as_they_are_need_no_change() -> None:
+    """Renamed inputs may be copies; of what is changed it is known; of a pattern alone nothing."""
+    item = case("Rename trips.csv by its month, then list it", TRIPS)
+    params = {"extensions": ["csv"], "forms": [7]}
+    rule = Rule(rule_id="changed.csv", kind="changed", params=params, text="Changed.")
+    item = item.model_copy(
+        update={"candidate": item.candidate.model_copy(update={"rules": (rule,)})}
+    )
+    for path, unchanged, kept in (
+        ("march.csv", True, ["same.csv"]),
+        ("*.csv", True, ["same.csv"]),
+        ("march.csv", False, ["changed.csv"]),
+        ("*.csv", False, []),
+        ("march.json", True, []),
+    ):
+        files = [
+            {"path": path, "unchanged": unchanged, "what": "the trips"},
+            {"path": "list.md", "unchanged": False, "what": "the list"},
+        ]
+        result, _ = value(item, written(deliverables=files))
+        rules = written_case(item, result, "model:m").candidate.rules
+        assert [one.rule_id for one in rules] == kept
+        assert all(one.params == params for one in rules)
 
 
 def test_what_an_agent_chose_to_call_its_file_is_not_announced() -> None:
