@@ -9,7 +9,7 @@ kept as they are, and count only when they have been proven.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from math import fsum, isfinite
 from typing import Annotated, Any, Literal
@@ -20,16 +20,17 @@ from construction.grading.routes import VISUAL
 from construction.judging.baseline.grade import WORD_RULES
 from construction.judging.contracts import Answer, Case, Graded, JudgeReason, ModelStagesConfig
 from construction.judging.evidence.contracts import Evidence as CaseEvidence
-from construction.judging.evidence.shown import bare_pictures, find_quote
+from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.injection import without_addressed_in
 from construction.judging.model.prompt import (
     Cleaner,
+    LookedAt,
     case_content,
     case_images,
     load_prompt,
-    unseen,
+    looked_at,
 )
 from construction.judging.model.write import plain_path
 from construction.prompt_frame import announced
@@ -106,7 +107,7 @@ def grade_stage(
         return task | shown
 
     def check(case: Case, answer: GradeAnswer) -> Checked[Graded] | Faults:
-        draft = _Draft(case, answer, otherwise(case), unseen(case, config, pictures))
+        draft = _Draft(case, answer, otherwise(case), looked_at(case, config, pictures))
         if draft.faults:
             return Faults(tuple(draft.faults), draft.reason)
         return Checked(draft.graded)
@@ -115,7 +116,7 @@ def grade_stage(
         given = otherwise(case)
         if answer is None:
             return given
-        return _Draft(case, answer, given, unseen(case, config, pictures)).graded
+        return _Draft(case, answer, given, looked_at(case, config, pictures)).graded
 
     return Stage(
         prompt=load_prompt("grade"),
@@ -142,9 +143,9 @@ class _Draft:
     """An answer held against its case: `faults` to be mended, and the grading without them."""
 
     def __init__(
-        self, case: Case, answer: GradeAnswer, otherwise: Graded, unseen: Mapping[str, str]
+        self, case: Case, answer: GradeAnswer, otherwise: Graded, pictures: LookedAt
     ) -> None:
-        self.case, self.answer, self.unseen = case, answer, unseen
+        self.case, self.answer, self.pictures = case, answer, pictures
         self.inputs = CaseEvidence(files=case.evidence.files)
         views = sorted(case.evidence.files, key=lambda view: -len(view.path))
         self.by_path = {view.path: CaseEvidence(files=(view,)) for view in views}
@@ -181,11 +182,11 @@ class _Draft:
     def _check_traps(self) -> None:
         for trap in self.answer.traps:
             is_seen, quote = self._is_seen(self._path(trap.path)), trap.quote
-            if self.unseen and not is_seen and not quote.strip():
+            if self.pictures.unseen and not is_seen and not quote.strip():
+                hidden = ", ".join(list(self.pictures.unseen)[:_MOST_UNSEEN])
                 wrong = (
-                    f"trap “{trap.what[:60]}” quotes nothing: what may stand in "
-                    f"{', '.join(list(self.unseen)[:_MOST_UNSEEN])} is not missing, though it is "
-                    "not shown to you; say so neither here nor in a criterion"
+                    f"trap “{trap.what[:60]}” quotes nothing: what may stand in {hidden} is not "
+                    "missing, though you do not see it; say so neither here nor in a criterion"
                 )
                 self._fault(JudgeReason.UNKNOWN_EVIDENCE, wrong)
             elif not is_seen and quote.strip() and find_quote(self.inputs, quote) is None:
@@ -243,9 +244,7 @@ class _Draft:
 
     def _is_seen(self, path: str | None) -> bool:
         """Is it a file of which pictures were shown? What they show, no words of it can refute."""
-        own = self.by_path.get(path or "")
-        is_bare = own is not None and any(map(bare_pictures, own.files))
-        return is_bare and path not in self.unseen
+        return path in self.pictures.shown
 
     def _path(self, path: str) -> str | None:
         """The input that a path means, however written; "" for a deliverable, None for none."""

@@ -26,7 +26,7 @@ from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.injection import without_addressed_in
-from construction.judging.model.prompt import case_content, case_images, load_prompt, unseen
+from construction.judging.model.prompt import case_content, case_images, load_prompt, looked_at
 from construction.mentions.extensions import extension
 from data.contracts import MissingInput, MissingKind
 
@@ -107,7 +107,7 @@ def screen_stage(
     """The stage; `otherwise` judges where no answer can be used."""
 
     def check(case: Case, answer: ScreenAnswer) -> Checked[Screened] | Faults:
-        claims = _Claims(case, answer, unseen(case, config, pictures))
+        claims = _Claims(case, answer, looked_at(case, config, pictures).unseen)
         if claims.faults:
             return Faults(tuple(claims.faults), JudgeReason.CONTRADICTION)
         return Checked(claims.screened)
