@@ -174,7 +174,7 @@ def _pictures(evidence: Evidence, room: int, left_out: list[str]) -> tuple[Image
     ordered = [
         (view.kind != "picture", view.path not in named, at, view.path, name)
         for view in evidence.files
-        for at, name in enumerate(bare_pictures(view))
+        for at, name in enumerate(view.bare_pictures)
     ]
     ordered.sort(key=lambda entry: entry[:3])
     references = [ImageRef(path=path, picture=name) for *_, path, name in ordered]
@@ -183,12 +183,6 @@ def _pictures(evidence: Evidence, room: int, left_out: list[str]) -> tuple[Image
         names = ", ".join(dict.fromkeys(one.path for one in hidden[:_PICTURES_NAMED]))
         left_out.append(f"{len(hidden)} of {len(references)} pictures are not shown: {names}")
     return tuple(references[:most])
-
-
-def bare_pictures(view: FileView) -> list[str]:
-    """The pictures of a file of which no text stands in its view."""
-    there = {part.where for part in view.parts}
-    return [name for name in view.pictures if name not in there]
 
 
 def _named_paths(evidence: Evidence) -> set[str]:

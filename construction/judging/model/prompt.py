@@ -27,7 +27,7 @@ from typing import Any
 
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Case, ModelStagesConfig
-from construction.judging.evidence.shown import bare_pictures, deal
+from construction.judging.evidence.shown import deal
 from construction.judging.evidence.views import Pictures
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
@@ -193,7 +193,7 @@ class LookedAt:
 
 def looked_at(case: Case, config: ModelStagesConfig, pictures: Pictures | None) -> LookedAt:
     """What a model is shown of pictures; without `pictures` nothing."""
-    views = [view for view in case.evidence.files if bare_pictures(view)]
+    views = [view for view in case.evidence.files if view.bare_pictures]
     made = set[tuple[str, str]]()
     if views and pictures is not None:
         shown = deal(case.evidence, config.evidence_tokens, images=True).images
@@ -201,7 +201,7 @@ def looked_at(case: Case, config: ModelStagesConfig, pictures: Pictures | None) 
     unseen = {
         view.path: view.note or "a picture"
         for view in views
-        if any((view.path, name) not in made for name in bare_pictures(view))
+        if any((view.path, name) not in made for name in view.bare_pictures)
     }
     return LookedAt(frozenset(path for path, _ in made), unseen)
 
