@@ -247,11 +247,9 @@ def _tried(
         tasks = {}
         for name, case in cases.items():
             own = case.candidate
-            inputs, (reference, checks) = proving.contents(own), pairs[name].values()
-            wanted, second = announced(own.deliverables), second_of[name]
-            tasks[name] = Provable(
-                name, own.prompt, wanted, inputs, reference, checks, second, own.rules
-            )
+            reference, checks = pairs[name].values()
+            given = (own.prompt, announced(own.deliverables), proving.contents(own))
+            tasks[name] = Provable(name, *given, reference, checks, second_of[name], own.rules)
         proofs = _proofs(tasks, proving)
         to_mend = [
             Unproven(cases[name], pairs[name], proof.faults)
@@ -337,7 +335,7 @@ def _with_findings(candidate: Candidate, expected: Mapping[str, str]) -> Rubric 
 
 
 def _texts(rubric: Rubric) -> Iterator[str]:
-    for one in rubric.criteria:
-        yield one.text
-        if one.anchors is not None:
-            yield from (one.anchors.met, one.anchors.partly, one.anchors.not_met)
+    for criterion in rubric.criteria:
+        yield criterion.text
+        if (own := criterion.anchors) is not None:
+            yield from (own.met, own.partly, own.not_met)

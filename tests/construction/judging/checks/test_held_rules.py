@@ -49,22 +49,22 @@ def test_what_becomes_of_an_input(
 ) -> None:
     inputs = {"sales.csv": SALES}
     own = rules(*result, inputs={} if name == "convert" else inputs)
-    found = held(own, PROMPT, inputs, result)
-    assert (found.fault, dict(found.dropped)) == ("", dropped)
-    kinds = [rule.kind for rule in found.rules]
+    outcome = held(own, PROMPT, inputs, result)
+    assert (outcome.fault, dict(outcome.dropped)) == ("", dropped)
+    kinds = [rule.kind for rule in outcome.rules]
     assert ("same" in kinds) is is_kept
     assert ("changed" in kinds) is (not dropped and name != "convert")
-    assert held(found.rules, PROMPT, inputs, result) == Held(found.rules)
+    assert held(outcome.rules, PROMPT, inputs, result) == Held(outcome.rules)
     if is_kept:
         other = dict.fromkeys(result, b"region,units\nwest,3\n")
-        assert "same.csv" in held(found.rules, PROMPT, inputs, other).dropped
+        assert "same.csv" in held(outcome.rules, PROMPT, inputs, other).dropped
 
 
 def test_a_rule_made_unread_is_dropped_and_the_requests_own_word_is_a_fault() -> None:
     own = rules("errors.txt", inputs={})
-    found = held(own, PROMPT, {}, {"errors.txt": LOG})
-    assert dict(found.dropped) == {"no_traceback": "rules.traceback"}
-    assert [rule.rule_id for rule in found.rules] == [
+    outcome = held(own, PROMPT, {}, {"errors.txt": LOG})
+    assert dict(outcome.dropped) == {"no_traceback": "rules.traceback"}
+    assert [rule.rule_id for rule in outcome.rules] == [
         rule.rule_id for rule in own if rule.rule_id != "no_traceback"
     ]
     missing = held(own, PROMPT, {}, {"other.txt": b"All is well here today.\n"})
@@ -72,8 +72,8 @@ def test_a_rule_made_unread_is_dropped_and_the_requests_own_word_is_a_fault() ->
 
 
 def test_a_result_without_work_is_a_fault() -> None:
-    found = held(rules("sales.csv", inputs={}), PROMPT, {}, {"sales.csv": b"region,units\n"})
-    assert (found.rules, found.fault) == ((), "its result: files.empty_shell")
+    outcome = held(rules("sales.csv", inputs={}), PROMPT, {}, {"sales.csv": b"region,units\n"})
+    assert (outcome.rules, outcome.fault) == ((), "its result: files.empty_shell")
 
 
 def test_a_proof_drops_what_its_reference_fails_and_fails_where_a_name_is_missing() -> None:
