@@ -22,19 +22,34 @@ __all__ = [
     "Findings", "beside", "date", "deliverable", "near", "number", "numbers", "plain", "records",
     "says", "says_number", "table", "text",
 ]  # fmt: skip
+# Signs of scripts that set no blanks: a figure or a Latin word may stand directly beside them.
+_WIDE = "\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_UNITS = "kg|km|cm|mm|ml|kwh|gb|mb|px|h|min|s|pcs|usd|eur|gbp|cny|rmb"
+_SCALES = {
+    "k": 1e3, "m": 1e6, "bn": 1e9, "thousand": 1e3, "million": 1e6, "billion": 1e9,
+    "千": 1e3, "万": 1e4, "百万": 1e6, "亿": 1e8,
+}  # fmt: skip
+# A blank between two numbers parts them, unless it parts a single one into thousands.
 _NUMBER = re.compile(
-    r"(?<![\w.,])[-−(]?(?:[$€£¥]\s?)?[-−]?\d+(?:[ ,]\d{3})*(?:[.,]\d+)?(?![\w]|[.,]\d)"
+    rf"(?<![^\W{_WIDE}])(?<!\.)(?<!\d[,'’])"
+    rf"(?P<sign>(?:(?<![%)])(?<!\d[{_WIDE}])[-−(负])?(?:(?:[$€£¥]|usd|eur|gbp|cny|rmb)\s?[-−]?)?)"
+    r"(?P<digits>(?<!\d )\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?! ?\d)|\d{1,3}(?:\.\d{3})+,\d+"
+    r"|\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:[,'’]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e[+-]?\d+)?)"
+    rf"(?:\s?(?P<wide>百万|千(?![克米瓦卡帕])|万|亿)|(?P<near>bn|[km])(?![^\W{_WIDE}])"
+    r"|\s?(?P<word>bn|thousand|million|billion)\b"
+    rf"|(?:{_UNITS})(?![^\W{_WIDE}])|(?![^\W{_WIDE}]|[.,'’]\d))",
+    re.IGNORECASE,
 )
-_SCALES = {"k": 1e3, "m": 1e6, "bn": 1e9, "千": 1e3, "万": 1e4, "亿": 1e8}
-_SCALED = re.compile(r"([-−]?\d[\d,]*(?:\.\d+)?)\s?(k|m|bn|千|万|亿)(?![A-Za-z])", re.IGNORECASE)
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})(?!\d)")
-_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?!\d)")
+_DIGITS = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?!\d)")
+_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?!\d)")
 _MONTHS = [datetime.date(2000, month, 1).strftime("%b").lower() for month in range(1, 13)]
 _SPELT = re.compile(
-    r"(?i)(?:(\d{1,2})(?:st|nd|rd|th)?\s+)?(" + "|".join(_MONTHS) + r")[a-z]*\.?"
-    r"(?:\s+(\d{1,2})(?:st|nd|rd|th)?)?,?\s+(\d{4})"
+    r"(?i)(?:(?<!\d)(\d{1,2})(?:st|nd|rd|th)?[-.]?(?:\s+of)?\s*)?\b("
+    + "|".join(_MONTHS)
+    + r")[a-z]*\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?(?!\d))?[-,]?\s*(\d{4})(?!\d)"
 )
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"[{_WIDE}]+|[^\W_{_WIDE}]+")
 _TABLES = {"csv": ",", "tsv": "\t"}
 
 
@@ -83,8 +98,8 @@ def text(path: str) -> str:
     """All that a file says, as text: cells of a row with " | " between them; "" if none opens."""
     ending = Path(path).suffix.lower().removeprefix(".")
     try:
-        if ending in ("xlsx", "xlsm"):
-            return "\n".join(" | ".join(map(_shown, row)) for row in table(path))
+        if ending in ("xlsx", "xlsm", *_TABLES) and (rows := table(path)):
+            return "\n".join(" | ".join(map(_shown, row)) for row in rows)
         if ending == "docx":
             return "\n".join(_word_lines(path))
         if ending == "pptx":
@@ -112,26 +127,33 @@ def number(value: object) -> float | None:
 
 
 def numbers(words: str) -> list[float]:
-    """Every number of a text, in order, whole: 12 is not in 312, 12.5 or A12."""
-    folded = unicodedata.normalize("NFKC", words)
-    scaled = {
-        match.start(): (match.end(), _value(match[1]) * _SCALES[match[2].lower()])
-        for match in _SCALED.finditer(folded)
-    }
-    values = [(start, value) for start, (_, value) in scaled.items()]
-    taken = [(start, end) for start, (end, _) in scaled.items()]
+    """Every number of a text, in order, whole: 12 is not in 312, 12.5 or A12, but in 共12台."""
+    clauses = words.replace("，", ", ")  # parts of a sentence, not thousands
+    folded = unicodedata.normalize(
+        "NFKC", re.sub(r"(?<=\d)[\u00a0\u2009\u202f](?=\d)", "’", clauses)
+    )
+    values = []
     for match in _NUMBER.finditer(folded):
-        if not any(start <= match.end() - 1 < end for start, end in taken):
-            is_negative = match[0][0] == "(" and folded[match.end() :].startswith(")")
-            digits = match[0].lstrip("(")
-            values.append((match.start(), -_value(digits) if is_negative else _value(digits)))
-    return [value for _, value in sorted(values)]
+        scale = match["wide"] or match["near"] or match["word"]
+        value = _value(match["digits"]) * (_SCALES[scale.lower()] if scale else 1)
+        sign = match["sign"]
+        is_bracketed = sign.startswith("(") and folded[match.end() :].startswith(")")
+        values.append(-value if is_bracketed or set(sign) & set("-−负") else value)
+    return values
 
 
 def near(actual: object, expected: object, tolerance: float = 0.01) -> bool:
-    """Are two numbers the same, within a tolerance? Texts are read by `number`."""
+    """Are two numbers the same, within a tolerance? Texts are read by `number`; 12 % is 0.12."""
     first, second = number(actual), number(expected)
-    return first is not None and second is not None and abs(first - second) <= tolerance + 1e-9
+    if first is None or second is None:
+        return False
+    pairs = [(first, second)]
+    pairs += [(first, second * 100)] if _is_percent(actual) and not _is_percent(expected) else []
+    return any(abs(one - other) <= tolerance + 1e-9 for one, other in pairs)
+
+
+def _is_percent(value: object) -> bool:
+    return isinstance(value, str) and value.rstrip().endswith(("%", "％"))
 
 
 def says_number(words: str, value: float, tolerance: float = 0.01) -> bool:
@@ -156,7 +178,8 @@ def says(words: str, phrase: str) -> bool:
     wanted = plain(phrase)
     if not wanted:
         return False
-    return f" {wanted} " in f" {plain(words)} " if wanted.isascii() else wanted in plain(words)
+    first, last = ("" if re.match(f"[{_WIDE}]", end) else " " for end in (wanted, wanted[-1]))
+    return f"{first}{wanted}{last}" in f" {plain(words)} "
 
 
 def plain(value: object) -> str:
@@ -173,7 +196,7 @@ def date(value: object) -> str:
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()[:10]
     words = unicodedata.normalize("NFKC", "" if value is None else str(value))
-    if match := _ISO.search(words):
+    if match := _ISO.search(words) or _DIGITS.search(words):
         return _day(match[1], match[2], match[3])
     if match := _DAY_FIRST.search(words):
         day, month = match[1], match[2]
@@ -325,7 +348,8 @@ def _slide_lines(path: str) -> Iterator[str]:
 
 def _is_head(row: Sequence[Any]) -> bool:
     filled = [cell for cell in row if cell not in (None, "")]
-    return len(filled) > 1 and not any(_is_bare_number(cell) for cell in filled)
+    words = [cell for cell in filled if not re.fullmatch(r"(?:19|20)\d\d", str(cell).strip())]
+    return len(filled) > 1 and bool(words) and not any(map(_is_bare_number, words))
 
 
 def _is_bare_number(cell: object) -> bool:
@@ -342,9 +366,11 @@ def _decoded(data: bytes) -> str:
 
 
 def _value(digits: str) -> float:
-    bare = re.sub(r"[$€£¥\s]", "", digits).replace("−", "-")
-    if re.fullmatch(r"-?\d+,\d{1,2}", bare):  # a decimal comma
-        return float(bare.replace(",", "."))
+    bare = re.sub(r"[ '’]", "", digits)
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,(?:\d{1,2}|\d{4,})", bare) and (
+        "," in bare or bare.count(".") > 1
+    ):  # a decimal comma, and points between thousands
+        bare = bare.replace(".", "").replace(",", ".")
     return float(bare.replace(",", ""))
 
 

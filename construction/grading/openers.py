@@ -133,17 +133,12 @@ def _workbook_form(data: bytes) -> str:
 
     book = openpyxl.load_workbook(io.BytesIO(data))
     looks: dict[int, str] = {}
-    lines: list[object] = [sorted(book.defined_names)]
+    lines: list[object] = [
+        sorted((name, one.attr_text) for name, one in book.defined_names.items())
+    ]
     sheet: Any
     for sheet in book.worksheets:
-        sizes = [
-            sorted((name, one.hidden, one.width) for name, one in sheet.column_dimensions.items()),
-            sorted((at, one.hidden, one.height) for at, one in sheet.row_dimensions.items()),
-        ]
-        around = [sheet.freeze_panes, sheet.auto_filter.ref, sorted(map(str, sheet.merged_cells))]
-        rules = [str(one.sqref) for one in sheet.conditional_formatting]
-        drawn = [len(sheet._charts), len(sheet._images), len(sheet.data_validations.dataValidation)]
-        lines += [sheet.title, sheet.sheet_state, sizes, around, rules, drawn]
+        lines += _around_cells(sheet)
         for row in sheet.iter_rows():
             for cell in (cell for cell in row if cell.value is not None or cell.has_style):
                 look = looks.get(cell.style_id)
@@ -151,8 +146,31 @@ def _workbook_form(data: bytes) -> str:
                     parts = (cell.number_format, cell.font, cell.fill, cell.border, cell.alignment)
                     look = looks.setdefault(cell.style_id, repr(parts))
                 note = cell.comment.text if cell.comment else ""
-                lines.append((cell.coordinate, cell.value, note, zlib.crc32(look.encode())))
+                target = cell.hyperlink.target if cell.hyperlink else ""
+                key = zlib.crc32(look.encode())
+                lines.append((cell.coordinate, cell.value, note, target, key))
     return repr(lines)
+
+
+def _around_cells(sheet: Any) -> list[object]:
+    """What an edit can change of a sheet beside its cells."""
+    sizes = [
+        sorted((name, one.hidden, one.width) for name, one in sheet.column_dimensions.items()),
+        sorted((at, one.hidden, one.height) for at, one in sheet.row_dimensions.items()),
+    ]
+    around = [sheet.freeze_panes, sheet.auto_filter.ref, sorted(map(str, sheet.merged_cells))]
+    rules = [
+        (str(one.sqref), [(rule.type, rule.operator, rule.formula) for rule in one.rules])
+        for one in sheet.conditional_formatting
+    ]
+    allowed = [
+        (str(one.sqref), one.type, one.operator, one.formula1, one.formula2)
+        for one in sheet.data_validations.dataValidation
+    ]
+    drawn = [len(sheet._charts), len(sheet._images)]
+    tables = sorted((name, sheet.tables[name].ref) for name in sheet.tables)
+    page = [sheet.print_area, sheet.page_setup.orientation, sheet.protection.sheet]
+    return [sheet.title, sheet.sheet_state, sizes, around, rules, allowed, drawn, tables, page]
 
 
 _PICTURES = ("}pic", "}graphicFrame", "}tbl")

@@ -126,10 +126,11 @@ def open_jsonl(data: bytes, bounds: Bounds) -> Content:
 
 
 def open_yaml(data: bytes, bounds: Bounds) -> Content:
+    """Its scalars as they are written: what a tag of some program (`!Ref`) means is not asked."""
     import yaml
 
     text = decode(data)
-    documents = list(yaml.load_all(text, Loader=yaml.SafeLoader))
+    documents = list(yaml.load_all(text, Loader=yaml.BaseLoader))
     return _structured(text, documents, sum(_size(document) for document in documents), bounds)
 
 

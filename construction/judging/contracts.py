@@ -115,11 +115,13 @@ class Taxonomy(Contract):
 class Written(Contract):
     """A task as it is released: the request in one message, files to deliver, labels, difficulty.
 
-    `request` has no frame; code puts it around (`prompt_frame.frame`).
+    `request` has no frame; code puts it around (`prompt_frame.frame`). `kept_types` are the types
+    of deliverables of which some are inputs as they were: renamed, moved, picked out.
     """
 
     request: str
     deliverables: tuple[Deliverable, ...]
+    kept_types: tuple[str, ...] = ()
     taxonomy: Taxonomy
     difficulty: Difficulty
     difficulty_reason: str

@@ -15,6 +15,7 @@ import orjson
 from pydantic import BaseModel
 
 from construction.judging.baseline.grade import grade as grade_by_facts
+from construction.judging.baseline.grade import same_rule
 from construction.judging.baseline.label import Member, as_said, induce_classes, split_classes
 from construction.judging.baseline.screen import GATE, NOBODY, ScreeningConfig
 from construction.judging.baseline.screen import NAME as SCREEN
@@ -46,7 +47,7 @@ from construction.judging.settings import ClassesConfig, Judges, JudgingConfig, 
 from construction.prompt_frame import frame, words_of
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from data.contracts import Candidate, StageKind, Status
+from data.contracts import Candidate, Rule, StageKind, Status
 from data.ledger import deciding, gated_row
 from data.stage_tables import write_stage_tables
 
@@ -309,18 +310,30 @@ def written_case(case: Case, written: Written, judge: str) -> Case:
     )
     labels = {name: getattr(written.taxonomy, name) for name in type(written.taxonomy).model_fields}
     labels["task_family"] = labels["task_family"] or candidate.task_family
-    # Of the rules those stay that are on files of an input's type, where such files are delivered.
-    # Files that are only said by a pattern may be inputs that are sorted into folders or renamed.
-    types = {f"changed.{item.file_type}" for item in written.deliverables if not item.patterns}
     changes = labels | {
         "prompt": prompt,
         "deliverables": written.deliverables,
-        "rules": tuple(rule for rule in candidate.rules if rule.rule_id in types),
+        "rules": tuple(_on_inputs(candidate.rules, written)),
         "difficulty": written.difficulty,
         "difficulty_rule": written.difficulty_reason,
     }
     own = {"candidate": candidate.model_copy(update=changes), "request": written.request}
     return case.model_copy(update=own)
+
+
+def _on_inputs(rules: Sequence[Rule], written: Written) -> Iterator[Rule]:
+    """Of the rules on files of an input's type what the task says of the files to deliver.
+
+    Some are inputs as they were, or else something is changed in them. Files that are only said by
+    a pattern may be either.
+    """
+    types = {item.file_type: bool(item.patterns) for item in written.deliverables}
+    for rule in rules:
+        kind = rule.rule_id.partition(".")[2]
+        if kind in written.kept_types:
+            yield same_rule(kind, rule.params["forms"])
+        elif not types.get(kind, True):
+            yield rule
 
 
 def _with_judge(candidate: Candidate, stage: ModelStage, judge: str) -> Candidate:

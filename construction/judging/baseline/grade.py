@@ -188,6 +188,13 @@ def _rules_of_type(deliverable: Deliverable) -> Iterator[Rule]:
         yield _rule(f"opens.{name}", extensions, f"Every .{name} file opens with its own library.")
 
 
+def same_rule(file_type: str, forms: Sequence[int]) -> Rule:
+    """The rule that an input is delivered as it was; with it a copy counts as work."""
+    text = f"Some .{file_type} file is an input as it was."
+    extensions = list(TYPES[file_type].extensions)
+    return _rule(f"same.{file_type}", extensions, text, forms=sorted(forms))
+
+
 def _rule(rule_id: str, extensions: list[str], text: str, **params: object) -> Rule:
     kind = rule_id.partition(".")[0]
     return Rule(rule_id=rule_id, kind=kind, params={"extensions": extensions, **params}, text=text)

@@ -240,9 +240,9 @@ class SelfContainmentReason(GateReason):
     CONVERSATION_ONLY = f"{NAME}.conversation_only", "It asks for nothing but conversation."
     DEPENDS_ON_LIVE_SYSTEM = (
         f"{NAME}.depends_on_live_system",
-        "It needs an account, a live system or a particular moment.",
+        "It needs something live: an account, a running system, the web, a device or a moment.",
     )
-    MISSING_INPUT = f"{NAME}.missing_input", "Material that it refers to is not released."
+    MISSING_INPUT = f"{NAME}.missing_input", "A file or text that it speaks of is not there."
     MISSING_CONTEXT = f"{NAME}.missing_context", "It depends on what was said earlier."
     MULTI_TASK = f"{NAME}.multi_task", "It asks for different pieces of work."
     AMBIGUOUS_TASK = f"{NAME}.ambiguous_task", "It does not say clearly what is wanted."

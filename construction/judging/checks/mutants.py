@@ -38,7 +38,7 @@ _ID = re.compile(r"(?=[\d-]*[^\W\d])[\w-]{1,20}")
 _FORMULA = re.compile(r'<c r="([A-Z]+\d+)"([^>]*)><f>([^<]*)</f><v(?: ?/>|></v>)</c>')
 _WORD = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})?|(?:(?![\x00-\u2e7f])[^\W\d_]){2,8}")
 _DATE = re.compile(
-    r"(?<![\w.-])(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})(?![\w-])"
+    r"(?<!(?a:[\w.-]))(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})(?!(?a:[\w-]))"
 )
 _PROPER = re.compile(r"(?<![^\W_])[A-Z][a-z]{2,}(?![^\W_])")
 _STAMP = re.compile(r"(?<!\d)(\d{8})(?=T\d{4}|(?!\d))")
@@ -141,7 +141,7 @@ def _reported(path: str, content: bytes, kind: str, words: Sequence[str]) -> Ite
             else:
                 other = [name for name in names if name.casefold() != value.casefold()]
                 after = other[way] if way < len(other) else f"not given {way + 1}"
-                form = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)", re.IGNORECASE)
+                form = re.compile(rf"(?<!(?a:\w)){re.escape(value)}(?!(?a:\w))", re.IGNORECASE)
                 change = partial(form.sub, after.replace("\\", r"\\"))
             yield Mutant(what, path, _everywhere(content, kind, change), value, after)
 

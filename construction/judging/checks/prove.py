@@ -13,6 +13,8 @@ solutions; there must be some, and then
 - with a changed input, the old result fails and the reference's new one holds: the program computes
   what it expects.
 
+The hard rules of the task are held against the reference's result, too (`held_rules`).
+
 What does not prove itself is dropped with its reason; nothing here decides about the task.
 """
 
@@ -43,11 +45,12 @@ from construction.grading.findings import (
 )
 from construction.grading.programs import STDOUT, Program, Ran, Run
 from construction.judging.checks import mutants
+from construction.judging.checks.held_rules import Held, held
 from construction.judging.checks.mutants import INDEX, Mutant
 from data.canonical import canonical_json, digest
-from data.contracts import Check
+from data.contracts import Check, Rule
 
-VERSION = 5  # raised when what a proof asks for changes
+VERSION = 6  # raised when what a proof asks for changes
 _MUTANTS = 6
 _ERRORS = "errors.txt"
 _SOLUTION, _COMMAND = "solution.py", f"mkdir -p outputs && python3 -B solution.py 2> {_ERRORS}"
@@ -106,13 +109,14 @@ class Provable:
     reference: str = field(repr=False)
     checks: str = field(repr=False)
     second: str = field(repr=False)
+    rules: tuple[Rule, ...] = ()
 
     @property
     def key(self) -> str:
         """A digest of all that the proof depends on; a proof is captured under it."""
         inputs = {path: digest(content) for path, content in self.inputs.items()}
         programs = [self.reference, self.checks, self.second]
-        made_with = [VERSION, digest(helper())]
+        made_with = [VERSION, digest(helper()), list(self.rules)]
         return digest([*made_with, self.prompt, list(self.deliverables), inputs, programs])
 
 
@@ -120,10 +124,15 @@ class Provable:
 class Proof:
     """The outcome: the findings that count, or why there are none; `counts` of what was tried.
 
-    `faults` tell the writer of the programs what happened. They hold values of inputs: private.
+    `expected` are the values that findings expect, `rules` the hard rules that the reference's
+    result meets, `dropped` why it fails the others. `faults` tell the writer of the programs what
+    happened. They hold values of inputs: private.
     """
 
     findings: tuple[str, ...] = ()
+    expected: Mapping[str, str] = field(default_factory=dict, repr=False)
+    rules: tuple[Rule, ...] = ()
+    dropped: Mapping[str, str] = field(default_factory=dict)
     reason: ProofReason | None = None
     detail: str = ""
     faults: tuple[str, ...] = field(default=(), repr=False)
@@ -145,6 +154,7 @@ def prove(task: Provable, run: Run | None) -> Proof:
     proof = _Proving(task, run)
     try:
         agreed = proof.findings()
+        rules = proof.held_rules()
         proof.without_work(agreed)
         findings = proof.wrong_results(agreed)
         if findings != agreed:
@@ -153,7 +163,8 @@ def prove(task: Provable, run: Run | None) -> Proof:
     except _Unproven as why:
         faults = tuple(filter(None, (why.reason.advice, why.detail, *why.faults)))
         return Proof(reason=why.reason, detail=why.detail, faults=faults, counts=proof.counts)
-    return Proof(findings, counts=proof.counts)
+    expected = {name: proof.expected[name] for name in findings}
+    return Proof(findings, expected, rules.rules, rules.dropped, counts=proof.counts)
 
 
 def proven_check(task: Provable, proof: Proof) -> Check:
@@ -178,6 +189,7 @@ class _Proving:
         self.counts: dict[str, int] = {"mutants": 0, "killed": 0, "changed_inputs": 0}
         self.result: Mapping[str, bytes] = {}
         self.reported: dict[str, list[str]] = {}  # what findings on the result expect and find
+        self.expected: dict[str, str] = {}
 
     def findings(self) -> tuple[str, ...]:
         """The findings that hold on the results of both solutions."""
@@ -207,7 +219,16 @@ class _Proving:
             for finding in own
             if finding.name in both
         }
+        self.expected = {finding.name: finding.expected for finding in own if finding.name in both}
         return both
+
+    def held_rules(self) -> Held:
+        """The hard rules that the reference's result meets, and why it fails the others."""
+        task = self.task
+        rules = held(task.rules, task.prompt, task.inputs, self.result)
+        if rules.fault:
+            raise _Unproven(ProofReason.REFERENCE_FAILED, rules.fault)
+        return rules
 
     def without_work(self, findings: Sequence[str]) -> None:
         """Nothing, talk, empty files and copies of inputs must not pass."""

@@ -8,8 +8,9 @@ solution.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import fsum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +29,7 @@ from construction.judging.checks.prove import (
 )
 from construction.judging.contracts import Answer, Case, Judged, ModelStagesConfig
 from construction.judging.evidence.contracts import Evidence
-from construction.judging.evidence.shown import deal
+from construction.judging.evidence.shown import deal, words_of
 from construction.judging.model.asking import (
     Checked,
     Faults,
@@ -37,7 +38,7 @@ from construction.judging.model.asking import (
     require_answers,
     write_model_use,
 )
-from construction.judging.model.grade import code_of, to_deliver, trouble_of
+from construction.judging.model.grade import Dimension, code_of, to_deliver, trouble_of
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import MEND, SECOND, Judges, ModelStage
 from construction.judging.stages import UNIT, read_graded, read_kept, read_programs
@@ -45,13 +46,24 @@ from construction.prompt_frame import announced
 from data.atomic import write_bytes
 from data.canonical import canonical_json, digest
 from data.captures import CaptureFile
-from data.contracts import Candidate, LedgerRow, Outcome, StageKind
+from data.contracts import (
+    Candidate,
+    Criterion,
+    LedgerRow,
+    Outcome,
+    Rubric,
+    StageKind,
+)
 from data.stage_tables import write_stage_tables
+from data.text.scripts import leading_language
 
 STAGE = "checks"
 PROGRAM = "program"  # the unit: one task's pair of programs
 _PAIR = ("reference", "checks")
 _KEPT = "kept.jsonl"
+_MOST_VALUE = 300  # characters of an expected value in a criterion
+_FLAGS = frozenset({"true", "false"})  # of findings that say what they expect by their names
+_AGREES = {"en": "Agrees with what a program has checked: ", "zh": "与程序核对的结果一致："}
 
 
 class SecondAnswer(Answer):
@@ -235,9 +247,9 @@ def _tried(
         tasks = {}
         for name, case in cases.items():
             own = case.candidate
-            inputs, (reference, checks) = proving.contents(own), pairs[name].values()
-            wanted, second = announced(own.deliverables), second_of[name]
-            tasks[name] = Provable(name, own.prompt, wanted, inputs, reference, checks, second)
+            reference, checks = pairs[name].values()
+            given = (own.prompt, announced(own.deliverables), proving.contents(own))
+            tasks[name] = Provable(name, *given, reference, checks, second_of[name], own.rules)
         proofs = _proofs(tasks, proving)
         to_mend = [
             Unproven(cases[name], pairs[name], proof.faults)
@@ -283,8 +295,47 @@ def _checked(candidate: Candidate, task: Provable, proof: Proof) -> Candidate:
     outcome: dict[str, Any] = {"findings": len(proof.findings), **proof.counts}
     if proof.reason is not None:
         outcome["reason"] = proof.reason
+    if proof.dropped:
+        outcome["dropped_rules"] = dict(proof.dropped)
     detail = {**source.detail, "proof": outcome}
     changes: dict[str, object] = {"provenance": source.model_copy(update={"detail": detail})}
     if proof.findings:
         changes["checks"] = (*candidate.checks, proven_check(task, proof))
+        changes["rules"] = proof.rules
+        changes["rubric"] = _with_findings(candidate, proof.expected)
     return candidate.model_copy(update=changes)
+
+
+def _with_findings(candidate: Candidate, expected: Mapping[str, str]) -> Rubric | None:
+    """The rubric, with one criterion more for values that findings expect and it does not state."""
+    rubric = candidate.rubric
+    if rubric is None or rubric.needs_model:
+        return rubric
+    said = words_of("\n".join(_texts(rubric)))
+    lacking = [
+        f"{name}: {value[:_MOST_VALUE]}"
+        for name, value in expected.items()
+        if any(f" {word} " not in said for word in words_of(value).split() if word not in _FLAGS)
+    ]
+    if not lacking:
+        return rubric
+    start = _AGREES["zh" if leading_language(candidate.prompt) == "zh" else "en"]
+    count = len(rubric.criteria)
+    shares = [round(one.weight * count / (count + 1), 9) for one in rubric.criteria]
+    criteria = [
+        one.model_copy(update={"weight": weight})
+        for one, weight in zip(rubric.criteria, shares, strict=True)
+    ]
+    own = Criterion(
+        dimension=str(Dimension.GROUNDED_ACCURACY),
+        weight=round(1 - fsum(shares), 9),
+        text=start + "; ".join(lacking),
+    )
+    return rubric.model_copy(update={"criteria": (own, *criteria)})
+
+
+def _texts(rubric: Rubric) -> Iterator[str]:
+    for criterion in rubric.criteria:
+        yield criterion.text
+        if (own := criterion.anchors) is not None:
+            yield from (own.met, own.partly, own.not_met)

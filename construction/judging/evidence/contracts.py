@@ -96,6 +96,12 @@ class FileView(Contract):
     begins: str = ""
     note: str = ""
 
+    @property
+    def bare_pictures(self) -> list[str]:
+        """The pictures of which no text stands in the view: pages without text, and pictures."""
+        there = {part.where for part in self.parts}
+        return [name for name in self.pictures if name not in there]
+
 
 class Change(Contract):
     """What became of an input: `how` is changed, same, gone or made; `lines` are its differences.

@@ -183,9 +183,11 @@ def pdf(data: bytes, bounds: Bounds) -> View:
     parts = [Part(where=f"page {at}", text="\n".join(page)) for at, page in enumerate(pages, 1)]
     bare = [at for at, page in enumerate(pages, 1) if not any(page)]
     titles = [f"{'  ' * item.level}{item.get_title()}" for item in opened.get_toc(max_depth=4)]
-    pictures = [f"page {at}" for at in (bare or range(1, len(pages) + 1))][:_MOST_PICTURES]
-    unread = f"without text, can only be seen: page {', '.join(map(str, bare[:20]))}"
-    note = noted(f"{len(pages)} pages", unread if bare else "")
+    shown = bare[:_MOST_PARTS] or range(1, len(pages) + 1)[:_MOST_PICTURES]
+    pictures = [f"page {at}" for at in shown]
+    unread = f"{len(bare)} of them hold no text and can only be looked at"
+    named = f"page {', '.join(map(str, bare[:20]))}{' …' if len(bare) > 20 else ''}"
+    note = noted(f"{len(pages)} pages", f"{unread}: {named}" if bare else "")
     return view("pdf", parts, titles, pictures=pictures, note=note)
 
 

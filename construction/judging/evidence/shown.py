@@ -174,8 +174,7 @@ def _pictures(evidence: Evidence, room: int, left_out: list[str]) -> tuple[Image
     ordered = [
         (view.kind != "picture", view.path not in named, at, view.path, name)
         for view in evidence.files
-        for at, name in enumerate(view.pictures)
-        if name not in {part.where for part in view.parts}
+        for at, name in enumerate(view.bare_pictures)
     ]
     ordered.sort(key=lambda entry: entry[:3])
     references = [ImageRef(path=path, picture=name) for *_, path, name in ordered]
@@ -290,7 +289,6 @@ def _file(view: FileView) -> dict[str, Any]:
     """A view whole. A small table needs no columns, and data whose source is shown no tables."""
     head: dict[str, Any] = {"path": view.path, "kind": view.kind, "bytes": view.bytes}
     head |= {"note": view.note} if view.note else {}
-    head |= {"pages": len(view.pictures)} if view.pictures and view.kind != "picture" else {}
     sheets = [_sheet(sheet) for sheet in view.sheets]
     texts = [{"place": part.where, "text": part.text} for part in view.parts]
     if view.kind == "data":  # one list of records is read best as a table, and else as it stands

@@ -24,7 +24,14 @@ from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.injection import without_addressed_in
-from construction.judging.model.prompt import Cleaner, case_content, case_images, load_prompt
+from construction.judging.model.prompt import (
+    Cleaner,
+    LookedAt,
+    case_content,
+    case_images,
+    load_prompt,
+    looked_at,
+)
 from construction.judging.model.write import plain_path
 from construction.prompt_frame import announced
 from data.contracts import Anchors, Candidate, Criterion, Evidence, Rubric
@@ -41,6 +48,7 @@ class Dimension(StrEnum):
     COMMUNICATION_QUALITY = "communication_quality"
 
 
+_MOST_UNSEEN = 8  # files that a fault names
 _Sentence = Annotated[str, Field(max_length=400)]
 _Place = Annotated[str, Field(max_length=200)]
 
@@ -99,14 +107,16 @@ def grade_stage(
         return task | shown
 
     def check(case: Case, answer: GradeAnswer) -> Checked[Graded] | Faults:
-        draft = _Draft(case, answer, otherwise(case))
+        draft = _Draft(case, answer, otherwise(case), looked_at(case, config, pictures))
         if draft.faults:
             return Faults(tuple(draft.faults), draft.reason)
         return Checked(draft.graded)
 
     def settle(case: Case, answer: GradeAnswer | None, _faults: tuple[str, ...]) -> Graded:
         given = otherwise(case)
-        return given if answer is None else _Draft(case, answer, given).graded
+        if answer is None:
+            return given
+        return _Draft(case, answer, given, looked_at(case, config, pictures)).graded
 
     return Stage(
         prompt=load_prompt("grade"),
@@ -132,8 +142,10 @@ def to_deliver(candidate: Candidate) -> list[str]:
 class _Draft:
     """An answer held against its case: `faults` to be mended, and the grading without them."""
 
-    def __init__(self, case: Case, answer: GradeAnswer, otherwise: Graded) -> None:
-        self.case, self.answer = case, answer
+    def __init__(
+        self, case: Case, answer: GradeAnswer, otherwise: Graded, pictures: LookedAt
+    ) -> None:
+        self.case, self.answer, self.pictures = case, answer, pictures
         self.inputs = CaseEvidence(files=case.evidence.files)
         views = sorted(case.evidence.files, key=lambda view: -len(view.path))
         self.by_path = {view.path: CaseEvidence(files=(view,)) for view in views}
@@ -170,7 +182,14 @@ class _Draft:
     def _check_traps(self) -> None:
         for trap in self.answer.traps:
             is_seen, quote = self._is_seen(self._path(trap.path)), trap.quote
-            if not is_seen and quote.strip() and find_quote(self.inputs, quote) is None:
+            if self.pictures.unseen and not is_seen and not quote.strip():
+                hidden = ", ".join(list(self.pictures.unseen)[:_MOST_UNSEEN])
+                wrong = (
+                    f"trap “{trap.what[:60]}” quotes nothing: what may stand in {hidden} is not "
+                    "missing, though you do not see it; say so neither here nor in a criterion"
+                )
+                self._fault(JudgeReason.UNKNOWN_EVIDENCE, wrong)
+            elif not is_seen and quote.strip() and find_quote(self.inputs, quote) is None:
                 wrong = f"trap “{trap.what[:60]}”: no input holds “{quote[:80]}”"
                 self._fault(JudgeReason.UNKNOWN_EVIDENCE, wrong)
 
@@ -224,9 +243,8 @@ class _Draft:
         return None
 
     def _is_seen(self, path: str | None) -> bool:
-        """Is it a file that holds pictures? What a picture shows, no words of it can refute."""
-        own = self.by_path.get(path or "")
-        return own is not None and any(view.pictures for view in own.files)
+        """Is it a file of which pictures were shown? What they show, no words of it can refute."""
+        return path in self.pictures.shown
 
     def _path(self, path: str) -> str | None:
         """The input that a path means, however written; "" for a deliverable, None for none."""

@@ -148,7 +148,9 @@ def case_content(
     names = [f"{number}: {one.path}, {one.picture}" for number, (one, _) in enumerate(made, 1)]
     if len(made) < len(shown.images):
         cleaner.notes.append(f"left out: {len(shown.images) - len(made)} pictures that do not open")
+    hidden = [f"{path}: {note}" for path, note in looked_at(case, config, pictures).unseen.items()]
     more = {"web": urls, "pictures": cleaner.tree(names, "pictures")}
+    more |= {"unseen": cleaner.tree(hidden[:_MOST_NAMED], "unseen")}
     about = {"language": case.candidate.language, **cleaner.tree(_at_hand(case), "named_files")}
     return {**about, **content} | {k: v for k, v in more.items() if v}
 
@@ -178,6 +180,30 @@ def _whereabouts(name: str, given: Sequence[str], wrote: Collection[str]) -> str
     if wanted in wrote:
         return "made by the agent"
     return "not kept: an input that is lacking, or a file that is to be made"
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """Inputs with pictures or pages without text: of which some were `shown` to the model, and of
+    which some were not, each with what is known of it."""
+
+    shown: frozenset[str] = frozenset()
+    unseen: Mapping[str, str] = field(default_factory=dict)
+
+
+def looked_at(case: Case, config: ModelStagesConfig, pictures: Pictures | None) -> LookedAt:
+    """What a model is shown of pictures; without `pictures` nothing."""
+    views = [view for view in case.evidence.files if view.bare_pictures]
+    made = set[tuple[str, str]]()
+    if views and pictures is not None:
+        shown = deal(case.evidence, config.evidence_tokens, images=True).images
+        made = {(one.path, one.picture) for one, _ in pictures.of(case.candidate.fixtures, shown)}
+    unseen = {
+        view.path: view.note or "a picture"
+        for view in views
+        if any((view.path, name) not in made for name in view.bare_pictures)
+    }
+    return LookedAt(frozenset(path for path, _ in made), unseen)
 
 
 def case_images(

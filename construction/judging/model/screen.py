@@ -7,7 +7,7 @@ that addresses its judge is taken out before the model reads (`injection`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from typing import Annotated, Literal
@@ -26,10 +26,11 @@ from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.injection import without_addressed_in
-from construction.judging.model.prompt import case_content, case_images, load_prompt
+from construction.judging.model.prompt import case_content, case_images, load_prompt, looked_at
 from construction.mentions.extensions import extension
 from data.contracts import MissingInput, MissingKind
 
+_MOST_UNSEEN = 8  # files that a question names
 _SOURCE = "named in the request"
 _NO_DAY = (
     "nothing in the material says so: then the day is missing, "
@@ -45,6 +46,19 @@ _KINDS = {
 _Quote = Annotated[str, Field(max_length=400)]
 _What = Annotated[str, Field(max_length=200)]
 _REASON = ContainmentReason
+_VERDICTS = {
+    "file": _REASON.MISSING_INPUT,
+    "context": _REASON.MISSING_CONTEXT,
+    "system": _REASON.DEPENDS_ON_LIVE_SYSTEM,
+    "day": _REASON.MISSING_CONTEXT,
+    "person": _REASON.MISSING_CONTEXT,
+}
+# What each of these verdicts rests on, in the order in which the prompt decides.
+_OF_CLAIMS = {
+    _REASON.DEPENDS_ON_LIVE_SYSTEM: "needs_world, or of missing with kind system,",
+    _REASON.MISSING_INPUT: "missing with kind file",
+    _REASON.MISSING_CONTEXT: "missing with kind context, day or person",
+}
 _Verdict = Literal[
     "self_contained",
     "conversation_only",
@@ -93,7 +107,7 @@ def screen_stage(
     """The stage; `otherwise` judges where no answer can be used."""
 
     def check(case: Case, answer: ScreenAnswer) -> Checked[Screened] | Faults:
-        claims = _Claims(case, answer)
+        claims = _Claims(case, answer, looked_at(case, config, pictures).unseen)
         if claims.faults:
             return Faults(tuple(claims.faults), JudgeReason.CONTRADICTION)
         return Checked(claims.screened)
@@ -107,7 +121,7 @@ def screen_stage(
         ),
         check=check,
         settle=lambda case, answer, _faults: (
-            otherwise(case) if answer is None else _Claims(case, answer).screened
+            otherwise(case) if answer is None else _Claims(case, answer, {}).screened
         ),
         images=lambda case: case_images(case, config, pictures),
     )
@@ -116,13 +130,18 @@ def screen_stage(
 class _Claims:
     """What an answer claims about a case, and what of it stands: `faults` says what does not."""
 
-    def __init__(self, case: Case, answer: ScreenAnswer) -> None:
-        self.case, self.answer = case, answer
+    def __init__(self, case: Case, answer: ScreenAnswer, unseen: Mapping[str, str]) -> None:
+        self.case, self.answer, self.unseen = case, answer, unseen
         self.faults: list[str] = []
         self.today = self._day()
         self.missing = tuple(self._missing())
         self.world = [one for one in answer.needs_world if self._stands(one.what, one.quote)]
+        kinds = {_VERDICTS[lack.kind] for lack in self.missing}
+        kinds |= {_REASON.DEPENDS_ON_LIVE_SYSTEM} if self.world else set()
+        self.lacking = [verdict for verdict in _OF_CLAIMS if verdict in kinds]
         verdict = _REASON(answer.verdict)
+        if verdict in _OF_CLAIMS and self.lacking and verdict not in self.lacking:
+            verdict = self.lacking[0]  # what is said to be lacking is of another kind
         if not self._has_ground(verdict):
             verdict = _REASON.SELF_CONTAINED
         elif verdict is _REASON.SELF_CONTAINED and (self.missing or self.world):
@@ -168,7 +187,19 @@ class _Claims:
             elif path := next(there, None):
                 self.faults.append(f"“{lack.what}” is not missing: {path} is an input file")
             elif self._stands(lack.what, lack.quote):
+                self._ask_about_unseen(lack)
                 yield lack
+
+    def _ask_about_unseen(self, lack: Lacking) -> None:
+        """A file that no name tells may be one whose pages nobody has shown to the model."""
+        kind = extension(lack.what)
+        alike = [path for path in self.unseen if not kind or extension(path) == kind]
+        if lack.kind == "file" and alike:
+            self.faults.append(
+                f"is “{lack.what}” not what {', '.join(alike[:_MOST_UNSEEN])} shows? "
+                "These inputs are there, though you do not see what is on them: "
+                "leave it missing only if it cannot be one of them"
+            )
 
     def _day(self) -> str:
         """The ISO day that a request counts from; empty where there is none, or none is known."""
@@ -186,7 +217,7 @@ class _Claims:
 
     def _has_ground(self, verdict: ContainmentReason) -> bool:
         """Does a rejection rest on a claim that stands?"""
-        answer, kinds = self.answer, {lack.kind for lack in self.missing}
+        answer = self.answer
         if verdict is _REASON.CONVERSATION_ONLY:
             claimed = [("no work", answer.work_quote)] if not answer.is_work else []
             if answer.addressee != "agent":
@@ -196,13 +227,11 @@ class _Claims:
                 return False
             # Of two claims one that stands is enough.
             return any(self._is_quoted(quote) for _, quote in claimed) or self._stands(*claimed[0])
-        is_live = bool(self.world) or "system" in kinds
-        has_ground, what = {
-            _REASON.DEPENDS_ON_LIVE_SYSTEM: (is_live, "an entry of needs_world"),
-            _REASON.MISSING_INPUT: (bool(kinds), "an entry of missing"),
-            _REASON.MISSING_CONTEXT: (bool(kinds), "an entry of missing"),
-            _REASON.MULTI_TASK: (len(answer.pieces) > 1, "two pieces or more"),
-        }.get(verdict, (True, ""))
+        if verdict in _OF_CLAIMS:
+            has_ground, what = verdict in self.lacking, f"an entry of {_OF_CLAIMS[verdict]}"
+        else:
+            is_several = verdict is _REASON.MULTI_TASK
+            has_ground, what = len(answer.pieces) > 1 or not is_several, "two pieces or more"
         if not has_ground:
             self.faults.append(f"the verdict {verdict} needs {what} that stands in the material")
         return has_ground

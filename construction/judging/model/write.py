@@ -79,6 +79,7 @@ class Choice(Answer):
 
 class FileAnswer(Answer):
     path: Annotated[str, Field(max_length=200)]
+    unchanged: bool
     what: _Text
 
 
@@ -148,7 +149,11 @@ class _Draft:
         """The task; the fields that are wrong are those of the baseline."""
         return Written(
             request=self.request or self.case.request,
-            deliverables=deliverables_of(self.paths) or self.otherwise.deliverables,
+            deliverables=deliverables_of(list(self.paths)) or self.otherwise.deliverables,
+            kept_types=tuple(
+                item.file_type
+                for item in deliverables_of([p for p, is_kept in self.paths.items() if is_kept])
+            ),
             taxonomy=self.taxonomy,
             difficulty=self.answer.difficulty,
             difficulty_reason=" ".join(self.answer.difficulty_reason.split()),
@@ -232,9 +237,9 @@ class _Draft:
             return False
         return find_quote(self.inputs, fact.text) is not None
 
-    def _paths(self) -> list[str]:
-        """The files to deliver, in plain paths below `outputs/`."""
-        paths: dict[str, None] = {}
+    def _paths(self) -> dict[str, bool]:
+        """The files to deliver, in plain paths below `outputs/`: are they inputs as they were?"""
+        paths: dict[str, bool] = {}
         for file in self.answer.deliverables:
             path = _OPEN_PART.sub("*", plain_path(file.path))
             is_said = any(path.rpartition("/")[2] in message for message in self.messages)
@@ -245,10 +250,10 @@ class _Draft:
                 todo = f"give it the type that suits it, such as {path}.md"
                 self._fault(JudgeReason.UNKNOWN_FILE_TYPE, f"deliverable “{path}”: {todo}")
             else:
-                paths.setdefault(path)
+                paths.setdefault(path, file.unchanged)
         if not self.answer.deliverables:
             self._fault(JudgeReason.EMPTY, f"no deliverable: an answer alone is {ANSWER}")
-        return list(paths)
+        return paths
 
     def _taxonomy(self) -> Taxonomy:
         answer, given = self.answer, self.otherwise.taxonomy

@@ -161,7 +161,7 @@ def test_where_a_copy_is_the_work_no_input_is_copied(tmp_path: Path) -> None:
     files["a.csv"].write_text("region,revenue\nnorth,1\n")
     spec = with_files("csv", "b.csv")
     assert "a copy of an input" in [one.name for one in all_of(spec, tmp_path / "of", files)]
-    same = RuleSpec(rule_id="same.csv", kind="same", params={"keys": [1]}, text="")
+    same = RuleSpec(rule_id="same.csv", kind="same", params={"forms": [1]}, text="")
     spec = replace(spec, rules=(*spec.rules, same))
     names = [one.name for one in all_of(spec, tmp_path / "again", files)]
     assert "a copy of an input" not in names and "stubs" in names

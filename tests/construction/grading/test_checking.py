@@ -38,8 +38,16 @@ from construction.grading.findings import HELPER, program_of
         ("3k, 1.2万", [3000.0, 12000.0]),
         ("A12, v1.2.3 and B-14x", []),
         ("1 234 or 12,5", [1234.0, 12.5]),
-        ("合计１２件", []),
-        ("共 １２ 件", [12.0]),
+        ("合计１２件，共 3 件", [12.0, 3.0]),
+        ("总额1,234.50元，增长12.5%，第3名", [1234.5, 12.5, 3.0]),
+        ("12，345和7", [12.0, 345.0, 7.0]),
+        ("1月-3月降3千克，负4", [1.0, 3.0, 3.0, -4.0]),
+        ("50%-60%, 3-5, -$5, €-6", [50.0, 60.0, 3.0, 5.0, -5.0, -6.0]),
+        ("1.234,50 € and 1’234.50, 1.234.567", [1234.5, 1234.5, 1234567.0]),
+        ("Rye 66 100 82.5", [66.0, 100.0, 82.5]),
+        ("12kg in 5 m, 1.2 million, 3m, CNY3,000", [12.0, 5.0, 1.2e6, 3e6, 3000.0]),
+        ("Rye,66", [66.0]),
+        ("1e-3", [0.001]),
     ],
 )
 def test_numbers_are_read_whole(words: str, values: list[float]) -> None:
@@ -51,6 +59,7 @@ def test_a_cell_states_one_number_or_none() -> None:
     assert [number(cell) for cell in cells] == [4, 2.5, 1200, 12, None, None, None, None]
     assert (near("12.004", 12), near("12.02", 12), near("about", 12)) == (True, False, False)
     assert near("12.4", 12, tolerance=0.5)
+    assert (near("82.5 %", 0.825), near("82.5", 0.825), near("12.9%", 0.12)) == (True, False, False)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +70,9 @@ def test_a_cell_states_one_number_or_none() -> None:
         ("Mar 5, 2026", "2026-03-05"),
         ("05.03.2026", "2026-03-05"),
         ("12/31/2026", "2026-12-31"),
+        ("5th of March, 2026", "2026-03-05"),
+        ("5-Mar-2026", "2026-03-05"),
+        ("20260305", "2026-03-05"),
         ("2026年3月5日", "2026-03-05"),
         (datetime.datetime(2026, 3, 5, 8), "2026-03-05"),
         ("2026-02-31", ""),
@@ -75,6 +87,7 @@ def test_dates_are_days(written: object, day: str) -> None:
 def test_words_and_numbers_stand_whole() -> None:
     assert (says("The Cat, sat", "cat"), says("concat", "cat")) == (True, False)
     assert (says("总部仓库", "总部"), says("anything", "")) == (True, False)
+    assert (says("共有Rye分部12台", "Rye"), says("共312台", "12台")) == (True, False)
     assert (says_number("Rye has 312", 12), says_number("Rye has 12.", 12)) == (False, True)
     assert beside("Rye: 66 of 80\nRyeland: 9", "Rye") == [66, 80]
     assert beside("Q1: 12\nQ2: 14", "Q2") == [14]
@@ -107,6 +120,9 @@ def test_tables_of_all_kinds_are_rows(tmp_path: Path) -> None:
         tools = [(row["tool"], number(row["count"])) for row in read]
         assert tools == [("Adze", 3), ("Rasp", 4)], name
         assert says(text(str(tmp_path / name)), "Rasp")
+    (tmp_path / "years.csv").write_text("region,2024,2025\nRye,3,4\n")
+    assert records(str(tmp_path / "years.csv")) == [{"region": "Rye", "2024": "3", "2025": "4"}]
+    assert numbers(text(str(tmp_path / "years.csv"))) == [2024, 2025, 3, 4]
     (tmp_path / "torn.xlsx").write_bytes(b"PK")
     assert (table(str(tmp_path / "torn.xlsx")), text(str(tmp_path / "none.md"))) == ([], "")
 

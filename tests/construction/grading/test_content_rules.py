@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
+from openpyxl.formatting.rule import CellIsRule
 from openpyxl.styles import Font
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.table import Table
 
 from construction.grading.file_look import RuleLimits, look
 from construction.grading.file_types import type_of
@@ -117,6 +122,43 @@ def test_an_input_that_is_saved_anew_is_unchanged_and_any_edit_changes_it(tmp_pa
     ):
         (tmp_path / "a.csv").write_text(text)
         assert reasons(tmp_path, "changed", "csv", forms=forms) == reason
+
+
+def _edits() -> dict[str, Callable[[Any], None]]:
+    """Edits of a sheet that leave its cells and their look as they were."""
+
+    def rule(sheet: Any) -> None:
+        sheet.conditional_formatting.add("B2", CellIsRule(operator="lessThan", formula=["5"]))
+
+    def name(sheet: Any) -> None:
+        sheet.parent.defined_names["net"] = DefinedName("net", attr_text="Sheet!$B$2")
+
+    def link(sheet: Any) -> None:
+        sheet["A2"].hyperlink = "https://example.org/north"
+
+    return {
+        "rule": rule,
+        "name": name,
+        "link": link,
+        "allowed": lambda sheet: sheet.add_data_validation(
+            DataValidation(type="whole", sqref="B2", formula1="1", formula2="9")
+        ),
+        "table": lambda sheet: sheet.add_table(Table(displayName="Net", ref="A1:B2")),
+        "print area": lambda sheet: setattr(sheet, "print_area", "A1:B2"),
+        "landscape": lambda sheet: setattr(sheet.page_setup, "orientation", "landscape"),
+        "protection": lambda sheet: sheet.protection.enable(),
+    }
+
+
+@pytest.mark.parametrize("edit", _edits())
+def test_an_edit_around_the_cells_is_an_edit(edit: str, tmp_path: Path) -> None:
+    opened = openpyxl.load_workbook(BytesIO(book()))
+    _edits()[edit](opened.worksheets[0])
+    target = BytesIO()
+    opened.save(target)
+    edited = form_of(target.getvalue(), "xlsx")
+    assert edited != form_of(book(), "xlsx")
+    assert edited == form_of(saved_anew("xlsx", target.getvalue()) or b"", "xlsx")
 
 
 def test_only_the_named_file_counts_where_one_is_named(tmp_path: Path) -> None:

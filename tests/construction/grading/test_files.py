@@ -14,8 +14,7 @@ import pytest
 
 from construction.grading import file_child
 from construction.grading.attacks import look_here
-from construction.grading.content_rules import text_key
-from construction.grading.file_look import RuleLimits, Seen, word_form
+from construction.grading.file_look import RuleLimits, Seen, look
 from construction.grading.file_types import TYPES
 from construction.grading.files import DELIVERABLES, FileReason, grade_files
 from construction.grading.hard_rules import look_at_outputs
@@ -126,8 +125,8 @@ def test_a_copied_input_is_no_work_but_does_no_harm_beside_work(tmp_path: Path) 
 def test_where_a_copy_is_asked_for_a_copied_input_is_the_work(tmp_path: Path) -> None:
     data = b"region,revenue\nnorth,12\n"
     spec = task("csv", "backup.csv", inputs=(data,))
-    keys = [text_key(word_form(data.decode()))]
-    same = RuleSpec("same.csv", "same", {"extensions": ["csv"], "keys": keys}, "")
+    forms = [look(data, TYPES["csv"], RuleLimits()).form]
+    same = RuleSpec("same.csv", "same", {"extensions": ["csv"], "forms": forms}, "")
     spec = replace(spec, rules=(*spec.rules, same))
     assert graded(spec, tmp_path, backup__csv=data).value == 1.0
     assert graded(spec, tmp_path, backup__csv=b"region,revenue\nsouth,9\n").reason == (

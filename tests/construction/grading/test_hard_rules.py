@@ -134,6 +134,12 @@ def test_a_good_file_of_every_type_passes_every_rule(kind: str, tmp_path: Path) 
     assert {"file_type", "count", "non_empty"} <= set(results)
 
 
+def test_tags_and_values_that_some_program_knows_are_no_fault_of_a_file(tmp_path: Path) -> None:
+    content = b"role: !Ref Admin\npassword: !secret db\nday: 2026-02-31\n"
+    assert reasons(run(tmp_path, {"stack.yaml": content}, "yaml")) == {}
+    assert "opens" in reasons(run(tmp_path, {"stack.yaml": b"a: [1\n"}, "yaml"))
+
+
 def test_an_empty_folder_fails_every_rule(tmp_path: Path) -> None:
     results = run(tmp_path, {}, "xlsx")
     assert set(reasons(results).values()) == {RuleReason.MISSING_FILE}

@@ -117,8 +117,9 @@ def test_a_screened_case_loses_results_and_knows_its_day() -> None:
 
 
 def test_the_request_is_the_models_and_the_frame_is_codes() -> None:
-    rewritten = written("Count the errors in gateway.csv, by service, into errors.xlsx.",
-                        deliverables=[{"path": "errors.xlsx", "what": "counts"}])  # fmt: skip
+    file = {"path": "errors.xlsx", "unchanged": False, "what": "counts"}
+    words = "Count the errors in gateway.csv, by service, into errors.xlsx."
+    rewritten = written(words, deliverables=[file])
     item = GOOD.model_copy(update={"today": "2026-03-12"})
     item = case([item.request, "into errors.xlsx"], GATEWAY, item_id="good", today="2026-03-12")
     tasks = judged_cases(ModelStage.WRITE, [item], MODEL, always(rewritten))

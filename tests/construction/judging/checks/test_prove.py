@@ -296,6 +296,16 @@ def test_kinds_of_changed_copies() -> None:
     assert names_of("d.json", parties, run) == ["Quill", "name", "南商"]
 
 
+def test_values_are_changed_beside_chinese_as_beside_blanks() -> None:
+    reported = ["['李四', '张三']", "2026-03-05", "12"]
+    for text in ("第1名是李四，2026-03-05交付12台。", "First is 李四, on 2026-03-05: 12 units."):
+        made = copies_of("told", "answer.md", text.encode(), run, reported)
+        changes = {(one.kind, one.before, one.after) for one in made}
+        assert ("entity", "李四", "张三") in changes, text
+        assert ("date", "2026-03-05", "2026-03-06") in changes, text
+        assert {kind for kind, *_ in changes} == {"entity", "date", "number"}
+
+
 EVENT = "BEGIN:VEVENT\r\nUID:a{0}\r\nDTEND:2025030{0}T{1}0000\r\nEND:VEVENT\r\n"
 
 

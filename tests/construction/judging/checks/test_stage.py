@@ -9,9 +9,16 @@ import pytest
 
 from construction.judging.calls.contracts import FORECASTS, Forecast, LlmRuntime, Mode
 from construction.judging.checks.prove import Proof, ProofReason, Provable
-from construction.judging.checks.stage import Proofs, Proving, _proofs, write_checked
+from construction.judging.checks.stage import (
+    Proofs,
+    Proving,
+    _checked,
+    _proofs,
+    write_checked,
+)
 from construction.judging.model.asking import UnansweredError
 from construction.judging.settings import Judges, JudgingConfig, ModelCalls, ModelConfig
+from data.contracts import Criterion, Rubric
 from tests.construction.judging.model.fakes import case
 
 
@@ -61,3 +68,27 @@ def test_recorded_proofs_hold_where_nothing_is_run(tmp_path: Path) -> None:
     proofs = _proofs(tasks, given)
     assert (proofs["t1"].findings, proofs["t2"].reason) == (("the sum",), ProofReason.NOT_RUN)
     assert not captured.exists()
+
+
+def test_the_rubric_states_what_findings_expect() -> None:
+    """A value that a proven finding demands and no criterion states stands in one of its own."""
+    rubric = Rubric(
+        criteria=(
+            Criterion(dimension="grounded_accuracy", weight=0.6, text="12.0 and 40 are wrong."),
+            Criterion(dimension="task_relevance", weight=0.4, text="It is a list."),
+        )
+    )
+    item = case("Find the wrong figures.").candidate.model_copy(update={"rubric": rubric})
+    task = Provable("t1", item.prompt, (), {}, "", "print([])", "")
+    wrong = {"wrong figures": "[12, 40]", "is sorted": "True"}
+    whole = _checked(item, task, Proof(tuple(wrong), wrong))
+    assert whole.rubric == rubric
+    more = {**wrong, "wrong figures": "[12, 40, 77]"}
+    mended = _checked(item, task, Proof(tuple(more), more, (), {"changed.csv": "rules.unchanged"}))
+    assert mended.rubric is not None
+    first, *others = mended.rubric.criteria
+    assert first.text == "Agrees with what a program has checked: wrong figures: [12, 40, 77]"
+    assert [one.weight for one in (first, *others)] == pytest.approx([1 / 3, 0.4, 4 / 15])
+    assert [one.text for one in others] == [one.text for one in rubric.criteria]
+    dropped = mended.provenance.detail["proof"]["dropped_rules"]
+    assert dropped == {"changed.csv": "rules.unchanged"}

@@ -18,6 +18,7 @@ from construction.judging.evidence.opened import scaled
 from construction.judging.evidence.views import PIXELS, Pictures, look
 from construction.judging.model.asking import question
 from construction.judging.model.grade import grade_stage
+from construction.judging.model.prompt import LookedAt, looked_at
 from construction.judging.model.screen import screen_stage
 from construction.judging.model.write import write_stage
 from tests.construction.judging.cases import case
@@ -124,6 +125,26 @@ def test_a_page_without_text_is_shown_and_one_with_text_is_read(tmp_path: Path) 
     with Image.open(io.BytesIO(shown[1][1].content)) as page:
         assert page.size == (PIXELS, 900)
         assert page.convert("L").point(lambda shade: shade < 140).getbbox() == (0, 0, PIXELS, 900)
+
+
+def test_pages_that_find_no_room_are_there_unseen(tmp_path: Path) -> None:
+    pages = [Image.new("RGB", (40, 30), "teal") for _ in range(12)]
+    buffer = io.BytesIO()
+    pages[0].save(buffer, "PDF", save_all=True, append_images=pages[1:])
+    (tmp_path / "s").write_bytes(buffer.getvalue())
+    item = case("Read scan.pdf", files=["scan.pdf"])
+    fixture = item.candidate.fixtures[0].model_copy(update={"sha256": "s"})
+    candidate = item.candidate.model_copy(update={"fixtures": (fixture,)})
+    seen = Evidence(said=item.evidence.said, files=look({"scan.pdf": tmp_path / "s"}))
+    item = item.model_copy(update={"candidate": candidate, "evidence": seen})
+    pictures = Pictures({"s": tmp_path / "s"})
+    note = "12 pages; 12 of them hold no text and can only be looked at: page "
+    note += ", ".join(map(str, range(1, 13)))
+    few = CONFIG.model_copy(update={"evidence_tokens": 3_000})
+    assert looked_at(item, few, pictures) == LookedAt(frozenset({"scan.pdf"}), {"scan.pdf": note})
+    assert looked_at(item, CONFIG, None) == LookedAt(frozenset(), {"scan.pdf": note})
+    many = CONFIG.model_copy(update={"evidence_tokens": 20_000})
+    assert looked_at(item, many, pictures) == LookedAt(frozenset({"scan.pdf"}), {})
 
 
 def test_what_lies_on_its_side_stands_and_what_is_clear_lies_on_paper() -> None:

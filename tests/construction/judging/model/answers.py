@@ -34,7 +34,7 @@ def written(request: str = "", **changes: Any) -> dict[str, Any]:
     return {
         "request": request,
         "left_out": [],
-        "deliverables": [{"path": "answer.md", "what": "the answer"}],
+        "deliverables": [{"path": "answer.md", "unchanged": False, "what": "the answer"}],
         "business_task": "Sum up a list",
         "role": UNASSIGNED,
         "skill": UNASSIGNED,

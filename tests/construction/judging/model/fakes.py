@@ -75,6 +75,17 @@ def case(
     return Case(candidate=candidate, request=words, evidence=seen, **more)
 
 
+def with_scan(request: str, **more: Any) -> Case:
+    """A case with a PDF of two pages without text; `more` are other fields of its view."""
+    note = "2 pages; 2 of them hold no text and can only be looked at: page 1, page 2"
+    of_scan = {"pictures": ("page 1", "page 2"), "note": note} | more
+    kind = {"kind": "pdf", "bytes": 90_000, "media_type": "application/pdf"}
+    item = case(request)
+    files = (FileView(path="MX-200.pdf", **kind, **of_scan),)
+    seen = item.evidence.model_copy(update={"files": files})
+    return item.model_copy(update={"evidence": seen})
+
+
 class Scripted:
     """Answers each question as a client does: validated, or not at all. Keeps what was asked."""
 

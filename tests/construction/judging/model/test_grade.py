@@ -8,10 +8,11 @@ import pytest
 
 from construction.judging.baseline.grade import grade as by_facts
 from construction.judging.contracts import Case, Graded, Judged
+from construction.judging.evidence.contracts import Part
 from construction.judging.model.asking import ask
 from construction.judging.model.grade import grade_stage
 from tests.construction.judging.model.answers import DIMENSIONS, criterion, graded
-from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case
+from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case, with_scan
 
 BEDS = {"data/beds.csv": "branch,beds,taken\nRye,80,66\nLydd,0,#DIV/0!\n"}
 ITEM = case("What share of the beds is taken, per branch?", BEDS, outputs=["report.docx"])
@@ -121,3 +122,22 @@ def test_programs_are_kept_without_their_fence_and_need_python() -> None:
         assert (result.computable, result.reference, result.checks, calls) == (False, "", "", 2)
     result, _ = value(graded(reference="x = 1", checks="x = 2"))
     assert (result.computable, result.reference) == (False, "")
+
+
+def test_nothing_is_said_of_pages_that_were_not_shown() -> None:
+    item = with_scan("How often is the pump greased, says the manual?")
+    answer = with_facts()
+    trap = {"what": "There is no manual.", "path": "", "quote": ""}
+    _, client = judged(answer | {"traps": [trap]}, item)
+    assert client.asked[1].repair is not None
+    assert "what may stand in MX-200.pdf is not missing" in client.asked[1].repair[1]
+    result, calls = value(with_facts(("MX-200.pdf", "every 14 days")), item)
+    assert (calls, result.rubric.criteria[0].evidence) == (2, ())
+    assert len(result.rubric.criteria) == len(DIMENSIONS) - 1  # it rests on what nobody saw
+
+
+def test_a_quote_of_a_pdf_with_text_has_to_stand_there() -> None:
+    page = Part(where="page 1", text="Grease the pump every 30 days.")
+    item = with_scan("How often is the pump greased?", parts=(page,), pictures=("page 1",))
+    assert value(with_facts(("MX-200.pdf", "every 30 days")), item)[1] == 1
+    assert value(with_facts(("MX-200.pdf", "every 14 days")), item)[1] == 2

@@ -13,7 +13,7 @@ from construction.judging.model.asking import ask
 from construction.judging.model.screen import screen_stage
 from data.contracts import MissingKind
 from tests.construction.judging.model.answers import lack, screened
-from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case
+from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case, with_scan
 
 LEASES = {"leases.csv": "flat,ends\nPetrel,2026-03-20\nTern,2026-09-01\n"}
 DUE = "Which leases in leases.csv end in the next 30 days?"
@@ -82,6 +82,45 @@ def test_a_claim_against_a_fact_goes_back_once_and_then_falls(
     assert len(client.asked) == 2 and client.asked[1].repair is not None
     assert single.value is not None and single.value.self_contained
     assert single.detail  # what people are shown
+
+
+@pytest.mark.parametrize(
+    ("said", "kinds", "world", "reason"),
+    [
+        ("missing_input", ["system"], [], "depends_on_live_system"),
+        ("missing_input", ["context"], [], "missing_context"),
+        ("missing_input", [], ["my inbox"], "depends_on_live_system"),
+        ("missing_context", ["file"], [], "missing_input"),
+        ("depends_on_live_system", ["file"], [], "missing_input"),
+        ("missing_input", ["file", "system"], [], "missing_input"),
+    ],
+)
+def test_the_verdict_is_that_of_what_is_said_to_be_lacking(
+    said: str, kinds: list[str], world: list[str], reason: str
+) -> None:
+    answer = screened(
+        verdict=said,
+        missing=[lack("the mails", "my inbox", kind) for kind in kinds],
+        needs_world=[{"what": "the mailbox", "quote": quote} for quote in world],
+    )
+    single, client = judged(case("Sort my inbox by sender."), answer)
+    assert single.value is not None
+    assert (single.value.reason_code, len(client.asked)) == (reason, 1)
+
+
+def test_a_file_whose_pages_are_not_shown_is_there() -> None:
+    """It is listed, and whoever calls a file missing is asked once whether it is that one."""
+    item = with_scan("How often is the pump greased, says the manual?")
+    claim = screened(verdict="missing_input", missing=[lack("the manual", "the manual")])
+    single, client = judged(item, claim, screened())
+    assert single.value is not None and single.value.self_contained
+    assert "MX-200.pdf: 2 pages; 2 of them hold no text" in client.asked[0].user
+    assert client.asked[1].repair is not None
+    assert "is “the manual” not what MX-200.pdf shows?" in client.asked[1].repair[1]
+    held, _ = judged(item, claim)  # it can be no other file: the claim stands
+    assert held.value is not None and held.value.reason_code == "missing_input"
+    table = screened(verdict="missing_input", missing=[lack("hours.xlsx", "the manual")])
+    assert len(judged(item, table)[1].asked) == 1  # of another type
 
 
 def test_the_mended_answer_counts() -> None:

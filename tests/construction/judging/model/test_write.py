@@ -12,7 +12,7 @@ from construction.judging.model.asking import ask
 from construction.judging.model.grade import to_deliver
 from construction.judging.model.write import deliverables_of, plain_path, write_stage
 from construction.judging.stages import written_case
-from data.contracts import Deliverable
+from data.contracts import Deliverable, Rule
 from tests.construction.judging.model.answers import UNASSIGNED, written
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case
 
@@ -35,7 +35,7 @@ def value(item: Case, answer: dict[str, Any]) -> tuple[Written, int]:
 
 
 def test_a_faithful_request_is_taken_at_once() -> None:
-    files = [{"path": "outputs/miles.xlsx", "what": "miles"}]
+    files = [{"path": "outputs/miles.xlsx", "unchanged": False, "what": "miles"}]
     result, calls = value(case(TURNS, TRIPS), written(GOOD, deliverables=files))
     assert (result.request, calls) == (GOOD, 1)
     assert [(single.file_type, single.name_hints) for single in result.deliverables] == [
@@ -147,7 +147,10 @@ def test_any_type_is_a_deliverable_and_an_asterisk_names_none() -> None:
         "makefile": (1, ("Makefile",)),
     }
     words = "Save the minutes as minutes.rtf and the points as points.parquet."
-    files = [{"path": name, "what": "it"} for name in ("minutes.rtf", "points.parquet")]
+    files = [
+        {"path": name, "unchanged": False, "what": "it"}
+        for name in ("minutes.rtf", "points.parquet")
+    ]
     result, calls = value(case(words), written(deliverables=files))
     assert ([single.file_type for single in result.deliverables], calls) == (["parquet", "rtf"], 1)
 
@@ -155,7 +158,10 @@ def test_any_type_is_a_deliverable_and_an_asterisk_names_none() -> None:
 def test_a_folder_that_is_asked_for_is_announced_with_what_lies_in_it() -> None:
     item = case("Put one letter per driver of trips.csv into the folder letters", TRIPS)
     for path in ("letters/*.docx", "outputs/letters/{driver}.docx", "letters/<name>.docx"):
-        files = [{"path": path, "what": "letters"}, {"path": "letters/all.md", "what": "list"}]
+        files = [
+            {"path": path, "unchanged": False, "what": "letters"},
+            {"path": "letters/all.md", "unchanged": False, "what": "list"},
+        ]
         result, calls = value(item, written(deliverables=files))
         letters, listing = result.deliverables
         assert (calls, letters.patterns, letters.name_hints) == (1, ("letters/*.docx",), ())
@@ -164,8 +170,35 @@ def test_a_folder_that_is_asked_for_is_announced_with_what_lies_in_it() -> None:
         assert "- outputs/letters/*.docx: as many files as the work takes" in whole.prompt
         assert to_deliver(whole) == ["letters/*.docx", "letters/all.md"]
     for path in ("letters/", "letters/*"):
-        _, client = judged(item, written(deliverables=[{"path": path, "what": "letters"}]))
+        _, client = judged(
+            item, written(deliverables=[{"path": path, "unchanged": False, "what": "letters"}])
+        )
         assert len(client.asked) == 2, "what lies in it has to be said"
+
+
+def test_files_that_stay_as_they_are_need_no_change() -> None:
+    """Renamed inputs may be copies; of what is changed it is known; of a pattern alone nothing."""
+    item = case("Rename trips.csv by its month, then list it", TRIPS)
+    params = {"extensions": ["csv"], "forms": [7]}
+    rule = Rule(rule_id="changed.csv", kind="changed", params=params, text="Changed.")
+    item = item.model_copy(
+        update={"candidate": item.candidate.model_copy(update={"rules": (rule,)})}
+    )
+    for path, unchanged, kept in (
+        ("march.csv", True, ["same.csv"]),
+        ("*.csv", True, ["same.csv"]),
+        ("march.csv", False, ["changed.csv"]),
+        ("*.csv", False, []),
+        ("march.json", True, []),
+    ):
+        files = [
+            {"path": path, "unchanged": unchanged, "what": "the trips"},
+            {"path": "list.md", "unchanged": False, "what": "the list"},
+        ]
+        result, _ = value(item, written(deliverables=files))
+        rules = written_case(item, result, "model:m").candidate.rules
+        assert [one.rule_id for one in rules] == kept
+        assert all(one.params == params for one in rules)
 
 
 def test_what_an_agent_chose_to_call_its_file_is_not_announced() -> None:
@@ -187,7 +220,7 @@ def test_what_an_agent_chose_to_call_its_file_is_not_announced() -> None:
 def test_paths_of_a_machine_are_put_right_by_code(written_as: str, released: str) -> None:
     request = f"Total the miles per month from {written_as}, with 2 decimals, into "
     for target, name in (("/home/bo/out/miles.md", "outputs/miles.md"), ("miles.md", "miles.md")):
-        files = [{"path": "miles.md", "what": "miles"}]
+        files = [{"path": "miles.md", "unchanged": False, "what": "miles"}]
         turns = [*TURNS, "into miles.md"]
         answer = written(f"{request}{target}.", deliverables=files)
         result, calls = value(case(turns, TRIPS), answer)
