@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ import polars as pl
 from data.errors import InputError
 
 LARGEST_BYTES = 64 << 20
+TRIALS = 120  # tasks that are tried in a sandbox, unless more are wanted
+_FROM = 10  # tasks
 _BOM = b"\xef\xbb\xbf"
 Row = Mapping[str, Any]
 
@@ -42,6 +45,34 @@ class Report:
             "portability": self.portability,
             "not checked": self.unchecked,
         }
+
+
+@dataclass(slots=True)
+class Missing:
+    """Files that tasks name: those that are not there, and the kinds of which some are.
+
+    A kind that many tasks name and none has was left out of this copy (videos, repositories that
+    are fetched apart), and no task's author forgot it: that is not checked, and no defect.
+    """
+
+    lost: list[tuple[str, Finding]] = field(default_factory=list)  # kind, finding
+    there: set[str] = field(default_factory=set)
+
+    def settle(self, report: Report) -> None:
+        """Put the findings into the report."""
+        tasks = Counter(kind for kind, _ in {(kind, each.task) for kind, each in self.lost})
+        apart = {kind for kind, n in tasks.items() if n >= _FROM and kind not in self.there}
+        report.defects += [each for kind, each in self.lost if kind not in apart]
+        for kind in sorted(apart):
+            what = f"{kind}: {tasks[kind]} tasks name it and none has it; it is kept elsewhere"
+            code = next(each.code for other, each in self.lost if other == kind)
+            report.unchecked.append(Finding("", code, what))
+
+
+def unread(task: str, error: OSError) -> Finding:
+    """A task of which a file cannot be read here."""
+    name = Path(str(error.filename or "")).name
+    return Finding(task, "task.unread", f"{name}: {error.strerror or type(error).__name__}")
 
 
 def repeated(named: Iterable[tuple[str, str]], code: str, what: str) -> Iterator[Finding]:

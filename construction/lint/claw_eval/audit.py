@@ -1,6 +1,6 @@
 """Foreign graders under attack: nothing, talk alone, and talk with one empty call of each tool.
 
-A grader is a program of somebody else's: it runs in a box of its own for each attack, without
+A grader is a program of somebody else's: it runs in a box of its own, without
 network and without a judge. What an attacker says is what an agent could say that knows nothing:
 the task in its own words, and that it is done. The reference solution is no part of it; a grader
 that accepts a right answer from whoever knows it is not at fault for that.
@@ -18,13 +18,18 @@ from typing import Any
 
 from construction.grading.attacks import DONE
 from construction.grading.combine import PASS_THRESHOLD
-from construction.grading.programs import STDOUT, Program, Run
+from construction.grading.programs import Program, Run
 from construction.grading.spec import EMPTY_CALLS, NULL, TALK
 from construction.lint.claw_eval.reader import GRADER, ForeignTask
 
 _DRIVER = Path(__file__).with_name("driver.py")
 _MAX_BYTES = 2 << 20
-_SECONDS = 30.0
+_SECONDS = 30.0  # for an attempt
+_SCORE = "score.json"
+# Attempts have folders of their own in one box, and none waits for another that hangs.
+_COMMAND = f"""for name in {{names}}; do
+  (cd $name; timeout {_SECONDS:.0f} python3 ../driver.py < attempt.json > out && mv out {_SCORE})
+done"""
 
 
 class AuditReason(StrEnum):
@@ -53,20 +58,19 @@ class Audited:
 
 
 def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> Audited:
-    """Attack the grader of one task; `run` has a sandbox for each program."""
+    """Attack the grader of one task; `run` has a sandbox for it."""
     path = task.folder / GRADER
     if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES:
         return Audited(task.task_id, {}, (AuditReason.NOT_RUN,))
-    grader, driver = path.read_bytes(), _DRIVER.read_bytes()
-    scores = {}
-    for name, attempt in attempts(task).items():
-        files = {
-            "grader.py": grader,
-            "driver.py": driver,
-            "attempt.json": json.dumps(attempt).encode(),
-        }
-        ran = run(Program(files, "python3 driver.py < attempt.json", _SECONDS))
-        scores[name] = _score(ran.files.get(STDOUT, b"")) if ran.code == 0 else None
+    tried = attempts(task)
+    files = {"driver.py": _DRIVER.read_bytes()}
+    for name, attempt in tried.items():
+        files[f"{name}/grader.py"] = path.read_bytes()
+        files[f"{name}/attempt.json"] = json.dumps(attempt).encode()
+    wanted = {name: f"{name}/{_SCORE}" for name in tried}
+    ran = run(Program(files, _COMMAND.format(names=" ".join(tried)), _SECONDS * len(tried),
+                      wanted=tuple(wanted.values())))  # fmt: skip
+    scores = {name: _score(ran.files.get(score, b"")) for name, score in wanted.items()}
     reasons = [
         _REASONS[name] for name, score in scores.items() if score is not None and score >= threshold
     ]

@@ -141,16 +141,19 @@ TOLD = "\n".join(
 def test_what_the_files_show(
     tmp_path: Path, files: dict[str, str], expected: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("construction.lint.harbor.bubblewrap", lambda: None)
+    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
     assert codes(lint_path(task(tmp_path, **files))) == expected
 
 
 def test_tasks_that_ask_the_same_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("construction.lint.harbor.bubblewrap", lambda: None)
+    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
     task(tmp_path / "set" / "a")
     task(tmp_path / "set" / "b", **{"instruction.md": INSTRUCTION.upper()})
     (finding,) = lint_path(tmp_path).defects
-    assert (finding.code, finding.detail) == ("task.duplicate", "the instruction of herds")
+    assert (finding.code, finding.detail) == (
+        "task.duplicate",
+        "instruction, environment and tests of set/a/herds",
+    )
 
 
 def test_a_dockerfile_is_read_as_far_as_it_is_plain() -> None:
