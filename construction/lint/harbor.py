@@ -41,6 +41,7 @@ _OFFICIAL = re.compile(
     "nginx|node|openjdk|oraclelinux|perl|php|postgres|pypy|python|"
     "r-base|rabbitmq|redis|rockylinux|ruby|rust|sbt|swift|ubuntu"
 )
+_NAMED = 3  # files in a message
 _SMALL = 64  # bytes: smaller files are equal by chance
 _TELLING, _ENOUGH = 30, 3  # characters of a line, and how many lines of a solution in a text tell
 
@@ -159,7 +160,7 @@ def _inputs(task: HarborTask, missing: Missing) -> Faults:
     root = task.folder / "environment"
     if task.docker is None or any(root.glob("*compose*.y*ml")):
         return
-    within: dict[str, Path] = {}
+    within = set[str]()
     for source in dict.fromkeys(each for sources, _ in task.docker.copies for each in sources):
         is_there = _is_there(root, source)
         # An image that is fetched was built elsewhere, often in the folder of the task.
@@ -172,13 +173,18 @@ def _inputs(task: HarborTask, missing: Missing) -> Faults:
             detail = f"environment/{source} is copied into the image and not there"
             missing.lost.append((source, Finding(task.name, "fixture.missing", detail)))
         for path in matches(base, source):
-            held = [path] if path.is_file() else task.files(str(path.relative_to(task.folder)))
-            within |= {file_digest(each): each for each in held if not each.is_symlink()}
+            inner = [path] if path.is_file() else task.files(str(path.relative_to(task.folder)))
+            within |= {file_digest(each) for each in inner if not each.is_symlink()}
     for part, code in (("solution", "solution.in_inputs"), ("tests", "tests.in_inputs")):
-        for path in task.parts(part):
-            is_meant = part == "solution" or _is_run(path, task)
-            if is_meant and path.stat().st_size >= _SMALL and file_digest(path) in within:
-                yield code, f"the image holds {path.relative_to(task.folder)}"
+        held = [
+            str(path.relative_to(task.folder))
+            for path in task.parts(part)
+            if (part == "solution" or _is_run(path, task))
+            and path.stat().st_size >= _SMALL
+            and file_digest(path) in within
+        ]
+        if held:
+            yield code, f"the image holds {', '.join(held[:_NAMED])}"
 
 
 def _lost(task: HarborTask, source: str) -> tuple[str, str] | None:

@@ -103,6 +103,6 @@ def _attack(task: ForeignTask, report: Report) -> None:
         report.unchecked.append(Finding(task.task_id, "grader", str(error)))
         return
     scores = ", ".join(f"{name} {score}" for name, score in audited.scores.items())
+    lists = {AuditReason.NOT_RUN: report.unchecked, AuditReason.WITHOUT_JUDGE: report.portability}
     for reason in audited.reasons:
-        kept = report.unchecked if reason is AuditReason.NOT_RUN else report.defects
-        kept.append(Finding(task.task_id, str(reason), scores))
+        lists.get(reason, report.defects).append(Finding(task.task_id, str(reason), scores))

@@ -38,6 +38,7 @@ class AuditReason(StrEnum):
     PASSED_BY_NULL = "grader.passed_by_null"
     PASSED_BY_TALK = "grader.passed_by_talk_only"
     PASSED_BY_EMPTY_CALLS = "grader.passed_by_empty_calls"
+    WITHOUT_JUDGE = "grader.passed_without_judge"  # by what it does where no judge is there
     NOT_RUN = "grader.not_run"  # it ended with an error, took too long, or returned no score
 
 
@@ -50,7 +51,10 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The score of each attack (None: the grader did not return one), and what follows."""
+    """The score of each attack (None: the grader did not return one), and what follows.
+
+    A judge is stood in for by one that gives nothing: what passes then passes every judge.
+    """
 
     task_id: str
     scores: Mapping[str, float | None] = field(default_factory=dict)
@@ -70,18 +74,22 @@ def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> Aud
     wanted = {name: f"{name}/{_SCORE}" for name in tried}
     ran = run(Program(files, _COMMAND.format(names=" ".join(tried)), _SECONDS * len(tried),
                       wanted=tuple(wanted.values())))  # fmt: skip
-    scores = {name: _score(ran.files.get(score, b"")) for name, score in wanted.items()}
+    printed = {name: ran.files.get(score, b"") for name, score in wanted.items()}
+    scores = {name: _score(text, "score") for name, text in printed.items()}
     reasons = [
         _REASONS[name] for name, score in scores.items() if score is not None and score >= threshold
     ]
+    alone = [_score(text, "without_judge") for text in printed.values()]
+    if not reasons and any(score is not None and score >= threshold for score in alone):
+        reasons.append(AuditReason.WITHOUT_JUDGE)
     if None in scores.values():
         reasons.append(AuditReason.NOT_RUN)
     return Audited(task.task_id, scores, tuple(reasons))
 
 
-def _score(printed: bytes) -> float | None:
+def _score(printed: bytes, name: str) -> float | None:
     try:
-        score = float(json.loads(printed)["score"])
+        score = float(json.loads(printed)[name])
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return None
     return score if math.isfinite(score) else None
