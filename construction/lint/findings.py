@@ -52,7 +52,8 @@ class Missing:
     """Files that tasks name: those that are not there, and the kinds of which some are.
 
     A kind that many tasks name and none has was left out of this copy (videos, repositories that
-    are fetched apart), and no task's author forgot it: that is not checked, and no defect.
+    are fetched apart), and no task's author forgot it: that is not checked, and no defect. Nor
+    is what else a task lacks that is known to be incomplete.
     """
 
     lost: list[tuple[str, Finding]] = field(default_factory=list)  # kind, finding
@@ -62,11 +63,15 @@ class Missing:
         """Put the findings into the report."""
         tasks = Counter(kind for kind, _ in {(kind, each.task) for kind, each in self.lost})
         apart = {kind for kind, n in tasks.items() if n >= _FROM and kind not in self.there}
-        report.defects += [each for kind, each in self.lost if kind not in apart]
+        partial = {each.task for kind, each in self.lost if kind in apart}
+        codes = {kind: each.code for kind, each in self.lost}
+        report.defects += [each for _, each in self.lost if each.task not in partial]
         for kind in sorted(apart):
             what = f"{kind}: {tasks[kind]} tasks name it and none has it; it is kept elsewhere"
-            code = next(each.code for other, each in self.lost if other == kind)
-            report.unchecked.append(Finding("", code, what))
+            report.unchecked.append(Finding("", codes[kind], what))
+        report.unchecked += [
+            each for kind, each in self.lost if each.task in partial and kind not in apart
+        ]
 
 
 def unread(task: str, error: OSError) -> Finding:

@@ -41,6 +41,7 @@ _OFFICIAL = re.compile(
     "nginx|node|openjdk|oraclelinux|perl|php|postgres|pypy|python|"
     "r-base|rabbitmq|redis|rockylinux|ruby|rust|sbt|swift|ubuntu"
 )
+_SCRIPT = PurePosixPath(SOLVE).name
 _NAMED = 3  # files in a message
 _SMALL = 64  # bytes: smaller files are equal by chance
 _TELLING, _ENOUGH = 30, 3  # characters of a line, and how many lines of a solution in a text tell
@@ -88,6 +89,10 @@ def _duplicates(tasks: Sequence[HarborTask]) -> Iterator[Finding]:
 
 def _look(task: HarborTask, report: Report, missing: Missing) -> None:
     """What the files of a task show."""
+    if _is_draft(task):
+        what = "no instruction, environment and tests: a task that is not made yet"
+        report.unchecked.append(Finding(task.name, "task.draft", what))
+        return
     faults = [*_structure(task, missing), *_inputs(task, missing), *_solution_told(task)]
     report.defects += [Finding(task.name, code, detail) for code, detail in faults]
     for code, detail, is_here in _images(task):
@@ -125,6 +130,11 @@ def _try(tasks: Sequence[HarborTask], report: Report, trials: int) -> None:
 
 
 Faults = Iterator[tuple[str, str]]
+
+
+def _is_draft(task: HarborTask) -> bool:
+    parts = task.instruction, task.test, task.image, task.docker
+    return not any(parts) and not task.files("environment")
 
 
 def _structure(task: HarborTask, missing: Missing) -> Faults:
@@ -175,16 +185,30 @@ def _inputs(task: HarborTask, missing: Missing) -> Faults:
         for path in matches(base, source):
             inner = [path] if path.is_file() else task.files(str(path.relative_to(task.folder)))
             within |= {file_digest(each) for each in inner if not each.is_symlink()}
-    for part, code in (("solution", "solution.in_inputs"), ("tests", "tests.in_inputs")):
-        held = [
-            str(path.relative_to(task.folder))
-            for path in task.parts(part)
-            if (part == "solution" or _is_run(path, task))
-            and path.stat().st_size >= _SMALL
-            and file_digest(path) in within
-        ]
-        if held:
-            yield code, f"the image holds {', '.join(held[:_NAMED])}"
+    if solved := _solved(task, within):
+        yield "solution.in_inputs", f"the image holds {_named(solved, task)}"
+    tests = [path for path in task.parts("tests") if _is_run(path, task)]
+    if held := [path for path in tests if _is_in(path, within)]:
+        yield "tests.in_inputs", f"the image holds {_named(held, task)}"
+
+
+def _solved(task: HarborTask, within: set[str]) -> list[Path]:
+    """The files of the solution, if the image holds its script or all that is beside it.
+
+    Some of them alone may be files that the agent starts from and the solution leaves as they are.
+    """
+    held = [path for path in task.parts("solution") if _is_in(path, within)]
+    beside = [path for path in task.parts("solution") if path.name != _SCRIPT]
+    has_script = any(path.name == _SCRIPT for path in held)
+    return held if has_script or (beside and len(held) == len(beside)) else []
+
+
+def _is_in(path: Path, within: set[str]) -> bool:
+    return path.stat().st_size >= _SMALL and file_digest(path) in within
+
+
+def _named(paths: Sequence[Path], task: HarborTask) -> str:
+    return ", ".join(str(path.relative_to(task.folder)) for path in paths[:_NAMED])
 
 
 def _lost(task: HarborTask, source: str) -> tuple[str, str] | None:
