@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,9 +13,10 @@ import orjson
 import polars as pl
 
 from data.errors import InputError
+from data.figures import amount
 
 LARGEST_BYTES = 64 << 20
-TRIALS = 120  # tasks that are tried in a sandbox, unless more are wanted
+_TRIALS, _SECONDS = 120, 80.0  # tasks that are tried in a sandbox, unless a number is wanted
 _FROM = 10  # tasks
 _BOM = b"\xef\xbb\xbf"
 Row = Mapping[str, Any]
@@ -45,6 +47,30 @@ class Report:
             "portability": self.portability,
             "not checked": self.unchecked,
         }
+
+
+@dataclass(slots=True)
+class Trials:
+    """How many tasks are tried in a sandbox: so many, or as many as a short run allows."""
+
+    wanted: int | None = None
+    n_tried: int = 0
+    n_left: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def allow(self) -> bool:
+        """May another be tried?"""
+        is_late = self.wanted is None and time.monotonic() - self.began > _SECONDS
+        most = _TRIALS if self.wanted is None else self.wanted
+        may = self.n_tried < most and not is_late
+        self.n_tried += may
+        self.n_left += not may
+        return may
+
+    def left_out(self, code: str) -> list[Finding]:
+        """What is said of those that were not tried."""
+        what = f"{amount(self.n_tried, 'task')} tried, {self.n_left:,} left out (see --trials)"
+        return [Finding("", code, what)] if self.n_left else []
 
 
 @dataclass(slots=True)

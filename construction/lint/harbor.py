@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from construction.lint.findings import (
-    TRIALS,
     Finding,
     Missing,
     Report,
+    Trials,
     repeated,
     unread,
     words_of,
@@ -30,7 +30,6 @@ from construction.lint.harbor_task import (
 from construction.lint.harbor_trial import setting_of, trial
 from data.canonical import digest, file_digest
 from data.errors import InputError
-from data.figures import amount
 
 _ENVIRONMENT = "an environment"
 # Names that a registry knows without an owner; other such names are of images built at home.
@@ -47,9 +46,9 @@ _SMALL = 64  # bytes: smaller files are equal by chance
 _TELLING, _ENOUGH = 30, 3  # characters of a line, and how many lines of a solution in a text tell
 
 
-def lint(folders: Sequence[Path], root: Path, trials: int = TRIALS) -> Report:
+def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
     """The faults of task folders below `root`; tests are tried in a sandbox where they need no
-    image, those of at most `trials` tasks.
+    image, as far as `trials` go.
     """
     report, tasks = Report("tasks of Harbor", len(folders)), list[HarborTask]()
     shared = {name for name, n in Counter(each.name for each in folders).items() if n > 1}
@@ -106,9 +105,8 @@ def _look(task: HarborTask, report: Report, missing: Missing) -> None:
         report.portability.append(Finding(task.name, "task.byte_order_mark", detail))
 
 
-def _try(tasks: Sequence[HarborTask], report: Report, trials: int) -> None:
+def _try(tasks: Sequence[HarborTask], report: Report, trials: Trials) -> None:
     """Trials of the first tasks by the digest of their names."""
-    n_tried = n_left = 0
     for task in sorted(tasks, key=lambda each: digest(each.name)):
         try:
             setting = setting_of(task)
@@ -117,16 +115,11 @@ def _try(tasks: Sequence[HarborTask], report: Report, trials: int) -> None:
             continue
         if isinstance(setting, str):
             report.unchecked.append(Finding(task.name, "oracle", setting))
-        elif n_tried == trials:
-            n_left += 1
-        else:
-            n_tried += 1
+        elif trials.allow():
             tried = trial(setting)
             report.defects += [Finding(task.name, code, detail) for code, detail in tried.defects]
             report.unchecked += [Finding(task.name, "oracle", why) for why in tried.unchecked]
-    if n_left:
-        what = f"{amount(n_tried, 'task')} tried, {n_left:,} left out (--trials)"
-        report.unchecked.append(Finding("", "oracle", what))
+    report.unchecked += trials.left_out("oracle")
 
 
 Faults = Iterator[tuple[str, str]]
@@ -139,9 +132,9 @@ def _is_draft(task: HarborTask) -> bool:
 
 def _structure(task: HarborTask, missing: Missing) -> Faults:
     for place in task.places():
-        if not script(task.folder / place / INSTRUCTION, task.folder).strip():
+        if not script(task.folder / place / INSTRUCTION, task.root).strip():
             yield "instruction.empty", f"no words in {place}{INSTRUCTION}"
-        tests = [script(task.folder / each / TEST, task.folder) for each in (place, "")]
+        tests = [script(task.folder / each / TEST, task.root) for each in (place, "")]
         if not any(map(str.strip, tests)) and not task.has_own_verifier:
             yield "tests.missing", f"no {place}{TEST}"
     compose = any((task.folder / "environment").glob("*compose*.y*ml"))

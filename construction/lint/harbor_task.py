@@ -142,6 +142,7 @@ class HarborTask:
     """
 
     folder: Path
+    root: Path  # of the set
     name: str
     instruction: str
     image: str
@@ -187,6 +188,7 @@ def read_task(folder: Path, root: Path | None = None) -> HarborTask:
     named = [step.get("name") for step in listed if isinstance(step, dict)]
     task = HarborTask(
         folder=folder,
+        root=root or folder,
         name=folder.name,
         instruction="",
         image=image if isinstance(image, str) else "",
@@ -200,16 +202,16 @@ def read_task(folder: Path, root: Path | None = None) -> HarborTask:
     docker = folder / "environment/Dockerfile"
     return replace(
         task,
-        instruction=_joined(task, INSTRUCTION, root or folder),
-        docker=parse(_text(docker, root or folder)) if docker.is_file() else None,
-        test=_joined(task, TEST, root or folder),
-        solve=_joined(task, SOLVE, root or folder),
+        instruction=_joined(task, INSTRUCTION),
+        docker=parse(_text(docker, task.root)) if docker.is_file() else None,
+        test=_joined(task, TEST),
+        solve=_joined(task, SOLVE),
     )
 
 
-def _joined(task: HarborTask, name: str, root: Path) -> str:
+def _joined(task: HarborTask, name: str) -> str:
     places = dict.fromkeys((*task.places(), ""))
-    texts = (script(task.folder / place / name, root) for place in places)
+    texts = (script(task.folder / place / name, task.root) for place in places)
     return "\n".join(filter(None, texts))
 
 

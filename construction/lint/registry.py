@@ -18,7 +18,7 @@ from construction.lint import (
     tau2,
 )
 from construction.lint.claw_eval.reader import document_of
-from construction.lint.findings import TRIALS, Finding, Report, Row, rows_of
+from construction.lint.findings import Finding, Report, Row, Trials, rows_of
 from data.errors import InputError
 from data.figures import amount
 
@@ -58,8 +58,8 @@ _KNOWN = (
 )
 
 
-def lint_path(path: Path, trials: int = TRIALS) -> Report:
-    """The findings about what lies there, in its form; at most `trials` tasks are tried in a
+def lint_path(path: Path, trials: int | None = None) -> Report:
+    """The findings about what lies there, in its form; `trials` is how many tasks are tried in a
     sandbox. Raises InputError for other forms.
     """
     if path.is_dir():
@@ -71,14 +71,14 @@ def lint_path(path: Path, trials: int = TRIALS) -> Report:
     return _file(path)
 
 
-def _folder(root: Path, trials: int) -> Report:
+def _folder(root: Path, trials: int | None) -> Report:
     for name, lint in ((harbor_task.TASK, harbor.lint), ("task.yaml", claw_eval.lint)):
         seen = _holding(root, name)
         if seen.folders:
             if name == "task.yaml" and _is_terminal_bench(seen.folders):
                 actual, todo = "tasks of Terminal-Bench 1", "Turn them into Harbor tasks first."
                 raise InputError(str(root), actual, _KNOWN, todo)
-            report = lint(seen.folders, root, trials)
+            report = lint(seen.folders, root, Trials(trials))
             report.unchecked += seen.passed()
             return report
     seen = _holding(root, _RECORDS)

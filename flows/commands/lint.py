@@ -39,9 +39,13 @@ def lint_command(
         Path | None, typer.Option(help="With --run: folder of the original files [RUN/demo].")
     ] = None,
     trials: Annotated[
-        int,
-        typer.Option(min=0, help="At most so many tasks of others are tried in a sandbox."),
-    ] = 120,
+        int | None,
+        typer.Option(
+            min=0,
+            help="So many tasks of others are tried in a sandbox [120, and those that are begun "
+            "within 80 seconds].",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """List the faults of tasks, what keeps them from running here, and what was not checked.
@@ -78,7 +82,7 @@ def _lines(report: Report) -> list[str]:
     return [*lines, f"{amount(report.tasks, 'task')}: {', '.join(counts)}"]
 
 
-def _linted(path: Path, run: Path | None, files: Path | None, trials: int) -> Report:
+def _linted(path: Path, run: Path | None, files: Path | None, trials: int | None) -> Report:
     from construction.lint.findings import Finding, Report
     from construction.lint.registry import lint_path
     from data.snapshot import layout

@@ -15,10 +15,10 @@ from construction.lint.claw_eval.audit import AuditReason, audit
 from construction.lint.claw_eval.reader import ForeignTask, read_task
 from construction.lint.claw_eval.reader import Missing as Reason
 from construction.lint.findings import (
-    TRIALS,
     Finding,
     Missing,
     Report,
+    Trials,
     repeated,
     unread,
     words_of,
@@ -26,12 +26,11 @@ from construction.lint.findings import (
 from construction.sandbox.box import bubblewrap
 from data.canonical import digest
 from data.errors import InputError
-from data.figures import amount
 
 
-def lint(folders: Sequence[Path], root: Path, trials: int = TRIALS) -> Report:
-    """The faults of task folders below `root`; the graders of at most `trials` of them are
-    attacked, without a judge.
+def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
+    """The faults of task folders below `root`; graders are attacked without a judge, as far as
+    `trials` go.
     """
     report, tasks = Report("tasks of Claw-Eval-Live", len(folders)), list[ForeignTask]()
     for folder in folders:
@@ -51,14 +50,9 @@ def lint(folders: Sequence[Path], root: Path, trials: int = TRIALS) -> Report:
             what = "the prompt holds the reference solution"
             report.defects.append(Finding(task.task_id, "solution.in_instruction", what))
     missing.settle(report)
-    drawn = sorted(tasks, key=lambda each: digest(each.task_id))
-    for task in drawn[:trials]:
-        _attack(task, report)
-    if left := drawn[trials:]:
-        what = (
-            f"{amount(len(tasks) - len(left), 'grader')} tried, {len(left):,} left out (--trials)"
-        )
-        report.unchecked.append(Finding("", "grader", what))
+    for task in sorted(tasks, key=lambda each: digest(each.task_id)):
+        _attack(task, report, trials)
+    report.unchecked += trials.left_out("grader")
     what = "services and a judge are not here: no reference solution was carried out"
     report.unchecked.append(Finding("", "oracle", what))
     return report
@@ -89,13 +83,15 @@ def _kind(name: str) -> str:
     return f"*{path.suffix}" if path.suffix else path.name
 
 
-def _attack(task: ForeignTask, report: Report) -> None:
+def _attack(task: ForeignTask, report: Report, trials: Trials) -> None:
     from construction.grading.programs_box import ProgramNotRun, run_in_box
 
     if not any(gap.missing is Reason.CHECKS for gap in task.gaps):
         return
     if bubblewrap() is None:
         report.unchecked.append(Finding(task.task_id, "grader", "no sandbox here (bubblewrap)"))
+        return
+    if not trials.allow():
         return
     try:
         audited = audit(task, run_in_box)
