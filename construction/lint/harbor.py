@@ -131,12 +131,12 @@ def _is_draft(task: HarborTask) -> bool:
 
 
 def _structure(task: HarborTask, missing: Missing) -> Faults:
-    for place in task.places():
-        if not script(task.folder / place / INSTRUCTION, task.root).strip():
-            yield "instruction.empty", f"no words in {place}{INSTRUCTION}"
-        tests = [script(task.folder / each / TEST, task.root) for each in (place, "")]
+    for folder in task.places():
+        if not script(task.folder / folder / INSTRUCTION, task.root).strip():
+            yield "instruction.empty", f"no words in {folder}{INSTRUCTION}"
+        tests = [script(task.folder / each / TEST, task.root) for each in (folder, "")]
         if not any(map(str.strip, tests)) and not task.has_own_verifier:
-            yield "tests.missing", f"no {place}{TEST}"
+            yield "tests.missing", f"no {folder}{TEST}"
     compose = any((task.folder / "environment").glob("*compose*.y*ml"))
     if task.docker is not None or task.image or compose:
         missing.there.add(_ENVIRONMENT)
@@ -170,8 +170,8 @@ def _inputs(task: HarborTask, missing: Missing) -> Faults:
         base = task.folder if task.image and not is_there else root
         if is_there or _is_there(base, source):
             missing.there.add(source)
-        elif (told := _lost(task, source)) is not None:
-            yield told
+        elif (outside := _lost(task, source)) is not None:
+            yield outside
         else:
             detail = f"environment/{source} is copied into the image and not there"
             missing.lost.append((source, Finding(task.name, "fixture.missing", detail)))

@@ -87,8 +87,8 @@ def _folder(root: Path, trials: int | None) -> Report:
     if reports:
         return _together(reports)
     actual = "no tasks in a form that is known"
-    if found := seen.passed():
-        actual += f" ({found[0].detail})"
+    if passed := seen.passed():
+        actual += f" ({passed[0].detail})"
     raise InputError(str(root), actual, _KNOWN, "Check the path.")
 
 
@@ -101,10 +101,10 @@ class _Seen:
     n_closed: int = 0
 
     def passed(self) -> list[Finding]:
-        told = [(self.n_links, "a link"), (self.n_closed, "not to be read")]
+        counts = [(self.n_links, "a link"), (self.n_closed, "not to be read")]
         return [
             Finding("", "task.passed_by", f"{amount(n, 'folder')} passed by: {what}")
-            for n, what in told
+            for n, what in counts
             if n
         ]
 
@@ -116,8 +116,8 @@ def _holding(root: Path, name: str) -> _Seen:
     def closed(_error: OSError) -> None:
         seen.n_closed += 1
 
-    for place, folders, files in os.walk(root, onerror=closed):
-        here = Path(place)
+    for here_name, folders, files in os.walk(root, onerror=closed):
+        here = Path(here_name)
         if name in files:
             seen.folders.append(here)
         is_end = name in files or len(here.relative_to(root).parts) >= _DEEPEST

@@ -42,7 +42,7 @@ def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
             report.unchecked.append(unread(folder.name, error))
     ids = [(task.task_id, task.task_id) for task in tasks]
     report.defects += repeated(ids, "record.repeated_id", "the id")
-    report.defects += repeated(map(_asked, tasks), "task.duplicate", "the prompt and files")
+    report.defects += repeated(map(_request, tasks), "task.duplicate", "the prompt and files")
     missing = Missing()
     for task in tasks:
         _gaps(task, report, missing)
@@ -58,7 +58,7 @@ def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
     return report
 
 
-def _asked(task: ForeignTask) -> tuple[str, str]:
+def _request(task: ForeignTask) -> tuple[str, str]:
     files = sorted(fixture.sha256 for fixture in task.candidate.fixtures)
     return task.task_id, "\n".join((words_of(task.prompt), *files))
 

@@ -182,7 +182,7 @@ def _fixtures(
     for number, entry in enumerate((*declared, *kept_back)[:_MAX_FIXTURES]):
         name = entry.get("path", "") if isinstance(entry, Mapping) else entry
         relative = PurePosixPath(str(name))
-        if (path := _found(relative, folder, root)) is not None:
+        if (path := _fixture_file(relative, folder, root)) is not None:
             if number >= len(declared):
                 continue
             shown = str(relative).removeprefix(f"{FIXTURES}/")
@@ -200,7 +200,7 @@ def _fixtures(
     return tuple(present), iter(lost)
 
 
-def _found(relative: PurePosixPath, folder: Path, root: Path) -> Path | None:
+def _fixture_file(relative: PurePosixPath, folder: Path, root: Path) -> Path | None:
     """The file of that name in the folder of the task, or from the folder that holds the set."""
     if relative.is_absolute() or ".." in relative.parts:
         return None
