@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from construction.sandbox.resources import Limits
 from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
 
 _LIMITS = Limits(disk_bytes=256 << 20, file_bytes=4 << 20, files=500)
-_SECONDS = 60.0
+_SECONDS, _SLOW = 60.0, 12.0  # of an attempt, and from which it is not repeated for attacks
 _TAKEN = frozenset(
     "usr bin lib lib64 etc proc dev tmp opt work sbin sys run".split()  # noqa: SIM905
 )
@@ -72,10 +73,15 @@ def trial(setting: Setting) -> Tried:
     """What trials show of a task, or why there were none."""
     tried = Tried()
     try:
+        began = time.monotonic()
         oracle = _attempt(setting, "bash /solution/solve.sh", {})
+        is_slow = time.monotonic() - began > _SLOW
         if oracle.reward != 1:
             got = "no reward" if oracle.reward is None else f"reward {oracle.reward:g}"
             tried.unchecked.append(f"the solution got {got} here, without the task's own image")
+            return tried
+        if is_slow:
+            tried.unchecked.append("passed, and too slow for its tests to be attacked")
             return tried
         tried.defects += _attacked(setting, oracle, lambda made: _attempt(setting, "true", made))
         again = _attempt(setting, "bash /solution/solve.sh", {})
