@@ -199,8 +199,8 @@ def test_what_no_task_of_a_set_has_is_kept_elsewhere(
         task(tmp_path / str(number), **files)
     report = lint_path(tmp_path)
     assert codes(report) == set()
-    (told,) = [finding for finding in report.unchecked if finding.code == "fixture.missing"]
-    assert told.detail == "repo/: 10 tasks name it and none has it; it is kept elsewhere"
+    (apart,) = [finding for finding in report.unchecked if finding.code == "fixture.missing"]
+    assert apart.detail == "repo/: 10 tasks name it and none has it; it is kept elsewhere"
     (tmp_path / "0/herds/environment/repo").mkdir()
     assert [f.code for f in lint_path(tmp_path).defects] == ["fixture.missing"] * 9
 
