@@ -25,7 +25,7 @@ from construction.sandbox.resources import Limits
 from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
 
 _LIMITS = Limits(disk_bytes=256 << 20, file_bytes=4 << 20, files=500)
-_SECONDS, _SLOW = 60.0, 12.0  # of an attempt, and from which it is not repeated for attacks
+_SECONDS, _SLOW = 60.0, 30.0  # of an attempt, and from which it is not repeated for attacks
 _TAKEN = frozenset(
     "usr bin lib lib64 etc proc dev tmp opt work sbin sys run".split()  # noqa: SIM905
 )
