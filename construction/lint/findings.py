@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +13,11 @@ import orjson
 import polars as pl
 
 from data.errors import InputError
+from data.figures import amount
 
 LARGEST_BYTES = 64 << 20
+_TRIALS, _SECONDS = 120, 80.0  # tasks that are tried in a sandbox, unless a number is wanted
+_FROM = 10  # tasks
 _BOM = b"\xef\xbb\xbf"
 Row = Mapping[str, Any]
 
@@ -42,6 +47,63 @@ class Report:
             "portability": self.portability,
             "not checked": self.unchecked,
         }
+
+
+@dataclass(slots=True)
+class Trials:
+    """How many tasks are tried in a sandbox: so many, or as many as a short run allows."""
+
+    wanted: int | None = None
+    n_tried: int = 0
+    n_left: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def allow(self) -> bool:
+        """May another be tried?"""
+        is_late = self.wanted is None and time.monotonic() - self.began > _SECONDS
+        most = _TRIALS if self.wanted is None else self.wanted
+        may = self.n_tried < most and not is_late
+        self.n_tried += may
+        self.n_left += not may
+        return may
+
+    def left_out(self, code: str) -> list[Finding]:
+        """What is said of those that were not tried."""
+        what = f"{amount(self.n_tried, 'task')} tried, {self.n_left:,} left out (see --trials)"
+        return [Finding("", code, what)] if self.n_left else []
+
+
+@dataclass(slots=True)
+class Missing:
+    """Files that tasks name: those that are not there, and the kinds of which some are.
+
+    A kind that many tasks name and none has was left out of this copy (videos, repositories that
+    are fetched apart), and no task's author forgot it: that is not checked, and no defect. Nor
+    is what else a task lacks that is known to be incomplete.
+    """
+
+    lost: list[tuple[str, Finding]] = field(default_factory=list)  # kind, finding
+    there: set[str] = field(default_factory=set)
+
+    def settle(self, report: Report) -> None:
+        """Put the findings into the report."""
+        tasks = Counter(kind for kind, _ in {(kind, each.task) for kind, each in self.lost})
+        apart = {kind for kind, n in tasks.items() if n >= _FROM and kind not in self.there}
+        partial = {each.task for kind, each in self.lost if kind in apart}
+        codes = {kind: each.code for kind, each in self.lost}
+        report.defects += [each for _, each in self.lost if each.task not in partial]
+        for kind in sorted(apart):
+            what = f"{kind}: {tasks[kind]} tasks name it and none has it; it is kept elsewhere"
+            report.unchecked.append(Finding("", codes[kind], what))
+        report.unchecked += [
+            each for kind, each in self.lost if each.task in partial and kind not in apart
+        ]
+
+
+def unread(task: str, error: OSError) -> Finding:
+    """A task of which a file cannot be read here."""
+    name = Path(str(error.filename or "")).name
+    return Finding(task, "task.unread", f"{name}: {error.strerror or type(error).__name__}")
 
 
 def repeated(named: Iterable[tuple[str, str]], code: str, what: str) -> Iterator[Finding]:

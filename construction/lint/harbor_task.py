@@ -7,13 +7,15 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from data.errors import InputError
 
 TASK, INSTRUCTION, SOLVE, TEST = "task.toml", "instruction.md", "solution/solve.sh", "tests/test.sh"
 NET = re.compile(r"\b(?:apt-get|apt|curl|wget|uvx?|npm|npx|git clone|pip3? install)\b")
+_BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
+_STEP_NAME = re.compile(r"[\w][\w.-]*")
 _LARGEST, _MOST_FILES = 4 << 20, 2_000
 
 _STEP = re.compile(r"^\s*([A-Za-z]+)\s+(.*)$", re.DOTALL)
@@ -133,15 +135,27 @@ def _is_plain(made: Dockerfile, rest: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HarborTask:
-    """A task folder as it was read; `docker` is None where no Dockerfile is there."""
+    """A task folder as it was read; `docker` is None where no Dockerfile is there.
+
+    A task of several steps has an instruction, tests and a solution in the folder of each; their
+    texts are joined here. `has_bom` says that its settings begin with a byte order mark.
+    """
 
     folder: Path
+    root: Path  # of the set
     name: str
     instruction: str
     image: str
     docker: Dockerfile | None
     test: str
     solve: str
+    steps: tuple[str, ...] = ()
+    has_own_verifier: bool = False  # tests may lie in the image of a verifier
+    has_bom: bool = False
+
+    def places(self) -> tuple[str, ...]:
+        """The folders with an instruction and tests, from the folder of the task."""
+        return tuple(f"steps/{step}/" for step in self.steps) or ("",)
 
     def files(self, part: str) -> list[Path]:
         """The regular files of a part, by name."""
@@ -149,31 +163,70 @@ class HarborTask:
         paths = (path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
         return sorted(path for path, _ in zip(paths, range(_MOST_FILES), strict=False))
 
+    def parts(self, part: str) -> list[Path]:
+        """The files of a part of the task and of its steps."""
+        names = dict.fromkeys((part, *(f"{place}{part}" for place in self.places())))
+        return [path for name in names for path in self.files(name)]
 
-def read_task(folder: Path) -> HarborTask:
-    """Read a folder. Raises InputError for a task.toml that is none."""
+
+def read_task(folder: Path, root: Path | None = None) -> HarborTask:
+    """Read a folder of the set in `root`, out of which no link is followed.
+
+    Raises InputError for a task.toml that is none, OSError for files that cannot be read.
+    """
+    text = _text(folder / TASK, root or folder)
     try:
-        document = tomllib.loads(_text(folder / TASK))
-    except tomllib.TOMLDecodeError as error:
+        document = tomllib.loads(text.removeprefix(_BOM))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(
             str(folder / TASK), f"no TOML ({error})", "the settings of a task", "Correct it."
         ) from None
-    settings = document.get("environment")
+    settings, verifier = document.get("environment"), document.get("verifier")
     image = settings.get("docker_image") if isinstance(settings, dict) else None
-    docker = folder / "environment/Dockerfile"
-    return HarborTask(
+    steps = document.get("steps")
+    listed = steps if isinstance(steps, list) else []
+    named = [step.get("name") for step in listed if isinstance(step, dict)]
+    task = HarborTask(
         folder=folder,
+        root=root or folder,
         name=folder.name,
-        instruction=_text(folder / INSTRUCTION),
+        instruction="",
         image=image if isinstance(image, str) else "",
-        docker=parse(_text(docker)) if docker.is_file() else None,
-        test=_text(folder / TEST),
-        solve=_text(folder / SOLVE),
+        docker=None,
+        test="",
+        solve="",
+        steps=tuple(name for name in named if isinstance(name, str) and _STEP_NAME.fullmatch(name)),
+        has_own_verifier=isinstance(verifier, dict) and "environment" in verifier,
+        has_bom=text.startswith(_BOM),
+    )
+    docker = folder / "environment/Dockerfile"
+    return replace(
+        task,
+        instruction=_joined(task, INSTRUCTION),
+        docker=parse(_text(docker, task.root)) if docker.is_file() else None,
+        test=_joined(task, TEST),
+        solve=_joined(task, SOLVE),
     )
 
 
-def _text(path: Path) -> str:
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+def _joined(task: HarborTask, name: str) -> str:
+    places = dict.fromkeys((*task.places(), ""))
+    texts = (script(task.folder / place / name, task.root) for place in places)
+    return "\n".join(filter(None, texts))
+
+
+def script(path: Path, root: Path) -> str:
+    """The text of a file; of a script also that for Windows."""
+    return _text(path, root) or (
+        _text(path.with_suffix(".bat"), root) if path.suffix == ".sh" else ""
+    )
+
+
+def _text(path: Path, root: Path) -> str:
+    """A text of at most 4 MiB; "" if none is there. Raises OSError."""
+    if not path.is_file() or path.stat().st_size > _LARGEST:
+        return ""
+    if not path.resolve().is_relative_to(root.resolve()):
         return ""
     return path.read_text("utf-8", errors="replace")
 

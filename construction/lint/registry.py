@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,11 @@ from construction.lint import (
     tau2,
 )
 from construction.lint.claw_eval.reader import document_of
-from construction.lint.findings import Report, Row, rows_of
+from construction.lint.findings import Finding, Report, Row, Trials, rows_of
 from data.errors import InputError
+from data.figures import amount
 
-_LEVELS = ("", "*/", "*/*/", "*/*/*/")
+_RECORDS, _DEEPEST = "tasks.json", 6
 _MOST = 20_000  # task folders
 
 
@@ -57,33 +58,98 @@ _KNOWN = (
 )
 
 
-def lint_path(path: Path) -> Report:
-    """The findings about what lies there, in its form. Raises InputError for other forms."""
+def lint_path(path: Path, trials: int | None = None) -> Report:
+    """The findings about what lies there, in its form; `trials` is how many tasks are tried in a
+    sandbox. Raises InputError for other forms.
+    """
     if path.is_dir():
-        return _folder(path)
+        return _folder(path, trials)
     if not path.is_file():
         raise InputError(str(path), "nothing", _KNOWN, "Check the path.")
     if path.name in (harbor_task.TASK, "task.yaml"):
-        return _folder(path.parent)
+        return _folder(path.parent, trials)
     return _file(path)
 
 
-def _folder(root: Path) -> Report:
-    if folders := _holding(root, harbor_task.TASK):
-        return harbor.lint(folders)
-    if folders := _holding(root, "task.yaml"):
-        if _is_terminal_bench(folders):
-            actual, todo = "tasks of Terminal-Bench 1", "Turn them into Harbor tasks first."
-            raise InputError(str(root), actual, _KNOWN, todo)
-        return claw_eval.lint(folders)
-    if (root / "tasks.json").is_file():
-        return _file(root / "tasks.json")
-    raise InputError(str(root), "no tasks in a form that is known", _KNOWN, "Check the path.")
+def _folder(root: Path, trials: int | None) -> Report:
+    for name, lint in ((harbor_task.TASK, harbor.lint), ("task.yaml", claw_eval.lint)):
+        seen = _holding(root, name)
+        if seen.folders:
+            if name == "task.yaml" and _is_terminal_bench(seen.folders):
+                actual, todo = "tasks of Terminal-Bench 1", "Turn them into Harbor tasks first."
+                raise InputError(str(root), actual, _KNOWN, todo)
+            report = lint(seen.folders, root, Trials(trials))
+            report.unchecked += seen.passed()
+            return report
+    seen = _holding(root, _RECORDS)
+    read = [(folder, _records(folder)) for folder in seen.folders]
+    reports = [(folder, report) for folder, report in read if report is not None]
+    if reports:
+        return _together(reports)
+    actual = "no tasks in a form that is known"
+    if passed := seen.passed():
+        actual += f" ({passed[0].detail})"
+    raise InputError(str(root), actual, _KNOWN, "Check the path.")
 
 
-def _holding(root: Path, name: str) -> list[Path]:
-    paths: Iterable[Path] = (path for level in _LEVELS for path in root.glob(f"{level}{name}"))
-    return sorted(path.parent for path in islice(paths, _MOST) if path.is_file())
+@dataclass(slots=True)
+class _Seen:
+    """Folders that have a file of a name, and how many were passed by."""
+
+    folders: list[Path] = field(default_factory=list)
+    n_links: int = 0
+    n_closed: int = 0
+
+    def passed(self) -> list[Finding]:
+        counts = [(self.n_links, "a link"), (self.n_closed, "not to be read")]
+        return [
+            Finding("", "task.passed_by", f"{amount(n, 'folder')} passed by: {what}")
+            for n, what in counts
+            if n
+        ]
+
+
+def _holding(root: Path, name: str) -> _Seen:
+    """Folders with such a file, some levels down; what lies within a task is part of it."""
+    seen = _Seen()
+
+    def closed(_error: OSError) -> None:
+        seen.n_closed += 1
+
+    for here_name, folders, files in os.walk(root, onerror=closed):
+        here = Path(here_name)
+        if name in files:
+            seen.folders.append(here)
+        is_end = name in files or len(here.relative_to(root).parts) >= _DEEPEST
+        kept = [] if is_end else sorted(each for each in folders if not each.startswith("."))
+        seen.n_links += sum(
+            (here / each).is_symlink() and (here / each / name).exists() for each in kept
+        )
+        folders[:] = kept
+        if len(seen.folders) == _MOST:
+            break
+    seen.folders.sort()
+    return seen
+
+
+def _records(folder: Path) -> Report | None:
+    """The findings about a file of records, if its form is known."""
+    try:
+        return _file(folder / _RECORDS)
+    except InputError:
+        return None
+
+
+def _together(reports: Sequence[tuple[Path, Report]]) -> Report:
+    """One report of several files; tasks are named after their folders."""
+    if len(reports) == 1:
+        return reports[0][1]
+    formats = dict.fromkeys(report.format for _, report in reports)
+    whole = Report(", ".join(formats), sum(report.tasks for _, report in reports))
+    for folder, report in reports:
+        for kept, findings in zip(whole.lists().values(), report.lists().values(), strict=True):
+            kept += [replace(each, task=f"{folder.name}/{each.task}") for each in findings]
+    return whole
 
 
 def _is_terminal_bench(folders: Sequence[Path]) -> bool:
@@ -105,8 +171,8 @@ def _file(path: Path) -> Report:
         if objects and 2 * sum(map(form.recognises, objects)) >= len(objects):
             return form.lint(rows, path)
     fields = {str(key) for row in objects for key in row}
-    for field, name, todo in _OTHERS:
-        if field in fields:
+    for other, name, todo in _OTHERS:
+        if other in fields:
             raise InputError(path.name, name, _KNOWN, todo)
     named = ", ".join(sorted(fields)[:8]) or type(rows[0]).__name__
     raise InputError(path.name, f"records with {named[:200]}", _KNOWN, "Check the path.")

@@ -15,6 +15,13 @@ from construction.lint.findings import Finding, Report, Row, repeated, words_of
 from data.canonical import canonical_json
 
 _KEYS = {"id", "user_scenario", "evaluation_criteria"}
+_BASIS = ("DB", "COMMUNICATE")  # where a task states none
+_CHECKED = {
+    "ACTION": "actions",
+    "COMMUNICATE": "communicate_info",
+    "ENV_ASSERTION": "env_assertions",
+    "NL_ASSERTION": "nl_assertions",
+}
 _SOURCES = "src/tau2/domains"
 _LARGEST = 2 << 20
 
@@ -48,10 +55,7 @@ def _scenario(row: Row) -> str:
 
 def _task(name: str, row: Row, tools: Mapping[str, bool]) -> Iterator[Finding]:
     criteria = row["evaluation_criteria"]
-    if not isinstance(criteria, Mapping) or not any(
-        criteria.get(key)
-        for key in ("actions", "communicate_info", "nl_assertions", "env_assertions")
-    ):
+    if not isinstance(criteria, Mapping) or not criteria:
         yield Finding(name, "grader.passed_by_null", "no criterion: whoever does nothing passes")
         return
     actions = [a for a in criteria.get("actions") or () if isinstance(a, Mapping)]
@@ -59,16 +63,19 @@ def _task(name: str, row: Row, tools: Mapping[str, bool]) -> Iterator[Finding]:
         if tools and str(action.get("name")) not in tools:
             yield Finding(name, "action.unknown_tool", f"no tool {action.get('name')}")
     if _is_passed_by_nothing(criteria, actions, tools):
-        what = "graded by the database alone, and no action changes it: whoever does nothing passes"
+        what = (
+            "graded by the database alone, which no expected action changes: whoever changes "
+            "nothing passes"
+        )
         yield Finding(name, "grader.passed_by_null", what)
 
 
 def _is_passed_by_nothing(
     criteria: Mapping[str, object], actions: Sequence[Row], tools: Mapping[str, bool]
 ) -> bool:
-    basis = {str(each) for each in criteria.get("reward_basis") or ()}  # type: ignore[attr-defined]
-    checked = {"COMMUNICATE": "communicate_info", "NL_ASSERTION": "nl_assertions"}
-    idle = {name for name, key in checked.items() if not criteria.get(key)}
+    stated = criteria.get("reward_basis")
+    basis = {str(each) for each in (stated if isinstance(stated, list) else _BASIS)}
+    idle = {name for name, key in _CHECKED.items() if not criteria.get(key)}
     if not basis or not basis <= {"DB"} | idle:
         return False
     return all(tools.get(str(action.get("name"))) is False for action in actions)

@@ -38,6 +38,14 @@ def lint_command(
     files: Annotated[
         Path | None, typer.Option(help="With --run: folder of the original files [RUN/demo].")
     ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="So many tasks of others are tried in a sandbox [120, and those that are begun "
+            "within 80 seconds].",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """List the faults of tasks, what keeps them from running here, and what was not checked.
@@ -45,7 +53,7 @@ def lint_command(
     Exit 1 if there are defects; the other two lists do not count as faults. Our gold is run anew;
     the tests and graders of others are tried and attacked in a sandbox, if they need no image.
     """
-    report = _linted(path, run, files)
+    report = _linted(path, run, files, trials)
     if json:
         print(pretty_json(asdict(report)).decode().rstrip())
     else:
@@ -74,7 +82,7 @@ def _lines(report: Report) -> list[str]:
     return [*lines, f"{amount(report.tasks, 'task')}: {', '.join(counts)}"]
 
 
-def _linted(path: Path, run: Path | None, files: Path | None) -> Report:
+def _linted(path: Path, run: Path | None, files: Path | None, trials: int | None) -> Report:
     from construction.lint.findings import Finding, Report
     from construction.lint.registry import lint_path
     from data.snapshot import layout
@@ -86,7 +94,7 @@ def _linted(path: Path, run: Path | None, files: Path | None) -> Report:
         return _lint_analytics(path)
     if path.is_dir() and (layout.halves(path)[0] / layout.MANIFEST).is_file():
         return _lint_snapshot(path)
-    return lint_path(path)
+    return lint_path(path, trials)
 
 
 def _lint_analytics(path: Path) -> Report:

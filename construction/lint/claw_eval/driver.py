@@ -4,11 +4,13 @@
 
 Graders import the framework that they were written for. Where it is not there, its modules are
 stood in for: any name that is imported is a class that keeps what it is given, and the class that
-graders are derived from has the helpers that published graders call. No judge is there.
+graders are derived from has the helpers that published graders call. Each attempt is scored with a
+judge that gives it nothing, as any judge has to, and by what the grader does without one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -94,6 +96,15 @@ class Helpers(Kept):
         return json.dumps(audit_data or {})
 
 
+class Strict(Kept):
+    """A judge that finds no merit, whatever it is asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *_values, **_fields: Kept(score=0.0, reasoning="", passed=False)
+
+
 class _StandIn(types.ModuleType):
     """A module in which every name is a class of its own."""
 
@@ -143,10 +154,10 @@ def _grader(path: str) -> Any:
     return module.grade
 
 
-def _called(grade: Any, attempt: dict[str, Any]) -> Any:
+def _called(grade: Any, attempt: dict[str, Any], judge: Any) -> Any:
     """Call with what it asks for by name; an argument of another name gets nothing."""
     given = {name: _kept(value) for name, value in attempt.items() if name != "audit_data"}
-    given |= {"audit_data": attempt["audit_data"], "judge": None}
+    given |= {"audit_data": attempt["audit_data"], "judge": judge}
     wanted = inspect.signature(grade).parameters.values()
     named = {
         each.name: given.get(each.name)
@@ -173,7 +184,11 @@ def main() -> None:
     sys.meta_path.append(_StandInFinder())
     out, sys.stdout = sys.stdout, sys.stderr
     attempt = json.load(sys.stdin)
-    json.dump({"score": _score(_called(_grader("grader.py"), attempt))}, out)
+    scores: dict[str, float] = {}
+    for name, judge in (("without_judge", None), ("score", Strict())):
+        with contextlib.suppress(Exception):  # a grader of somebody else's raises what it likes
+            scores[name] = _score(_called(_grader("grader.py"), attempt, judge))
+    json.dump(scores, out)
 
 
 if __name__ == "__main__":

@@ -57,12 +57,14 @@ class ForeignTask:
     gaps: tuple[Gap, ...]
 
 
-def read_task(folder: Path) -> ForeignTask:
-    """Read one folder. Raises InputError naming the file and the field in error."""
+def read_task(folder: Path, root: Path | None = None) -> ForeignTask:
+    """Read one folder of the set in `root`. Raises InputError naming the file and the field in
+    error, OSError for files that cannot be read.
+    """
     document = document_of(folder)
     prompt, language = _prompt(document, folder)
     names = [_name(tool) for tool in _list(document.get("tools"))]
-    fixtures, lost = _fixtures(document, folder)
+    fixtures, lost = _fixtures(document, folder, root or folder)
     services, gaps = _services(document, names)
     environment = document.get("environment")
     limits: Mapping[str, Any] = environment if isinstance(environment, Mapping) else {}
@@ -166,7 +168,7 @@ def _services(document: Mapping[str, Any], tools: list[str]) -> tuple[list[str],
 
 
 def _fixtures(
-    document: Mapping[str, Any], folder: Path
+    document: Mapping[str, Any], folder: Path, root: Path
 ) -> tuple[tuple[Fixture, ...], Iterator[str]]:
     """The input files of the task, and the names of those that are declared and not there.
 
@@ -180,9 +182,7 @@ def _fixtures(
     for number, entry in enumerate((*declared, *kept_back)[:_MAX_FIXTURES]):
         name = entry.get("path", "") if isinstance(entry, Mapping) else entry
         relative = PurePosixPath(str(name))
-        path = folder / relative
-        is_inside = not relative.is_absolute() and ".." not in relative.parts
-        if is_inside and path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+        if (path := _fixture_file(relative, folder, root)) is not None:
             if number >= len(declared):
                 continue
             shown = str(relative).removeprefix(f"{FIXTURES}/")
@@ -198,3 +198,15 @@ def _fixtures(
         else:
             lost.append(str(relative)[:200])
     return tuple(present), iter(lost)
+
+
+def _fixture_file(relative: PurePosixPath, folder: Path, root: Path) -> Path | None:
+    """The file of that name in the folder of the task, or from the folder that holds the set."""
+    if relative.is_absolute() or ".." in relative.parts:
+        return None
+    set_of = root if folder == root else root.parent
+    for base, bound in ((folder, folder), (root, root), (set_of, root)):
+        path = base / relative
+        if path.is_file() and path.resolve().is_relative_to(bound.resolve()):
+            return path
+    return None

@@ -200,6 +200,32 @@ def test_graders_are_attacked_in_a_box(
     assert list(audit(read_task(folder(tmp_path / "bench", grader)), run_in_box).reasons) == reasons
 
 
+FALLS_BACK = """
+def grade(messages, judge=None):
+    if judge is None:
+        return float(bool(messages))
+    return 0.3 + 0.7 * judge.evaluate("a rubric", "a conversation").score
+"""
+
+
+@needs_box
+def test_what_passes_without_a_judge_alone_is_no_defect_of_the_grader(tmp_path: Path) -> None:
+    report = lint_path(folder(tmp_path / "bench", FALLS_BACK))
+    assert not [f for f in report.defects if f.code.startswith("grader")]
+    assert Finding("W07", "grader.passed_without_judge", "null 0.3, talk 0.3, empty_calls 0.3") in (
+        report.portability
+    )
+
+
+def test_files_may_be_named_from_the_folder_of_the_set(tmp_path: Path) -> None:
+    made = folder(
+        tmp_path / "tasks", None, TASK.replace("fixtures/gone", "tasks/W07/fixtures/mails")
+    )
+    (made / "grader.py").touch()
+    lost = [f.detail for f in lint_path(tmp_path / "tasks", trials=0).defects]
+    assert lost == ["../../secret.txt"]
+
+
 @needs_box
 @pytest.mark.parametrize("below", ["", "tasks", "a/b"])
 def test_faults_portability_and_what_was_not_checked_are_told_apart(

@@ -136,21 +136,93 @@ TOLD = "\n".join(
         ({"instruction.md": f"Run:\n{TOLD}\n", "solution__solve.sh": TOLD},
          {"solution.in_instruction"}),
         ({"task.toml": "= no"}, {"task.unreadable"}),
+        # Built on the author's machine, and of no registry: nothing is pulled without a version.
+        ({"environment__Dockerfile": FROM.replace("python:3.12-slim", "herds:latest")}, set()),
+        # A file that the solution leaves as it was is not the answer.
+        ({"solution__herds.csv": HERDS * 9, "environment__herds.csv": HERDS * 9,
+          "solution__fixed.py": TOLD}, set()),
+        ({"solution__fixed.py": TOLD, "environment__fixed.py": TOLD,
+          "environment__Dockerfile": FROM + "COPY fixed.py /app/\n"}, {"solution.in_inputs"}),
+        # The tests' own data is no test; the file that their script runs is.
+        ({"tests__data__0": TOLD, "environment__0": TOLD,
+          "environment__Dockerfile": FROM + "COPY 0 /app/\n"}, set()),
+        ({"tests__test.sh": "pytest /tests/test_herds.py", "tests__test_herds.py": TOLD,
+          "environment__test_herds.py": TOLD,
+          "environment__Dockerfile": FROM + "COPY test_herds.py /app/\n"}, {"tests.in_inputs"}),
+        # An image that is fetched may be built in the folder of the task, not in environment/.
+        ({"environment__Dockerfile": FROM + "COPY tests/. /tests\n", "tests__test.sh": TOLD,
+          "task.toml": '[environment]\ndocker_image = "a.example/x/herds:1"\n'}, set()),
+        ({"environment__Dockerfile": FROM + "COPY notes.md /app/\n", "notes.md": "x"},
+         {"fixture.missing"}),
+        ({"task.toml": "\ufeff[metadata]\n"}, set()),
+        ({"instruction.md": "", "environment__Dockerfile": "", "environment__herds.csv": "",
+          "tests__test.sh": ""}, set()),  # a draft
     ],
 )  # fmt: skip
 def test_what_the_files_show(
     tmp_path: Path, files: dict[str, str], expected: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("construction.lint.harbor.bubblewrap", lambda: None)
+    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
     assert codes(lint_path(task(tmp_path, **files))) == expected
 
 
+STEPS = '[[steps]]\nname = "count"\n[[steps]]\nname = "tell"\n'
+
+
+def test_a_task_of_steps_has_an_instruction_and_tests_in_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
+    parts = {
+        f"steps__{step}__{name}": text
+        for step in ("count", "tell")
+        for name, text in (("instruction.md", step), ("tests__test.sh", STRICT))
+    }
+    whole = {"task.toml": STEPS, "instruction.md": "", "tests__test.sh": "", **parts}
+    made = task(tmp_path, **whole)
+    assert codes(lint_path(made)) == set()
+    (made / "steps/tell/instruction.md").unlink()
+    (made / "steps/count/tests/test.sh").unlink()
+    assert {(f.code, f.detail) for f in lint_path(made).defects} == {
+        ("instruction.empty", "no words in steps/tell/instruction.md"),
+        ("tests.missing", "no steps/count/tests/test.sh"),
+    }
+
+
+def test_what_no_task_of_a_set_has_is_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
+    wants = FROM + "COPY repo/ /app/\n"
+    for number in range(10):
+        files = {"environment__Dockerfile": wants, "instruction.md": f"Count herd {number}."}
+        task(tmp_path / str(number), **files)
+    report = lint_path(tmp_path)
+    assert codes(report) == set()
+    (apart,) = [finding for finding in report.unchecked if finding.code == "fixture.missing"]
+    assert apart.detail == "repo/: 10 tasks name it and none has it; it is kept elsewhere"
+    (tmp_path / "0/herds/environment/repo").mkdir()
+    assert [f.code for f in lint_path(tmp_path).defects] == ["fixture.missing"] * 9
+
+
+@needs_box
+def test_no_more_tasks_are_tried_than_wanted(tmp_path: Path) -> None:
+    for number in range(2):
+        task(tmp_path / str(number), ALWAYS, **{"instruction.md": f"Count herd {number}."})
+    report = lint_path(tmp_path, trials=1)
+    assert [finding.code for finding in report.defects] == ["grader.passed_by_null"]
+    assert [f.detail for f in report.unchecked] == ["1 task tried, 1 left out (see --trials)"]
+
+
 def test_tasks_that_ask_the_same_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("construction.lint.harbor.bubblewrap", lambda: None)
+    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
     task(tmp_path / "set" / "a")
     task(tmp_path / "set" / "b", **{"instruction.md": INSTRUCTION.upper()})
     (finding,) = lint_path(tmp_path).defects
-    assert (finding.code, finding.detail) == ("task.duplicate", "the instruction of herds")
+    assert (finding.code, finding.detail) == (
+        "task.duplicate",
+        "instruction, environment and tests of set/a/herds",
+    )
 
 
 def test_a_dockerfile_is_read_as_far_as_it_is_plain() -> None:

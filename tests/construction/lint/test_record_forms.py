@@ -158,6 +158,19 @@ def test_faults_of_tasks_of_tau2(tmp_path: Path) -> None:
     )
 
 
+def test_a_checkout_of_tau2_is_linted_by_domain(tmp_path: Path) -> None:
+    for name in ("boats", "ferries"):
+        domain = tmp_path / "data/tau2/domains" / name
+        domain.mkdir(parents=True)
+        (domain / "tasks.json").write_text(json.dumps([scenario("none", basis=("ACTION",))]))
+    report = lint_path(tmp_path)
+    assert (report.format, report.tasks) == ("tasks of tau2", 2)
+    assert defects(report) == [
+        ("boats/none", "grader.passed_by_null"),
+        ("ferries/none", "grader.passed_by_null"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("row", "name"),
     [
