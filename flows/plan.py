@@ -142,10 +142,12 @@ def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
             shutil.copytree(private / name, out / "private" / name)
     for part in ("captures", "pseudonymized"):
         stand_in(private / part, out / "private" / part)
-    key = runtime.key_file or private / "release.key"
+    own_key, key = runtime.key_file, private / "release.key"
+    if key.exists():  # a link: a plan leaves no copy of it
+        (out / "private" / key.name).symlink_to(key.resolve())
     changed: dict[str, Any] = {
         "out": out,
-        "key_file": key if key.exists() else None,
+        "key_file": own_key if own_key is not None and own_key.exists() else None,
         "quiet": True,
         "workers": 1,
         "runner": Runner.PROCESSES,

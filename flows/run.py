@@ -15,6 +15,7 @@ from data import stages
 from data.atomic import private_dir
 from data.builds import code_version
 from data.canonical import digest, keyed_digest
+from data.demo.generate import is_untouched
 from data.errors import BenchmintError, ReleaseError
 from data.randomness import drop_demo_key, release_key
 from data.run_store import RunStore
@@ -136,9 +137,14 @@ def open_run(recipe: Recipe, runtime: Runtime) -> Run:
 
 
 def _key_of(recipe: Recipe, runtime: Runtime, private: Path) -> bytes:
-    """The release key; the demo's is published, and what is built after it gets another."""
+    """The release key; the demo's is published, and what is built after it gets another.
+
+    A demo in which somebody put or changed a file is none: the file may be private, as are the
+    values that an owner lists.
+    """
     demo, material = demo_folder(recipe, runtime), runtime.material
     is_demo = bool(material) and all(path.is_relative_to(demo) for path in material)
+    is_demo = is_demo and runtime.private_values is None and is_untouched(demo)
     if runtime.key_file is not None:
         return release_key(runtime.key_file, demo=is_demo)
     path = private / "release.key"

@@ -19,6 +19,7 @@ from data.demo.generate import (
     TABLES,
     TRIPWIRES,
     generate,
+    is_untouched,
 )
 from data.errors import ConfigError, InputError, require_extra
 from data.snapshot.release import PrivacyStamp
@@ -160,7 +161,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     """Recipe and runtime with their input, and what may be said about its privacy.
 
     Without sessions and statements the demo workspace is generated once, and its own configuration
-    applies wherever the recipe says nothing.
+    applies wherever the recipe says nothing. A demo that somebody changed is material like other.
     """
     runtime = with_snapshots(recipe, runtime)
     require_input(runtime)
@@ -187,9 +188,10 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
         "environment": demo / ENVIRONMENT / DECLARATION,
         "tripwires": runtime.tripwires or demo / TRIPWIRES,
     }
-    layered = recipe_over(demo / CONFIG, recipe)
-    layered, runtime = _judged_as_recorded(layered, runtime.model_copy(update=paths))
-    return layered, runtime, PrivacyStamp.GENERATED
+    layered, runtime = recipe_over(demo / CONFIG, recipe), runtime.model_copy(update=paths)
+    if not is_untouched(demo):  # what somebody put in was not generated, and nothing was said of it
+        return layered, runtime, PrivacyStamp.MASKED
+    return *_judged_as_recorded(layered, runtime), PrivacyStamp.GENERATED
 
 
 def _judged_as_recorded(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime]:

@@ -44,7 +44,7 @@ _FORMAL_PARAMETERS = frozenset(
 )  # fmt: skip
 _FORMS = {"text/html": "x.html", "text/csv": "x.csv", "text/plain": "x.txt"}
 _HEAD = 4_000  # bytes in which the line ends of a message show
-_MAX_PARTS = 1_000
+_MAX_PARTS, _MAX_PARAMETERS = 1_000, 100
 
 
 def rewrite_mail(visitor: Visitor, data: bytes) -> bytes:
@@ -223,7 +223,10 @@ def _mask_name(visitor: Visitor, where: str, part: Message, header: str, paramet
 
 def _mask_parameters(visitor: Visitor, where: str, part: Message, header: str) -> None:
     """Mask parameters that a program or a person made up; a boundary is a name of its own."""
-    for parameter, value in (part.get_params(header=header) or [])[1:]:
+    parameters = (part.get_params(header=header) or [])[1:]
+    if len(parameters) > _MAX_PARAMETERS:  # each change reads all of them anew
+        raise Refused(Refusal.TOO_LARGE)
+    for parameter, value in parameters:
         if parameter.lower() in _FORMAL_PARAMETERS or not isinstance(value, str):
             continue
         is_boundary = parameter.lower() == "boundary"

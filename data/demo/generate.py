@@ -6,6 +6,7 @@ block, or another seed, is a copy of it with other session ids and other people.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tomllib
@@ -18,6 +19,7 @@ from typing import Any
 
 import orjson
 
+from data.canonical import digest, file_digest
 from data.demo.hostile_files import write_hostile_files
 from data.errors import InputError
 from data.randomness import keyed_hash
@@ -29,6 +31,7 @@ RECORDED_MODEL = "recorded-2026-11"
 COOPERATIVES = _HERE / "cooperatives"  # files without a declaration
 CONFIG, STATEMENTS, ENVIRONMENT, TABLES = "benchmint.toml", "statements", "environment", "tables"
 DECLARATION, TRIPWIRES, TRUTH = "environment.toml", "tripwires.txt", "truth.json"
+SUM = "sum.sha256"  # of all that was written, so that what is put in later is seen
 SEED, BLOCK = 7, 60
 MAX_SESSIONS = 300_000  # 5,000 blocks; 64 first names and 96 last names make 6,144 people
 _INBOUND = "media/inbound"  # where a chat gateway stores what it receives
@@ -81,6 +84,27 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
     return summary
 
 
+def is_untouched(folder: Path) -> bool:
+    """Whether a demo workspace is as it was written: nothing changed, added, linked or removed."""
+    try:
+        return (folder / SUM).read_bytes().strip() == _sum_of(folder).encode()
+    except OSError:
+        return False
+
+
+def _sum_of(folder: Path) -> str:
+    entries: list[list[str]] = []
+    for path in folder.rglob("*"):
+        name = os.fsencode(path.relative_to(folder)).hex()
+        if path.is_symlink():
+            entries.append([name, "link", os.fsencode(path.readlink()).hex()])
+        elif path.is_file() and path != folder / SUM:
+            entries.append([name, "file", file_digest(path)])
+        elif not path.is_dir() and path != folder / SUM:
+            entries.append([name, "other", ""])
+    return digest(sorted(entries))
+
+
 def copy_frozen(source: Path, target: Path) -> int:
     """Copy a frozen folder into `target`; returns the number of files."""
     files = sorted(path for path in source.rglob("*") if path.is_file())
@@ -121,6 +145,7 @@ def _write(part: Path, size: int, seed: int, bytes_target: int | None) -> DemoSu
         config = config.replace(_LEAST_SHARE, "")
     (part / CONFIG).write_text(config, encoding="utf-8")
     plants = truth.write(part, seed, size)
+    (part / SUM).write_text(f"{_sum_of(part)}\n", encoding="ascii")
     return DemoSummary(
         truth.n_sessions, len(truth.files), truth.n_instances, n_fixtures, n_bytes, plants
     )

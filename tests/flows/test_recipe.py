@@ -17,6 +17,7 @@ from data.errors import ConfigError, InputError
 from data.randomness import DEMO_KEY, release_key
 from data.snapshot.config import DEMO_DATE, DEMO_NAME, DemoConfig
 from data.snapshot.release import PrivacyStamp
+from flows.plan import aside
 from flows.recipe import Recipe, Runtime, Settings, load_settings
 from flows.run import open_run
 from flows.source import with_source
@@ -68,6 +69,45 @@ def test_the_demo_alone_has_the_published_key(tmp_path: Path) -> None:
     own = open_run(Recipe(), Runtime(out=tmp_path)).key  # the same output, other material
     assert own == release_key(key) != DEMO_KEY
     assert open_run(*demo[:2]).key == own
+
+
+@pytest.mark.parametrize("change", ["added", "changed", "linked", "removed", "elsewhere"])
+def test_a_demo_that_somebody_changed_is_none(tmp_path: Path, change: str) -> None:
+    recipe, runtime = Recipe(demo=DemoConfig(size=1)), Runtime(out=tmp_path / "out")
+    open_run(*with_source(recipe, runtime)[:2])
+    demo, mine = tmp_path / "out" / "demo-1-7", tmp_path / "mine.csv"
+    mine.write_text("name,salary\nnobody,1\n")
+    if change == "added":
+        (demo / "files" / "mine.csv").write_bytes(mine.read_bytes())
+    elif change == "changed":
+        (demo / "tripwires.txt").write_text("another\n")
+    elif change == "linked":
+        (demo / "files" / "mine.csv").symlink_to(mine)
+    elif change == "removed":
+        (demo / "truth.json").unlink()
+    else:
+        demo.replace(tmp_path / "mine")
+        (tmp_path / "mine" / "files" / "mine.csv").write_bytes(mine.read_bytes())
+        demo.symlink_to(tmp_path / "mine")
+    given = with_source(recipe, runtime)
+    assert given[2] is PrivacyStamp.MASKED
+    assert given[0].judging.model.name == ""
+    assert open_run(*given[:2]).key != DEMO_KEY
+
+
+def test_a_plan_for_other_material_passes_by_the_key_of_the_demo(tmp_path: Path) -> None:
+    runtime = Runtime(out=tmp_path / "out")
+    open_run(*with_source(Recipe(demo=DemoConfig(size=1)), runtime)[:2])
+    (tmp_path / "scratch").mkdir()
+    given = aside(Recipe(), runtime, tmp_path / "scratch" / "out")
+    assert open_run(Recipe(), given).key != DEMO_KEY
+    assert release_key(tmp_path / "out" / "private" / "release.key", demo=True) == DEMO_KEY
+
+
+def test_values_that_an_owner_lists_are_not_hidden_by_the_key_of_the_demo(tmp_path: Path) -> None:
+    recipe, runtime, _ = with_source(Recipe(demo=DemoConfig(size=1)), Runtime(out=tmp_path))
+    given = runtime.model_copy(update={"private_values": tmp_path / "values.txt"})
+    assert open_run(recipe, given).key != DEMO_KEY
 
 
 @pytest.mark.parametrize("beside", ["sessions", "files", "tables"])

@@ -228,6 +228,7 @@ def _decoded_value(value: str) -> tuple[str, list[int], list[int]] | None:
 
 
 _PIECE = 50_000  # characters, from which a text is cut at the next line
+_OVERLAP = 2_000  # characters, where there is no next line
 _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/=_-])(?:[A-Za-z0-9+/]{4}){6,}[A-Za-z0-9+/]{0,4}={0,2}(?![\w+/=-])"
 )
@@ -250,11 +251,14 @@ def plain_edits(
 ) -> list[Edit]:
     """Edits of a text in prose, code or logs; for `label`, `accepts` and `fixed` see `Piece`."""
     edits: list[Edit] = []
-    for start, part in _parts(text):
+    done = 0
+    for start, part, end in _parts(text):
         piece = labelled(label, part, accepts)
         if fixed:
             piece = replace(piece, fixed=_within(fixed, start, start + len(part)))
-        edits = joined(edits, shifted(visit.look(piece), start))
+        own = [edit for edit in shifted(visit.look(piece), start) if done <= edit.start < end]
+        edits += own
+        done = max(end, own[-1].end if own else 0)
     edits = joined(edits, _percent_edits(text, visit))
     edits = joined(edits, _parameter_edits(text, visit), first=True)
     edits = joined(edits, _escape_edits(text, visit), first=True)
@@ -286,23 +290,30 @@ def joined(edits: Sequence[Edit], more: Iterable[Edit], *, first: bool = False) 
     return sorted([*taken, *free])
 
 
-def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """Pieces of a text with their offsets, without the pictures and fonts that stand in it."""
+def _parts(text: str) -> Iterator[tuple[int, str, int]]:
+    """Pieces of a text with their offsets, without the pictures and fonts that stand in it.
+
+    What begins before the last number is the piece's own, else the next one's.
+    """
     done = 0
     for blob in _PICTURE.finditer(text) if len(text) > _SHORTEST_PICTURE else ():
-        yield from ((done + start, part) for start, part in _cut(text[done : blob.start()]))
+        yield from _cut(text, done, blob.start())
         done = blob.end()
-    yield from ((done + start, part) for start, part in _cut(text[done:]))
+    yield from _cut(text, done, len(text))
 
 
-def _cut(text: str) -> Iterator[tuple[int, str]]:
-    start = 0
-    while len(text) - start > _PIECE:
-        end = text.find("\n", start + _PIECE) + 1 or len(text)
-        end = min(end, start + 2 * _PIECE)
-        yield start, text[start:end]
-        start = end
-    yield start, text[start:]
+def _cut(text: str, start: int, stop: int) -> Iterator[tuple[int, str, int]]:
+    """The pieces up to `stop`; those of a long line overlap, so that one of two shows a value."""
+    while stop - start > _PIECE:
+        end = text.find("\n", start + _PIECE, stop) + 1 or stop
+        if end <= start + 2 * _PIECE:
+            yield start, text[start:end], end
+            start = end
+        else:
+            end = start + 2 * _PIECE
+            yield start, text[start:end], end - _OVERLAP // 2
+            start = end - _OVERLAP
+    yield start, text[start:stop], stop
 
 
 def _within(spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[tuple[int, int], ...]:

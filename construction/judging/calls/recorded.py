@@ -11,22 +11,25 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
-import orjson
+from pydantic import TypeAdapter
 
-from construction.judging.calls.contracts import Usage
-from construction.judging.calls.replies import Reply
+from construction.judging.calls.replies import TRIES
 from construction.judging.calls.store import Store, Stored
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json
 from data.errors import InputError
 
 _MOST_BYTES = 1 << 30  # of the lines, before a file is refused as a bomb
+_LONGEST = 1 << 24  # bytes of a line
+_MOST_TOKENS = 1 << 53
+_STORED = TypeAdapter(Stored)
 
 
 def write_recorded(store: Path, path: Path) -> int:
@@ -40,22 +43,40 @@ def write_recorded(store: Path, path: Path) -> int:
 
 def read_recorded(path: Path) -> Iterator[Stored]:
     """The replies of a file. Raises InputError for what `write_recorded` does not write."""
+    known: set[tuple[str, int]] = set()
+    left = _MOST_BYTES
     try:
         with gzip.open(path) as file:
-            content = file.read(_MOST_BYTES + 1)
+            for number in itertools.count(1):
+                line = file.readline(_LONGEST + 1)
+                left -= len(line)
+                if not line:
+                    break
+                if left < 0 or len(line) > _LONGEST:
+                    most = _MOST_BYTES if left < 0 else _LONGEST
+                    raise _unreadable(path, f"more than {most:,} bytes", number)
+                one = _stored(line)
+                if one is None or (one.key, one.turn) in known:
+                    found = "a second reply" if one else f"text, {len(line)} bytes"
+                    raise _unreadable(path, found, number)
+                known.add((one.key, one.turn))
+                yield one
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, type(error).__name__) from None
-    if len(content) > _MOST_BYTES:
-        raise _unreadable(path, f"more than {_MOST_BYTES:,} bytes")
-    for number, line in enumerate(content.splitlines(), start=1):
-        try:
-            fields = orjson.loads(line)
-            reply = fields["reply"]
-            reply["usage"] = Usage(**reply["usage"])
-            reply["left_out"] = tuple(reply["left_out"])
-            yield Stored(fields["key"], fields["turn"], Reply(**reply))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise _unreadable(path, f"text, {len(line)} bytes", number) from None
+    if not known and not path.stat().st_size:
+        raise _unreadable(path, "an empty file")
+
+
+def _stored(line: bytes) -> Stored | None:
+    """The reply of a line, if it is one that a store can hold."""
+    try:
+        one = _STORED.validate_json(line, strict=True)
+    except ValueError:
+        return None
+    usage = one.reply.usage
+    numbers = (usage.prompt_tokens, usage.completion_tokens)
+    is_kept = one.turn in range(TRIES) and all(0 <= number < _MOST_TOKENS for number in numbers)
+    return one if is_kept else None
 
 
 def add_recorded(store: Path, path: Path) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, document_of
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
 from construction.sessions.readers.turns import block_text, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
@@ -47,9 +47,9 @@ def _add(talk: Talk, entry: Record) -> None:
     elif role != "assistant":
         pieces.add(talk, role, pieces.of(talk, content))
     else:
-        states = {state.get("toolCallId"): state for state in _states(entry)}
+        states = {kind_of(state, "toolCallId"): state for state in _states(entry)}
         calls = dicts(message.get("toolCalls")) or [inner(s, "toolCall") for s in states.values()]
-        made = [_call(call, states.get(call.get("id"), {})) for call in calls]
+        made = [_call(call, states.get(kind_of(call, "id"), {})) for call in calls]
         thought = first_text(inner(entry, "reasoning"), "text")
         before = [pieces.Thought(thought)] if thought else []
         pieces.add(talk, role, [*before, *pieces.of(talk, content), *made])

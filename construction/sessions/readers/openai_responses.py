@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
+from hashlib import blake2b
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
@@ -38,7 +40,7 @@ def fits(sample: Sample) -> bool:
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The sessions of a file: responses that continue one another are one session."""
-    chains: list[_Chain] = []
+    chains = _Chains()
     loose = Talk(source, SourceFormat.OPENAI_RESPONSES)
     issues: list[ReadIssue] = []
     for line, record in objects(source, issues):
@@ -48,10 +50,10 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         else:
             add_item(loose, record, line, None)
     yield from issues
-    if loose.drafts or not chains:
+    if loose.drafts or not chains.all:
         yield from loose.session()
-    for number, chain in enumerate(chains, start=1):
-        name = chain.first if len(chains) == 1 else f"{chain.first}-{number}"
+    for number, chain in enumerate(chains.all, start=1):
+        name = chain.first if len(chains.all) == 1 else f"{chain.first}-{number}"
         yield from chain.talk.session(name)
 
 
@@ -63,12 +65,43 @@ class _Chain:
         self.first = first
         self.ids: set[str] = set()
         self.known: list[str] = []
+        self.state = b""  # a digest of the items so far
 
-    def continues(self, items: list[Record], previous: str | None) -> bool:
-        if previous is not None and previous in self.ids:
-            return True
-        keys = list(map(_key, items[: len(self.known)]))
-        return bool(self.known) and keys == self.known
+
+class _Chains:
+    """The chains of a file, in order, found by the ids of their responses or by their items."""
+
+    def __init__(self) -> None:
+        self.all: list[_Chain] = []
+        self._by_id: dict[str, int] = {}
+        self._by_state: dict[bytes, list[int]] = {}  # heaps; a chain that went on is in an old one
+
+    def continued(self, keys: list[str], previous: str | None) -> int | None:
+        """The number of the first chain that the items, or an id, continue; None if none is."""
+        found = [self._by_id[previous]] if previous in self._by_id else []
+        for state in _states(b"", keys):
+            heap = self._by_state.get(state, [])
+            while heap and self.all[heap[0]].state != state:
+                heapq.heappop(heap)
+            found += heap[:1]
+        return min(found, default=None)
+
+    def go_on(self, number: int, added: list[str], own: str) -> None:
+        """Add the items of a response with this id to a chain."""
+        chain = self.all[number]
+        chain.known += added
+        chain.ids.add(own)
+        self._by_id[own] = min(number, self._by_id.get(own, number))
+        *_, chain.state = (chain.state, *_states(chain.state, added))
+        if added:
+            heapq.heappush(self._by_state.setdefault(chain.state, []), number)
+
+
+def _states(state: bytes, keys: list[str]) -> Iterator[bytes]:
+    """The digest of all items up to each one."""
+    for key in keys:
+        state = blake2b(state + key.encode("utf-8", "surrogatepass")).digest()
+        yield state
 
 
 def _key(item: Record) -> str:
@@ -90,29 +123,31 @@ def _response(record: object) -> Record | None:
 
 
 def _add_response(
-    source: SourceFile, chains: list[_Chain], response: Record, record: Record, line: int
+    source: SourceFile, chains: _Chains, response: Record, record: Record, line: int
 ) -> None:
     given = response.get("input", inner(record, "request").get("input", record.get("input")))
     items = [{"role": "user", "content": given}] if isinstance(given, str) else dicts(given)
     previous = first_text(response, "previous_response_id")
-    chain = next((one for one in chains if one.continues(items, previous)), None)
-    own = first_text(response, "id") or f"response-{len(chains) + 1}"
-    if chain is None:
-        chain = _Chain(source, own)
-        chains.append(chain)
+    keys = list(map(_key, items))
+    number = chains.continued(keys, previous)
+    own = first_text(response, "id") or f"response-{len(chains.all) + 1}"
+    if number is None:
+        number, chain = len(chains.all), _Chain(source, own)
+        chains.all.append(chain)
         instructions = response.get("instructions")
         if isinstance(instructions, str) and instructions:
             chain.talk.system(instructions, line)
-    elif previous not in chain.ids or list(map(_key, items[: len(chain.known)])) == chain.known:
-        items = items[len(chain.known) :]
+    else:
+        chain = chains.all[number]
+        if previous not in chain.ids or keys[: len(chain.known)] == chain.known:
+            items = items[len(chain.known) :]
     at = epoch_seconds(response.get("created_at"))
     output = dicts(response.get("output"))
     for item in (*items, *output):
         add_item(chain.talk, item, line, at, model=response.get("model"))
     # Reasoning need not be sent again.
     added = [_key(item) for item in (*items, *output) if kind_of(item) != "reasoning"]
-    chain.known += added
-    chain.ids.add(own)
+    chains.go_on(number, added, own)
 
 
 def add_item(talk: Talk, item: Record, line: int, at: float | None, model: object = None) -> None:

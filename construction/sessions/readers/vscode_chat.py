@@ -202,32 +202,45 @@ def _ids(shown: list[Record], known: dict[str, Record]) -> list[str]:
     ids = [_own_id(part.get("toolCallId")) for part in shown]
     if len(shown) == len(known) and not known.keys() & set(ids):
         return list(known)
-    free = [call_id for call_id in known if call_id not in ids]
+    given = set(ids)
+    free: dict[str, deque[str]] = {}  # the calls of each tool that have no place yet, in order
+    for call_id, call in known.items():
+        if call_id not in given:
+            free.setdefault(_tool(call.get("name")), deque()).append(call_id)
+    places = {call_id: place for place, call_id in enumerate(known)}
     for number, part in enumerate(shown):
         if ids[number] in known or part.get("subAgentInvocationId"):
             continue
         tool = _tool(part.get("toolId") or part.get("toolName"))
-        names = {call_id: _tool(known[call_id].get("name")) for call_id in free}
-        same = next((own for own, name in names.items() if name == tool), None) or next(
-            (own for own, name in names.items() if name and tool.startswith(name)), None
-        )  # `copilot_listDirectory` is `list_dir`
-        if same is not None:
-            free.remove(same)
-            ids[number] = same
+        name = tool if tool in free else _beginning_of(tool, free, places)
+        if name is not None:
+            ids[number] = free[name].popleft()
+            if not free[name]:
+                del free[name]
     _pair_by_place(ids, shown, list(known))
     return ids
 
 
+def _beginning_of(tool: str, free: dict[str, deque[str]], places: dict[str, int]) -> str | None:
+    """The tool, of those with free calls, whose name begins this one: `copilot_listDirectory` is
+    `list_dir`. Of several the one whose call comes first."""
+    lengths = {len(name) for name in free if name}
+    names = [tool[:length] for length in lengths if tool[:length] in free]
+    return min(names, key=lambda name: places[free[name][0]], default=None)
+
+
 def _pair_by_place(ids: list[str], shown: list[Record], known: list[str]) -> None:
     """Give a shown call whose name the rounds spell otherwise the call between its neighbours."""
+    places = {own: place for place, own in enumerate(known)}
+    ends, end = [0] * len(ids), len(known)
+    for number in range(len(ids) - 1, -1, -1):
+        ends[number] = end = places.get(ids[number], end)
+    at = 0
     for number, part in enumerate(shown):
-        if ids[number] in known or part.get("subAgentInvocationId"):
-            continue
-        before = [known.index(own) for own in ids[:number] if own in known]
-        after = [known.index(own) for own in ids[number:] if own in known]
-        at = before[-1] + 1 if before else 0
-        if at < (after[0] if after else len(known)):
+        is_open = ids[number] not in places and not part.get("subAgentInvocationId")
+        if is_open and at < ends[number]:
             ids[number] = known[at]
+        at = places.get(ids[number], at - 1) + 1
 
 
 def _tool(name: object) -> str:

@@ -9,6 +9,7 @@ from email.message import Message
 
 import pytest
 
+from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
 from anonymization.levels import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Mode
@@ -93,3 +94,10 @@ def test_a_queue_id_stays_in_the_name_of_its_message(detector: TextDetector) -> 
     log = "postfix/cleanup[9]: 4F17A2C0: message-id=<20190304100000.4F17A2C0@box3.localdomain>\n"
     (new,) = Masker(detector, b"m" * 32, Mode.SURROGATE, "s").mask_texts([log])
     assert ".4F17A2C0@" in new and "4F17A2C0: " in new and "20190304100000" not in new
+
+
+def test_a_header_of_endless_parameters_is_refused(detector: TextDetector) -> None:
+    parameters = b"".join(b"; p%d=mirela@tolnava.org" % number for number in range(200))
+    data = HEAD + b"Content-Type: text/plain" + parameters + b"\n\nhello\n"
+    result = mask_bytes(data, "x.eml", Masker(detector, b"m" * 32, Mode.SURROGATE, "mails"))
+    assert result.report.refusal is Refusal.TOO_LARGE

@@ -128,3 +128,14 @@ def test_a_changed_masked_text_is_refused() -> None:
     other = mask_text(b'{"t":"Ulrich Vandermeer"}', "session.jsonl", masker())
     with pytest.raises(VaultRefused):
         restore(masked.data, other.document, NOWHERE)
+
+
+@pytest.mark.parametrize("before", range(99_980, 100_001, 4))
+def test_a_value_where_a_long_line_is_cut_is_found_and_comes_back(before: int) -> None:
+    value = "m.thornquist@quillfeather.com"
+    filled = "x " * (before // 2)
+    data = f"{filled}{value}{' x' * 30_000}".encode()
+    masked = mask_text(data, "a.txt", masker())
+    assert value.encode() not in masked.data
+    assert masked.data.count(b"@") == 1 and len(masked.data.split()) == len(data.split())
+    assert restore(masked.data, masked.document, NOWHERE) == data

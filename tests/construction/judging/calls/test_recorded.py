@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from construction.judging.calls.contracts import Usage
 from construction.judging.calls.recorded import add_recorded, read_recorded, write_recorded
 from construction.judging.calls.replies import Reply
 from construction.judging.calls.store import Store, Stored
+from data.demo.generate import REPLIES as DEMO_REPLIES
 from data.errors import InputError
 
 REPLIES = [
@@ -52,7 +55,7 @@ def test_what_a_store_has_already_stays(tmp_path: Path) -> None:
     ("lines", "cut", "where"),
     [
         (None, 0, "replies.gz"),
-        ('{"key": "a"}', 9, "replies.gz"),
+        ('{"key": "a"}', 9, "replies.gz:1"),
         ('{"key": "a", "turn": 0, "reply": "text"}', 0, "replies.gz:1"),
         ("[]", 0, "replies.gz:1"),
     ],
@@ -67,3 +70,52 @@ def test_another_file_is_refused_with_its_line(
     with pytest.raises(InputError, match="expected recorded replies") as raised:
         list(read_recorded(file))
     assert f"{where}: found" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("turn",), "0"),
+        (("turn",), 2),
+        (("turn",), 2**70),
+        (("key",), ["a"]),
+        (("reply", "text"), None),
+        (("reply", "left_out"), [1]),
+        (("reply", "usage", "prompt_tokens"), 2**64),
+        (("reply", "usage", "prompt_tokens"), -1),
+    ],
+)
+def test_values_that_no_store_holds_are_refused(
+    tmp_path: Path, where: tuple[str, ...], value: object
+) -> None:
+    usage = {"prompt_tokens": 1, "completion_tokens": 1}
+    reply = {"text": "{}", "finish": "", "refused": False, "model": "m", "usage": usage}
+    line: dict[str, Any] = {"key": "a", "turn": 0, "reply": reply | {"left_out": []}}
+    held = line
+    for name in where[:-1]:
+        held = held[name]
+    held[where[-1]] = value
+    file = tmp_path / "replies.gz"
+    file.write_bytes(gzip.compress(json.dumps(line).encode()))
+    with pytest.raises(InputError, match=r"replies.gz:1: found text"):
+        add_recorded(tmp_path / "store", file)
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_empty_file_a_bomb_and_two_replies_to_one_question_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "replies.gz"
+    write_recorded(store_of(tmp_path / "a", REPLIES), file)
+    twice = gzip.decompress(file.read_bytes()) * 2
+    for content, found in {
+        b"": "an empty file",
+        file.read_bytes()[:-9]: "EOFError",
+        gzip.compress(bytes(20_000_000), 1): "more than 16,777,216 bytes",
+        gzip.compress(twice): "a second reply",
+    }.items():
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=f"found {found}"):
+            list(read_recorded(file))
+
+
+def test_the_replies_of_the_demo_are_read() -> None:
+    assert len(list(read_recorded(DEMO_REPLIES))) > 200

@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.sessions.packaging.export_atif import to_atif
-from construction.sessions.readers import atif, claude_code, codex, source
+from construction.sessions.readers import (
+    atif,
+    claude_code,
+    codex,
+    continue_dev,
+    openai_responses,
+    source,
+    vscode_chat,
+)
 from construction.sessions.readers.source import SourceFile
 from data.contracts import Attachment, ReadIssue, Session, ToolCall
 from tests.construction.sessions.readers.written import Reader, lines, session
@@ -146,6 +154,48 @@ def test_long_texts_take_time_in_proportion(tmp_path: Path, text: str) -> None:
     session(claude_code.read, claude)
     session(codex.read, rollout)
     assert time.process_time() - begun < 2
+
+
+def test_many_responses_that_continue_nothing(tmp_path: Path) -> None:
+    row = {
+        "object": "response",
+        "input": [{"role": "user", "content": "x"}],
+        "output": [{"type": "message", "role": "assistant", "content": "y"}],
+    }
+    begun = time.process_time()
+    read = list(openai_responses.read(lines(tmp_path, [row] * 4_000)))
+    assert time.process_time() - begun < 5
+    assert len(read) == 4_000
+
+
+def test_a_response_of_a_window_with_many_calls(tmp_path: Path) -> None:
+    count = 6_000
+    shown = [{"kind": "toolInvocationSerialized", "toolCallId": f"w{n}"} for n in range(count)]
+    made = [{"id": f"k{n}", "name": f"tool{n}", "arguments": "{}"} for n in range(count - 1)]
+    request = {
+        "message": {"text": "x"},
+        "response": shown,
+        "result": {"metadata": {"toolCallRounds": [{"toolCalls": made}]}},
+    }
+    chat = {"responderUsername": "r", "requests": [request]}
+    begun = time.process_time()
+    parsed = session(vscode_chat.read, lines(tmp_path, [chat]))
+    assert time.process_time() - begun < 5
+    assert len(parsed.turns[1].tool_calls) == count
+
+
+@pytest.mark.parametrize("own", [["c"], {}, 1])
+def test_ids_of_calls_that_are_no_texts(tmp_path: Path, own: object) -> None:
+    call = {"id": own, "function": {"name": "read", "arguments": "{}"}}
+    history = [
+        {"message": {"role": "user", "content": "x"}},
+        {
+            "message": {"role": "assistant", "content": "y", "toolCalls": [call]},
+            "toolCallStates": [{"toolCallId": own, "status": "done"}],
+        },
+    ]
+    chat = {"sessionId": "s", "workspaceDirectory": "/w", "history": history}
+    assert len(session(continue_dev.read, lines(tmp_path, [chat])).turns) == 2
 
 
 def test_long_chains_and_wide_forks(tmp_path: Path) -> None:
