@@ -124,12 +124,15 @@ def distil(
     The reply is kept beside `folder` as it comes, so that it is never paid twice.
     """
     material = _material(consumer, task_class, shown)
-    answer = _reply_of(creator, folder.parent / f"{folder.name}{SUFFIX}", material)
+    replies = folder.parent / f"{folder.name}{SUFFIX}"
+    answer = _reply_of(creator, replies, material)
     if isinstance(answer, str):
         return answer
     parts = skill_text(answer.completion)
+    if answer.stop_reason == "max_tokens":
+        parts = f"the reply breaks off at its limit of {REPLY_TOKENS:,} tokens"
     if isinstance(parts, str):
-        return parts
+        return f"{parts} (it is kept: to ask again, delete {replies})"
     amount = creator.spending.amount(tokens_of(answer.usage)) if answer.usage else None
     has_cost = amount is not None and creator.spending.price is not None
     written = Written(
@@ -169,23 +172,31 @@ def _reply_of(creator: Plan, replies: Path, material: str) -> ModelOutput | str:
 def skill_text(reply: str) -> tuple[str, str] | str:
     """Description and instructions of a reply, or why it is no skill.
 
-    A fence or a head around it is taken off; hidden characters are shown, and marks of chat
-    templates defaced.
+    A fence or a head around it is taken off, and what announces it; hidden characters are shown,
+    and marks of chat templates defaced.
     """
-    lines = cleaned(reply).strip().splitlines()
-    if len(lines) > 1 and lines[0].startswith("```") and lines[-1].strip() == "```":
-        lines = lines[1:-1]
+    lines = _within_fence(cleaned(reply).strip().splitlines())
     if lines and lines[0].strip() == "---" and "---" in lines[1:]:
         end = lines.index("---", 1)
         head = [line for line in lines[1:end] if line.startswith("description:")]
         lines = [*(line.removeprefix("description:") for line in head[:1]), *lines[end + 1 :]]
     first, _, rest = "\n".join(lines).strip().partition("\n")
     description, instructions = first.strip("#*\"' \t"), rest.strip()
-    if not description or not instructions:
+    if not any(sign.isalpha() for sign in description) or not instructions:
         return "the reply is no skill: expected a sentence, and instructions below it"
     if len(instructions) > _LONGEST_SKILL:
         return f"the skill has more than {_LONGEST_SKILL:,} characters"
     return description[:_LONGEST_DESCRIPTION], instructions
+
+
+def _within_fence(lines: list[str]) -> list[str]:
+    """The lines of a fence around all of a reply but a line that announces it (“Here it is:”)."""
+    begin = 0
+    if lines and lines[0].rstrip().endswith(":") and lines[-1].strip() == "```":
+        begin = next((at for at, line in enumerate(lines) if at and line.strip()), 0)
+    if len(lines) > begin + 1 and lines[begin].startswith("```") and lines[-1].strip() == "```":
+        return lines[begin + 1 : -1]
+    return lines
 
 
 def _material(consumer: Plan, task_class: str, shown: Sequence[Shown]) -> str:
