@@ -109,8 +109,18 @@ def _state(part: ScorePart) -> str:
 
 def _observed(part: ScorePart) -> str:
     """What was seen, and how much of the part it is worth if it is neither all nor nothing."""
-    known = ("expected", "limit")
-    texts = [_text(value) for name, value in part.detail.items() if name not in known and value]
+    detail = dict(part.detail)
+    texts = []
+    if "judge" in detail:  # of a judge: what it found, and where
+        texts = [detail.pop("finding", ""), *(f"“{quote}”" for quote in detail.pop("quotes", ()))]
+        page = detail.pop("page", None)
+        texts.append(f"page {page}" if page else "")
+        for name in ("not_read", "files_not_shown"):
+            if name in detail:
+                texts.append(f"{name.replace('_', ' ')}: {_text(detail.pop(name))}")
+    known = ("expected", "limit", "judge", "addressed", "supported")
+    texts += [_text(value) for name, value in detail.items() if name not in known and value]
+    texts = [text for text in texts if text]
     if part.value is not None and 0 < part.value < 1:
         texts.append(f"worth {percent(part.value)}")
     return "; ".join(texts)

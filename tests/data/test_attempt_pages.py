@@ -82,6 +82,16 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
     ]
 
 
+def test_what_a_judge_saw_is_told_in_words() -> None:
+    detail = {
+        "judge": "model:m", "addressed": False, "finding": "Both said.", "quotes": ["A, B", "C"],
+        "page": 2, "supported": True, "files_not_shown": 3,
+    }  # fmt: skip
+    part = ScorePart("rubric.depth", "semantic", 1.0, 0.5, deterministic=False, detail=detail)
+    (check,) = checks_of(replace(SCORE, parts=(part,)), GRADING)
+    assert check.observed == "Both said.; “A, B”; “C”; page 2; files not shown: 3; worth 50.0 %"
+
+
 def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
