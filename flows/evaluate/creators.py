@@ -18,10 +18,12 @@ import orjson
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Model, ModelOutput
 from inspect_ai.tool import Skill
 
+from construction.judging.evidence.contracts import FileView
+from construction.judging.evidence.views import ViewLimits, look
 from construction.judging.model.prompt import Cleaner, cleaned, data_block
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.attempt_pages import checks_of
-from data.attempts import AttemptRecord
+from data.attempts import AttemptRecord, outputs_folder
 from data.canonical import digest, pretty_json
 from data.contracts.attempt import Score
 from data.errors import InputError
@@ -30,7 +32,6 @@ from data.reply_journal import SUFFIX, Journal
 from flows.evaluate.budget import Purse
 from flows.evaluate.paid_model import ACCOUNT, Account, tokens_of
 from flows.evaluate.plan import Plan
-from flows.evaluate.reading import outputs_of
 from flows.evaluate.run import model_of
 
 REPLY_TOKENS = 16_384  # of a creator, with what it thinks
@@ -223,17 +224,15 @@ def _attempt(consumer: Plan, shown: Shown, share: int, cleaner: Cleaner) -> dict
     record, release = shown.record, consumer.release
     task_id, score = record.attempt.task_id, shown.score
     checks = checks_of(score, release.grading(task_id))
+    longest = min(_LONGEST_FILE, share // 20)
     files = [
         {
-            "name": cleaner.text(file.path, _LONGEST_REMARK, "files"),
-            "bytes": file.bytes,
-            "begins": cleaner.text(
-                file.text or "\n".join(", ".join(row) for row in file.rows),
-                min(_LONGEST_FILE, share // 20), "files",
-            ),
+            "name": cleaner.text(view.path, _LONGEST_REMARK, "files"),
+            "bytes": view.bytes,
+            "begins": cleaner.text(_begins(view) or view.note, longest, "files"),
         }
-        for file in outputs_of(shown.folder, record)[:_MOST_FILES]
-    ]  # fmt: skip
+        for view in look(_delivered(shown), ViewLimits(files=_MOST_FILES))
+    ]
     return {
         "task": cleaner.text(release.tasks[task_id].instruction, share // 4, "task"),
         "ended": str(record.attempt.status),
@@ -251,6 +250,20 @@ def _attempt(consumer: Plan, shown: Shown, share: int, cleaner: Cleaner) -> dict
         "trace": cleaner.text(_trace(record), share // 2, "trace"),
         "files": files,
     }
+
+
+def _delivered(shown: Shown) -> dict[str, Path]:
+    """The first files that an attempt delivered, by the names that it gave them."""
+    attempt = shown.record.attempt
+    folder = outputs_folder(shown.folder, attempt.task_id, attempt.epoch)
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+    return {path.relative_to(folder).as_posix(): path for path in paths[:_MOST_FILES]}
+
+
+def _begins(view: FileView) -> str:
+    """What a file says: its text, and the rows of its tables."""
+    rows = (" | ".join(row) for sheet in view.sheets for row in sheet.head)
+    return "\n".join([*(part.text for part in view.parts), *rows])
 
 
 def _trace(record: AttemptRecord) -> str:
