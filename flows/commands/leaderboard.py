@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -48,6 +49,7 @@ def leaderboard_command(
     facts = [_facts(task.candidate, questions, _lite(release)) for task in release.tasks.values()]
     tables = _of_release(_graded(attempts), release, attempts)
     made = board(tables["attempts"], tables["scores"], facts, _estimator(release.tables))
+    _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
     listed = list(_listed(tables, {fact.task_id: fact for fact in facts}))
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
@@ -62,6 +64,16 @@ def leaderboard_command(
     if n_pages:
         print(f"written: {out / 'private'} (private: pages of {n_pages} attempts, with answers)")
         _write_sheet(release, tables["scores"], out / "private" / "checked.csv")
+
+
+def _tell_of_ungraded(attempts: Path, snapshot: str, graded: Collection[str]) -> None:
+    """Say which configurations ran here and are on no board, as after `skills`."""
+    from data.attempts import RUN
+
+    folders = (path.parent for path in attempts.rglob(RUN) if path.parent.parent.name == snapshot)
+    for folder in sorted(folder for folder in folders if folder.name not in graded):
+        line = f"not on the board: {folder} is not graded (`benchmint grade {folder} …` does that)"
+        print(one_line(line), file=sys.stderr)
 
 
 def _write_reading(

@@ -310,6 +310,20 @@ def test_a_creator_that_fails_is_asked_again_by_the_next_run(
 
 
 @boxed
+def test_classes_that_get_their_skill_later_join_the_others(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", KEY)
+    with models() as served:
+        wanted = order(snapshot, tmp_path, served.url, (GOOD,), consumers=(OBEDIENT,))
+        study(replace(wanted, classes=("hr_admin",)))
+        assert len(study(wanted).pairs) == 7
+        n_before = len(served.requests)
+        assert len(study(replace(wanted, classes=("hr_admin",))).pairs) == 1
+        assert len(served.requests) == n_before
+
+
+@boxed
 def test_nothing_is_distilled_from_attempts_that_are_not_finished(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
