@@ -84,7 +84,7 @@ def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
     checks = [
         Check(
             part.name,
-            words.get(part.name, ""),
+            words.get(part.name) or _finding(part.name, grading),
             _state(part),
             percent(part.weight) if part.weight else "",
             part.required,
@@ -99,6 +99,15 @@ def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
         for part in (score.parts if score is not None else ())
     ]
     return sorted(checks, key=lambda check: order[check.state])
+
+
+def _finding(name: str, grading: Mapping[str, Any]) -> str:
+    """The words of a finding of a check that computes several: check.ID.FINDING."""
+    for row in grading.get("checks") or ():
+        head, found, finding = name.partition(f"check.{row['check_id']}.")
+        if found and not head:
+            return f"Recomputed from the inputs: {finding}"
+    return ""
 
 
 def _state(part: ScorePart) -> str:
@@ -167,6 +176,10 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
         lines.append(f"It was cut off: {_STATUS[attempt.status]}.")
     if attempt.error:
         lines.append(f"What ended it: {one_line(attempt.error)}")
+    rows = view.grading.get("deliverables") or ()
+    wanted = [name for row in rows for name in row["name_hints"] or (f".{row['file_type']}",)]
+    if view.result == "failed" and wanted and not view.outputs:
+        lines.append(f"It delivered no file. Asked for: {', '.join(wanted)}.")
     failed = [check for check in checks if check.state == "failed"]
     for check in sorted(failed, key=lambda check: not check.required)[:3]:
         expected = f" Expected {check.expected[:_SHORT]}." if check.expected else ""

@@ -8,7 +8,7 @@ ATTEMPTS/<release>/<consumer>/             without skills: the attempts of `benc
 HOME = OUT/private/<release>
 HOME/attempts/<release>/<consumer>+<creator>/   with skills
 HOME/skills/<consumer>+<creator>/               a folder for each skill, and the replies
-HOME/scores/                                    tables of scores of all of these
+.../scores/                                     tables of scores, in the folder of each
 
 What is there is not made again: the same command goes on after any end, and pays nothing twice.
 """
@@ -29,6 +29,7 @@ import polars as pl
 from construction.judging.calls.contracts import Mode
 from data.atomic import private_dir
 from data.attempts import (
+    TABLES_FOLDER,
     AttemptRecord,
     attempt_name,
     check_name,
@@ -263,7 +264,7 @@ def prepare(order: Order) -> tuple[ReleasedTasks, list[TransferClass], dict[str,
 def _consumer(order: Order, made: Study, home: Path, request: Request, plan: Plan) -> None:
     """One consumer without skills, and then with those of each creator."""
     title = request.title
-    before = _run(order, home, plan, f"{title} without skills")
+    before = _run(order, plan, f"{title} without skills")
     for creator in order.creators:
         name = f"{title}+{(creator.model or '').replace('/', '-')}"
         check_name(name)
@@ -278,19 +279,19 @@ def _consumer(order: Order, made: Study, home: Path, request: Request, plan: Pla
         if given:
             own = replace(request, snapshot=order.snapshot, name=name, task=tuple(given))
             with_skills = replace(plan_of(replace(own, out=home / "attempts")), skills=given)
-            after = _run(order, home, with_skills, f"{title} with skills of {creator.model}")
+            after = _run(order, with_skills, f"{title} with skills of {creator.model}")
             made.uses.append(_use(before, after, title, creator.model or ""))
         _compare(made, before, after, title, creator.model or "")
 
 
-def _run(order: Order, home: Path, plan: Plan, title: str) -> Ran:
+def _run(order: Order, plan: Plan, title: str) -> Ran:
     """Let a configuration work, and have its attempts graded or judged."""
     todo = len(wanted_attempts(plan).keys() - finished(plan.folder))
     with counting(title, todo, "attempt") as advance:
         ended = evaluate(plan, advance)
     if not has_attempts(plan.folder):
         return Ran(plan, {}, {}, ended.left_out)
-    tables = home / "scores" / plan.configuration.name
+    tables = plan.folder / TABLES_FOLDER
     with underway(f"{title}: scores"):
         _score(order, plan, tables)
     rows = pl.read_parquet(tables / "scores.parquet")

@@ -120,11 +120,15 @@ def _lite(board: Board) -> str:
         return ""
     tau = "undefined" if lite.tau is None else f"{lite.tau:.2f}"
     kept = lite.separated - lite.turned - lite.tied
+    compared = (
+        f"Of {amount(lite.separated, 'pair')} told apart on all tasks, {number(kept)} have the "
+        f"same order on it, {number(lite.turned)} the other one, and {number(lite.tied)} none."
+        if lite.separated
+        else "No pair is told apart on all tasks."
+    )
     return (
         f"Lite subset ({amount(lite.tasks, 'task')}): Kendall's τ with the ranking on all tasks is "
-        f"{tau} over {amount(lite.configurations, 'configuration')}. Of "
-        f"{amount(lite.separated, 'pair')} told apart on all tasks, {number(kept)} have the same "
-        f"order on it, {number(lite.turned)} the other one, and {number(lite.tied)} none."
+        f"{tau} over {amount(lite.configurations, 'configuration')}. {compared}"
     )
 
 

@@ -82,6 +82,18 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
     ]
 
 
+def test_what_was_not_delivered_and_what_was_recomputed_have_words() -> None:
+    wanted = [
+        {"file_type": "xlsx", "name_hints": ["a.xlsx"]},
+        {"file_type": "md", "name_hints": []},
+    ]
+    nothing = replace(view(), outputs=(), grading=GRADING | {"deliverables": wanted})
+    assert why(nothing, [])[0] == "It delivered no file. Asked for: a.xlsx, .md."
+    part = ScorePart("check.made.days left", "accuracy", 1.0, 0.0, reason="finding.missing")
+    (check,) = checks_of(replace(SCORE, parts=(part,)), GRADING)
+    assert check.words == "Recomputed from the inputs: days left"
+
+
 def test_what_a_judge_saw_is_told_in_words() -> None:
     detail = {
         "judge": "model:m", "addressed": False, "finding": "Both said.", "quotes": ["A, B", "C"],
