@@ -183,9 +183,10 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     failed = [check for check in checks if check.state == "failed"]
     for check in sorted(failed, key=lambda check: not check.required)[:3]:
         expected = f" Expected {check.expected[:_SHORT]}." if check.expected else ""
-        observed = f" Found {check.observed[:_SHORT]}." if check.observed else ""
-        said = f" ({check.reason})" if check.reason else ""
-        lines.append(f"{check.words or check.name}: not met{said}.{expected}{observed}")
+        observed = f" Found {check.observed[:_SHORT].rstrip('.')}." if check.observed else ""
+        said = f" ({check.reason})" if check.reason not in ("", "not met") else ""
+        about = (check.words or check.name).rstrip(".")
+        lines.append(f"{about}: not met{said}.{expected}{observed}")
     if len(failed) > 3:
         lines.append(f"{amount(len(failed), 'check')} failed in all; they come first below.")
     if view.result == "unjudged":

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from selection.evaluation.board import Board
     from selection.evaluation.linking import Linked
 
+_ABOUT = 90  # characters of a task that stand in the list of attempts
+
 Attempts = Annotated[
     Path, typer.Option("--attempts", help="Folder of graded attempts, of all configurations.")
 ]
@@ -50,14 +52,16 @@ def leaderboard_command(
     tables = _of_release(_graded(attempts), release, attempts)
     made = board(tables["attempts"], tables["scores"], facts, _estimator(release.tables))
     _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
-    listed = list(_listed(tables, {fact.task_id: fact for fact in facts}))
+    about = {name: one_line(task.candidate.prompt)[:_ABOUT] for name, task in release.tasks.items()}
+    by_task = {fact.task_id: fact for fact in facts}
+    listed = [row | {"about": about[row["task"]]} for row in _listed(tables, by_task)]
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
     paths = write_board(
         made, release.snapshot, out, listed, release.notice, process=process, has_pages=n_pages > 0
     )
-    about = (release.snapshot, release.digest, version("benchmint"), int(time.time()))
-    paths += write_records(made, *about, out / "every_eval_ever")
+    origin = (release.snapshot, release.digest, version("benchmint"), int(time.time()))
+    paths += write_records(made, *origin, out / "every_eval_ever")
     paths += _write_measures(tables, facts, made, questions, attempts, process, out)
     print(markdown_table(made, release.notice), end="")
     print("\n".join(f"written: {path}" for path in paths))

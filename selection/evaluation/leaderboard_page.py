@@ -44,7 +44,8 @@ def write_board(
     """Write the page, the tables and the Markdown table into `out`; their paths.
 
     `attempts`: task, configuration, epoch, result and attempt id of each, to which cells lead, and
-    in `ways` the operation that a failed one missed first and how it ended.
+    in `ways` the operation that a failed one missed first and how it ended; `about`: first words
+    of the task, if they are given.
     `notice`: the errata of the release. `process`: the table of process measures. `has_pages`:
     attempts and tasks have pages below `private`.
     """
@@ -233,7 +234,7 @@ def _compared(differences: Sequence[Difference]) -> dict[str, int]:
 
 def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The attempts with configurations, tasks and results by number: there may be 40,000."""
-    tasks = {attempt["task"]: attempt["groups"] for attempt in attempts}
+    tasks = {a["task"]: (a["groups"], a.get("about", "")) for a in attempts}
     names = {
         name: list(dict.fromkeys(attempt[name] for attempt in attempts))
         for name in ("configuration", "result")
@@ -246,7 +247,7 @@ def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "configurations": names["configuration"],
         "results": names["result"],
         "ways": ways,
-        "tasks": [[task, groups] for task, groups in tasks.items()],
+        "tasks": [[task, groups, about] for task, (groups, about) in tasks.items()],
         "attempts": [
             [
                 numbers["configuration"][attempt["configuration"]],

@@ -108,7 +108,7 @@ def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
         "The answer: not met (wrong value). Expected 125 × 1,000,000 USD. Found 126 USD.",
-        "There is a table.: not met (too few files). Expected xlsx. Found 1; worth 50.0 %.",
+        "There is a table: not met (too few files). Expected xlsx. Found 1; worth 50.0 %.",
         "How it ended: its answer is wrong.",
         "The first intermediate result that it missed: rank_4 (rank).",
     ]
