@@ -84,7 +84,7 @@ def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
     checks = [
         Check(
             part.name,
-            words.get(part.name, ""),
+            words.get(part.name) or _finding(part.name, grading),
             _state(part),
             percent(part.weight) if part.weight else "",
             part.required,
@@ -101,6 +101,15 @@ def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
     return sorted(checks, key=lambda check: order[check.state])
 
 
+def _finding(name: str, grading: Mapping[str, Any]) -> str:
+    """The words of a finding of a check that computes several: check.ID.FINDING."""
+    for row in grading.get("checks") or ():
+        head, found, finding = name.partition(f"check.{row['check_id']}.")
+        if found and not head:
+            return f"Recomputed from the inputs: {finding}"
+    return ""
+
+
 def _state(part: ScorePart) -> str:
     if part.value is None:
         return "unjudged"
@@ -109,8 +118,18 @@ def _state(part: ScorePart) -> str:
 
 def _observed(part: ScorePart) -> str:
     """What was seen, and how much of the part it is worth if it is neither all nor nothing."""
-    known = ("expected", "limit")
-    texts = [_text(value) for name, value in part.detail.items() if name not in known and value]
+    detail = dict(part.detail)
+    texts = []
+    if "judge" in detail:  # of a judge: what it found, and where
+        texts = [detail.pop("finding", ""), *(f"“{quote}”" for quote in detail.pop("quotes", ()))]
+        page = detail.pop("page", None)
+        texts.append(f"page {page}" if page else "")
+        for name in ("not_read", "files_not_shown"):
+            if name in detail:
+                texts.append(f"{name.replace('_', ' ')}: {_text(detail.pop(name))}")
+    known = ("expected", "limit", "judge", "addressed", "supported")
+    texts += [_text(value) for name, value in detail.items() if name not in known and value]
+    texts = [text for text in texts if text]
     if part.value is not None and 0 < part.value < 1:
         texts.append(f"worth {percent(part.value)}")
     return "; ".join(texts)
@@ -157,12 +176,17 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
         lines.append(f"It was cut off: {_STATUS[attempt.status]}.")
     if attempt.error:
         lines.append(f"What ended it: {one_line(attempt.error)}")
+    rows = view.grading.get("deliverables") or ()
+    wanted = [name for row in rows for name in row["name_hints"] or (f".{row['file_type']}",)]
+    if view.result == "failed" and wanted and not view.outputs:
+        lines.append(f"It delivered no file. Asked for: {', '.join(wanted)}.")
     failed = [check for check in checks if check.state == "failed"]
     for check in sorted(failed, key=lambda check: not check.required)[:3]:
         expected = f" Expected {check.expected[:_SHORT]}." if check.expected else ""
-        observed = f" Found {check.observed[:_SHORT]}." if check.observed else ""
-        said = f" ({check.reason})" if check.reason else ""
-        lines.append(f"{check.words or check.name}: not met{said}.{expected}{observed}")
+        observed = f" Found {check.observed[:_SHORT].rstrip('.')}." if check.observed else ""
+        said = f" ({check.reason})" if check.reason not in ("", "not met") else ""
+        about = (check.words or check.name).rstrip(".")
+        lines.append(f"{about}: not met{said}.{expected}{observed}")
     if len(failed) > 3:
         lines.append(f"{amount(len(failed), 'check')} failed in all; they come first below.")
     if view.result == "unjudged":

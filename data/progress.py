@@ -182,8 +182,9 @@ def _bar(items: Iterable[T], title: str, total: int) -> Iterator[T]:
 def _lines(items: Iterable[T], running: _Running) -> Iterator[T]:
     what = f"{running.total} {running.units}"
     say(f"{running.title}: {what} …")
-    for running.done, item in enumerate(items, 1):
+    for running.done, item in enumerate(items):  # done is what was before this one
         yield item
+        running.done += 1
         if running.done < running.total and time.monotonic() - _said_at >= LINE_EVERY:
             say(running.line)
     say(f"{running.title}: {what} in {duration(time.monotonic() - running.began)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -18,6 +19,8 @@ from flows.commands.options import WriteTo
 if TYPE_CHECKING:
     from selection.evaluation.board import Board
     from selection.evaluation.linking import Linked
+
+_ABOUT = 90  # characters of a task that stand in the list of attempts
 
 Attempts = Annotated[
     Path, typer.Option("--attempts", help="Folder of graded attempts, of all configurations.")
@@ -48,20 +51,33 @@ def leaderboard_command(
     facts = [_facts(task.candidate, questions, _lite(release)) for task in release.tasks.values()]
     tables = _of_release(_graded(attempts), release, attempts)
     made = board(tables["attempts"], tables["scores"], facts, _estimator(release.tables))
-    listed = list(_listed(tables, {fact.task_id: fact for fact in facts}))
+    _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
+    about = {name: one_line(task.candidate.prompt)[:_ABOUT] for name, task in release.tasks.items()}
+    by_task = {fact.task_id: fact for fact in facts}
+    listed = [row | {"about": about[row["task"]]} for row in _listed(tables, by_task)]
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
     paths = write_board(
         made, release.snapshot, out, listed, release.notice, process=process, has_pages=n_pages > 0
     )
-    about = (release.snapshot, release.digest, version("benchmint"), int(time.time()))
-    paths += write_records(made, *about, out / "every_eval_ever")
+    origin = (release.snapshot, release.digest, version("benchmint"), int(time.time()))
+    paths += write_records(made, *origin, out / "every_eval_ever")
     paths += _write_measures(tables, facts, made, questions, attempts, process, out)
     print(markdown_table(made, release.notice), end="")
     print("\n".join(f"written: {path}" for path in paths))
     if n_pages:
         print(f"written: {out / 'private'} (private: pages of {n_pages} attempts, with answers)")
         _write_sheet(release, tables["scores"], out / "private" / "checked.csv")
+
+
+def _tell_of_ungraded(attempts: Path, snapshot: str, graded: Collection[str]) -> None:
+    """Say which configurations ran here and are on no board, as after `skills`."""
+    from data.attempts import RUN
+
+    folders = (path.parent for path in attempts.rglob(RUN) if path.parent.parent.name == snapshot)
+    for folder in sorted(folder for folder in folders if folder.name not in graded):
+        line = f"not on the board: {folder} is not graded (`benchmint grade {folder} …` does that)"
+        print(one_line(line), file=sys.stderr)
 
 
 def _write_reading(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -66,7 +67,7 @@ def skills_command(
 ) -> None:
     """Run consumers with and without the skills of creators, and write what changes."""
     require_extra("evaluate")
-    from flows.evaluate.request import Request, check_request
+    from flows.evaluate.request import Request
     from flows.evaluate.skills import Order, study
 
     own = Request(
@@ -84,8 +85,6 @@ def skills_command(
         ),
         classes=tuple(only or ()), in_domain=in_domain, judge=judge, judge_url=judge_url,
     )  # fmt: skip
-    for request in (*order.consumers, *order.creators):
-        check_request(request)
     if dry_run:
         _print_plan(order)
         return
@@ -113,7 +112,8 @@ def _consumer(common: Request, name: str) -> Request:
 
 
 def _print_plan(order: Order) -> None:
-    from flows.evaluate.skills import prepare
+    from flows.evaluate.plan import left_out
+    from flows.evaluate.skills import plans_without, prepare
 
     release, classes, reasons = prepare(order)
     learned = sum(len(of.in_domain) for of in classes)
@@ -128,6 +128,9 @@ def _print_plan(order: Order) -> None:
         f"{release.snapshot}: {n * (learned + tested) * epochs} attempts without skills, "
         f"{n * m * len(classes)} skills, {n * m * tested * epochs} attempts with skills"
     )
+    for plan in plans_without(order, classes):
+        for reason, n_tasks in Counter(left_out(plan).values()).most_common():
+            print(f"left out for {plan.configuration.name}: {n_tasks} tasks: {reason}")
     print("Nothing was written and no model was asked.")
 
 

@@ -18,10 +18,12 @@ import orjson
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Model, ModelOutput
 from inspect_ai.tool import Skill
 
+from construction.judging.evidence.contracts import FileView
+from construction.judging.evidence.views import ViewLimits, look
 from construction.judging.model.prompt import Cleaner, cleaned, data_block
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.attempt_pages import checks_of
-from data.attempts import AttemptRecord
+from data.attempts import AttemptRecord, outputs_folder
 from data.canonical import digest, pretty_json
 from data.contracts.attempt import Score
 from data.errors import InputError
@@ -30,7 +32,6 @@ from data.reply_journal import SUFFIX, Journal
 from flows.evaluate.budget import Purse
 from flows.evaluate.paid_model import ACCOUNT, Account, tokens_of
 from flows.evaluate.plan import Plan
-from flows.evaluate.reading import outputs_of
 from flows.evaluate.run import model_of
 
 REPLY_TOKENS = 16_384  # of a creator, with what it thinks
@@ -124,12 +125,15 @@ def distil(
     The reply is kept beside `folder` as it comes, so that it is never paid twice.
     """
     material = _material(consumer, task_class, shown)
-    answer = _reply_of(creator, folder.parent / f"{folder.name}{SUFFIX}", material)
+    replies = folder.parent / f"{folder.name}{SUFFIX}"
+    answer = _reply_of(creator, replies, material)
     if isinstance(answer, str):
         return answer
     parts = skill_text(answer.completion)
+    if answer.stop_reason == "max_tokens":
+        parts = f"the reply breaks off at its limit of {REPLY_TOKENS:,} tokens"
     if isinstance(parts, str):
-        return parts
+        return f"{parts} (it is kept: to ask again, delete {replies})"
     amount = creator.spending.amount(tokens_of(answer.usage)) if answer.usage else None
     has_cost = amount is not None and creator.spending.price is not None
     written = Written(
@@ -169,23 +173,31 @@ def _reply_of(creator: Plan, replies: Path, material: str) -> ModelOutput | str:
 def skill_text(reply: str) -> tuple[str, str] | str:
     """Description and instructions of a reply, or why it is no skill.
 
-    A fence or a head around it is taken off; hidden characters are shown, and marks of chat
-    templates defaced.
+    A fence or a head around it is taken off, and what announces it; hidden characters are shown,
+    and marks of chat templates defaced.
     """
-    lines = cleaned(reply).strip().splitlines()
-    if len(lines) > 1 and lines[0].startswith("```") and lines[-1].strip() == "```":
-        lines = lines[1:-1]
+    lines = _within_fence(cleaned(reply).strip().splitlines())
     if lines and lines[0].strip() == "---" and "---" in lines[1:]:
         end = lines.index("---", 1)
         head = [line for line in lines[1:end] if line.startswith("description:")]
         lines = [*(line.removeprefix("description:") for line in head[:1]), *lines[end + 1 :]]
     first, _, rest = "\n".join(lines).strip().partition("\n")
     description, instructions = first.strip("#*\"' \t"), rest.strip()
-    if not description or not instructions:
+    if not any(sign.isalpha() for sign in description) or not instructions:
         return "the reply is no skill: expected a sentence, and instructions below it"
     if len(instructions) > _LONGEST_SKILL:
         return f"the skill has more than {_LONGEST_SKILL:,} characters"
     return description[:_LONGEST_DESCRIPTION], instructions
+
+
+def _within_fence(lines: list[str]) -> list[str]:
+    """The lines of a fence around all of a reply but a line that announces it (“Here it is:”)."""
+    begin = 0
+    if lines and lines[0].rstrip().endswith(":") and lines[-1].strip() == "```":
+        begin = next((at for at, line in enumerate(lines) if at and line.strip()), 0)
+    if len(lines) > begin + 1 and lines[begin].startswith("```") and lines[-1].strip() == "```":
+        return lines[begin + 1 : -1]
+    return lines
 
 
 def _material(consumer: Plan, task_class: str, shown: Sequence[Shown]) -> str:
@@ -212,17 +224,15 @@ def _attempt(consumer: Plan, shown: Shown, share: int, cleaner: Cleaner) -> dict
     record, release = shown.record, consumer.release
     task_id, score = record.attempt.task_id, shown.score
     checks = checks_of(score, release.grading(task_id))
+    longest = min(_LONGEST_FILE, share // 20)
     files = [
         {
-            "name": cleaner.text(file.path, _LONGEST_REMARK, "files"),
-            "bytes": file.bytes,
-            "begins": cleaner.text(
-                file.text or "\n".join(", ".join(row) for row in file.rows),
-                min(_LONGEST_FILE, share // 20), "files",
-            ),
+            "name": cleaner.text(view.path, _LONGEST_REMARK, "files"),
+            "bytes": view.bytes,
+            "begins": cleaner.text(_begins(view) or view.note, longest, "files"),
         }
-        for file in outputs_of(shown.folder, record)[:_MOST_FILES]
-    ]  # fmt: skip
+        for view in look(_delivered(shown), ViewLimits(files=_MOST_FILES))
+    ]
     return {
         "task": cleaner.text(release.tasks[task_id].instruction, share // 4, "task"),
         "ended": str(record.attempt.status),
@@ -240,6 +250,20 @@ def _attempt(consumer: Plan, shown: Shown, share: int, cleaner: Cleaner) -> dict
         "trace": cleaner.text(_trace(record), share // 2, "trace"),
         "files": files,
     }
+
+
+def _delivered(shown: Shown) -> dict[str, Path]:
+    """The first files that an attempt delivered, by the names that it gave them."""
+    attempt = shown.record.attempt
+    folder = outputs_folder(shown.folder, attempt.task_id, attempt.epoch)
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+    return {path.relative_to(folder).as_posix(): path for path in paths[:_MOST_FILES]}
+
+
+def _begins(view: FileView) -> str:
+    """What a file says: its text, and the rows of its tables."""
+    rows = (" | ".join(row) for sheet in view.sheets for row in sheet.head)
+    return "\n".join([*(part.text for part in view.parts), *rows])
 
 
 def _trace(record: AttemptRecord) -> str:

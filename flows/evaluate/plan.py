@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -185,15 +185,27 @@ def _record(plan: Plan) -> None:
         "pages": plan.pages.digest if plan.pages is not None else None,
         "program": _program(plan),
     }
+    same = [about]
     if plan.skills:  # without any, the record is as it was before there were skills
-        about["skills"] = {task: digest(skill.skill_md()) for task, skill in plan.skills.items()}
+        before = _skills_in(path)
+        given = {task: digest(skill.skill_md()) for task, skill in plan.skills.items()}
+        about["skills"] = before | given
+        if before.items() <= about["skills"].items():  # for more tasks than before
+            same.append(about | {"skills": before})
     content = pretty_json(about)
-    if path.exists() and path.read_bytes() != content:
+    if path.exists() and path.read_bytes() not in map(pretty_json, same):
         raise InputError(
             str(path), f"another {_difference(path, content)}", "the one that is run",
             "Choose another name or folder for these attempts.",
         )  # fmt: skip
     write_bytes(path, content, mode=PRIVATE_FILE)
+
+
+def _skills_in(path: Path) -> dict[str, str]:
+    """The skills that a `run.json` names, by task; none where it cannot be read."""
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        return dict(orjson.loads(path.read_bytes()).get("skills") or {})
+    return {}
 
 
 def _program(plan: Plan) -> dict[str, str | None] | None:

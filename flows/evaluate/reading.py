@@ -11,6 +11,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -21,6 +22,8 @@ from urllib.parse import quote
 import orjson
 import polars as pl
 
+from construction.judging.evidence.contracts import FileView
+from construction.judging.evidence.views import look
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.attempt_pages import AttemptView, Links, attempt_page
 from data.attempts import (
@@ -32,6 +35,7 @@ from data.attempts import (
     read_attempts,
 )
 from data.contracts.attempt import Progress, Score, ScorePart
+from data.neutralise import visible
 from data.releases.tasks import ReleasedTasks
 from data.snapshot.task_pages import Preview, TaskView, preview, task_pages
 
@@ -40,6 +44,8 @@ ATTEMPTS, TASKS, VIEWER = "attempts", "tasks", "viewer"
 _MOST_FILES = 40  # of an attempt's or a task's files that are shown
 _LARGEST = 64 << 20  # of a trajectory that is shown
 _MOST_OTHERS = 200
+_MOST_OPENED = 5  # office documents of one attempt or task that are opened, each in a child
+_ROWS, _COLUMNS, _LONGEST_TEXT = 40, 20, 4_000  # of an office document that is shown
 
 
 def write_reading(
@@ -143,7 +149,29 @@ def _write_tasks(release: ReleasedTasks, home: Path) -> None:
 
 
 def _previews(files: Mapping[str, Path]) -> list[Preview]:
-    return [preview(name, path) for name, path in list(files.items())[:_MOST_FILES]]
+    """The beginnings of files; those of office documents as a judge would be shown them."""
+    plain = [preview(name, path) for name, path in list(files.items())[:_MOST_FILES]]
+    unread = [one.path for one in plain if not (one.text or one.rows)][:_MOST_OPENED]
+    closed = {name: files[name] for name in unread}
+    views = dict(zip(closed, look(closed), strict=True))
+    return [_opened(one, views[one.path]) if one.path in views else one for one in plain]
+
+
+def _opened(closed: Preview, view: FileView) -> Preview:
+    """The preview of a file that is no text: its first table, or what it says."""
+    rows = next((sheet.head for sheet in view.sheets if sheet.head), ())
+    text = "" if rows else "\n".join(part.text for part in view.parts)
+    if not rows and not text:
+        return replace(closed, note=view.note or closed.note)
+    notes = [view.note, "The beginning; open the file for the rest."]
+    return replace(
+        closed,
+        rows=[[visible(cell) for cell in row[:_COLUMNS]] for row in rows[:_ROWS]],
+        text=visible(text[:_LONGEST_TEXT]),
+        note=". ".join(
+            filter(None, notes if len(rows) > _ROWS or len(text) > _LONGEST_TEXT else notes[:1])
+        ),
+    )
 
 
 def outputs_of(folder: Path, record: AttemptRecord) -> list[Preview]:

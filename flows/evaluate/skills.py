@@ -8,7 +8,7 @@ ATTEMPTS/<release>/<consumer>/             without skills: the attempts of `benc
 HOME = OUT/private/<release>
 HOME/attempts/<release>/<consumer>+<creator>/   with skills
 HOME/skills/<consumer>+<creator>/               a folder for each skill, and the replies
-HOME/scores/                                    tables of scores of all of these
+.../scores/                                     tables of scores, in the folder of each
 
 What is there is not made again: the same command goes on after any end, and pays nothing twice.
 """
@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from pathlib import Path
 from statistics import fmean
 
@@ -27,6 +29,7 @@ import polars as pl
 from construction.judging.calls.contracts import Mode
 from data.atomic import private_dir
 from data.attempts import (
+    TABLES_FOLDER,
     AttemptRecord,
     attempt_name,
     check_name,
@@ -37,7 +40,7 @@ from data.attempts import (
 from data.contracts import Candidate
 from data.contracts.attempt import AttemptStatus, Score
 from data.errors import InputError
-from data.progress import underway
+from data.progress import counting, underway
 from data.randomness import keyed_order
 from data.releases.tasks import ReleasedTasks, read_tasks, require_guarded, require_outside
 from data.snapshot import layout
@@ -45,11 +48,11 @@ from flows.evaluate.creators import REPLY_TOKENS, Shown, Written, distil, kept_s
 from flows.evaluate.grading import grade_folder
 from flows.evaluate.http_agent import is_here
 from flows.evaluate.judging import JudgeOrder, judge, private_of_build
-from flows.evaluate.plan import HTTP, MODEL_AGENT, Plan, held
+from flows.evaluate.plan import HTTP, MODEL_AGENT, Plan, held, wanted_attempts
 from flows.evaluate.programs import KNOWN, has_skills
 from flows.evaluate.reading import scores_of
-from flows.evaluate.request import Request, plan_of
-from flows.evaluate.run import evaluate
+from flows.evaluate.request import Request, check_request, plan_of
+from flows.evaluate.run import evaluate, model_of
 from selection.evaluation.board import counted
 from selection.evaluation.transfer import Pair
 
@@ -201,6 +204,10 @@ def class_name(task: Candidate) -> str:
 def study(order: Order) -> Study:
     """Run what is not done yet, and pair the results. Raises InputError."""
     release, classes, reasons = prepare(order)
+    plans = plans_without(order, classes)
+    with redirect_stdout(StringIO()):  # Inspect announces itself there
+        for plan in (*plans, *(plan_of(request) for request in order.creators)):
+            model_of(plan)  # refused before anything is paid
     home = private_dir(private_dir(order.out / "private") / release.snapshot)
     made = Study(
         release.snapshot, release.digest, classes,
@@ -209,9 +216,18 @@ def study(order: Order) -> Study:
         left_out=[LeftOut("class", name, "", "", reason) for name, reason in reasons.items()],
     )  # fmt: skip
     with held(home):
-        for request in order.consumers:
-            _consumer(order, made, home, request)
+        for request, plan in zip(order.consumers, plans, strict=True):
+            _consumer(order, made, home, request, plan)
     return made
+
+
+def plans_without(order: Order, classes: Sequence[TransferClass]) -> list[Plan]:
+    """What each consumer is to do without skills. Raises InputError."""
+    tasks = tuple(task for of in classes for task in (*of.in_domain, *of.held_out))
+    return [
+        plan_of(replace(request, snapshot=order.snapshot, out=order.attempts, task=tasks))
+        for request in order.consumers
+    ]
 
 
 def prepare(order: Order) -> tuple[ReleasedTasks, list[TransferClass], dict[str, str]]:
@@ -221,6 +237,8 @@ def prepare(order: Order) -> tuple[ReleasedTasks, list[TransferClass], dict[str,
         if request.kind not in (MODEL_AGENT, *KNOWN, HTTP):
             expected = f"agents that take a skill: {', '.join((MODEL_AGENT, *KNOWN))}, an address"
             raise InputError("--consumers", request.agent, expected, "Choose one of these.")
+    for request in (*order.consumers, *order.creators):
+        check_request(request)
     release = read_tasks(order.snapshot)
     if release.private is None:
         expected = "private/ beside public/: attempts are graded"
@@ -232,7 +250,9 @@ def prepare(order: Order) -> tuple[ReleasedTasks, list[TransferClass], dict[str,
     classes, reasons = transfer_classes(candidates, manifest["seed"], order.in_domain)
     known = [item.name for item in classes]
     if strange := [name for name in order.classes if name not in known]:
-        raise InputError("--class", strange[0], ", ".join(known) or "none", "Choose one of these.")
+        why = reasons.get(strange[0])
+        actual = f"{strange[0]} ({why})" if why else strange[0]
+        raise InputError("--class", actual, ", ".join(known) or "none", "Choose one of these.")
     if order.classes:
         classes, reasons = [item for item in classes if item.name in order.classes], {}
     if not classes:
@@ -241,14 +261,12 @@ def prepare(order: Order) -> tuple[ReleasedTasks, list[TransferClass], dict[str,
     return release, classes, reasons
 
 
-def _consumer(order: Order, made: Study, home: Path, request: Request) -> None:
+def _consumer(order: Order, made: Study, home: Path, request: Request, plan: Plan) -> None:
     """One consumer without skills, and then with those of each creator."""
-    tasks = [task for of in made.classes for task in (*of.in_domain, *of.held_out)]
-    own = replace(request, snapshot=order.snapshot, out=order.attempts, task=tuple(tasks))
-    with underway(f"{own.title} without skills"):
-        before = _run(order, home, plan_of(own))
+    title = request.title
+    before = _run(order, plan, f"{title} without skills")
     for creator in order.creators:
-        name = f"{own.title}+{(creator.model or '').replace('/', '-')}"
+        name = f"{title}+{(creator.model or '').replace('/', '-')}"
         check_name(name)
         skills = _skills(order, made, home / "skills" / name, before, creator)
         given = {
@@ -259,30 +277,23 @@ def _consumer(order: Order, made: Study, home: Path, request: Request) -> None:
         }
         after = None
         if given:
-            again = replace(own, name=name, out=home / "attempts", task=tuple(given))
-            with underway(f"{own.title} with skills of {creator.model}"):
-                after = _run(order, home, replace(plan_of(again), skills=given))
-            made.uses.append(_use(before, after, own.title, creator.model or ""))
-        _compare(made, before, after, own.title, creator.model or "")
+            own = replace(request, snapshot=order.snapshot, name=name, task=tuple(given))
+            with_skills = replace(plan_of(replace(own, out=home / "attempts")), skills=given)
+            after = _run(order, with_skills, f"{title} with skills of {creator.model}")
+            made.uses.append(_use(before, after, title, creator.model or ""))
+        _compare(made, before, after, title, creator.model or "")
 
 
-def _run(order: Order, home: Path, plan: Plan) -> Ran:
+def _run(order: Order, plan: Plan, title: str) -> Ran:
     """Let a configuration work, and have its attempts graded or judged."""
-    ended = evaluate(plan)
+    todo = len(wanted_attempts(plan).keys() - finished(plan.folder))
+    with counting(title, todo, "attempt") as advance:
+        ended = evaluate(plan, advance)
     if not has_attempts(plan.folder):
         return Ran(plan, {}, {}, ended.left_out)
-    tables = home / "scores" / plan.configuration.name
-    if order.judge is None:
-        grade_folder(order.snapshot, plan.folder, tables)
-    else:
-        hidden = tuple(path.resolve() for path in private_of_build(order.snapshot))
-        judge(
-            JudgeOrder(
-                attempts=plan.folder, snapshot=order.snapshot, model=order.judge,
-                base_url=order.judge_url, mode=Mode.RECORD, most_tokens=None, packets=0, seed=0,
-                tables=tables, hidden=hidden,
-            )
-        )  # fmt: skip
+    tables = plan.folder / TABLES_FOLDER
+    with underway(f"{title}: scores"):
+        _score(order, plan, tables)
     rows = pl.read_parquet(tables / "scores.parquet")
     scores: dict[str, Score] = scores_of(rows, pl.read_parquet(tables / "score_parts.parquet"))
     attempts: defaultdict[str, list[Shown]] = defaultdict(list)
@@ -301,6 +312,21 @@ def _run(order: Order, home: Path, plan: Plan) -> Ran:
     )
     by_task = {task_id: (overall, passed) for task_id, overall, passed in means}
     return Ran(plan, attempts, by_task, ended.left_out)
+
+
+def _score(order: Order, plan: Plan, tables: Path) -> None:
+    """Write the scores of a configuration's attempts, judged where a judge is named."""
+    if order.judge is None:
+        grade_folder(order.snapshot, plan.folder, tables)
+        return
+    hidden = tuple(path.resolve() for path in private_of_build(order.snapshot))
+    judge(
+        JudgeOrder(
+            attempts=plan.folder, snapshot=order.snapshot, model=order.judge,
+            base_url=order.judge_url, mode=Mode.RECORD, most_tokens=None, packets=0, seed=0,
+            tables=tables, hidden=hidden,
+        )
+    )  # fmt: skip
 
 
 def _skills(

@@ -44,7 +44,8 @@ def write_board(
     """Write the page, the tables and the Markdown table into `out`; their paths.
 
     `attempts`: task, configuration, epoch, result and attempt id of each, to which cells lead, and
-    in `ways` the operation that a failed one missed first and how it ended.
+    in `ways` the operation that a failed one missed first and how it ended; `about`: first words
+    of the task, if they are given.
     `notice`: the errata of the release. `process`: the table of process measures. `has_pages`:
     attempts and tasks have pages below `private`.
     """
@@ -120,11 +121,15 @@ def _lite(board: Board) -> str:
         return ""
     tau = "undefined" if lite.tau is None else f"{lite.tau:.2f}"
     kept = lite.separated - lite.turned - lite.tied
+    compared = (
+        f"Of {amount(lite.separated, 'pair')} told apart on all tasks, {number(kept)} have the "
+        f"same order on it, {number(lite.turned)} the other one, and {number(lite.tied)} none."
+        if lite.separated
+        else "No pair is told apart on all tasks."
+    )
     return (
         f"Lite subset ({amount(lite.tasks, 'task')}): Kendall's τ with the ranking on all tasks is "
-        f"{tau} over {amount(lite.configurations, 'configuration')}. Of "
-        f"{amount(lite.separated, 'pair')} told apart on all tasks, {number(kept)} have the same "
-        f"order on it, {number(lite.turned)} the other one, and {number(lite.tied)} none."
+        f"{tau} over {amount(lite.configurations, 'configuration')}. {compared}"
     )
 
 
@@ -229,7 +234,7 @@ def _compared(differences: Sequence[Difference]) -> dict[str, int]:
 
 def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The attempts with configurations, tasks and results by number: there may be 40,000."""
-    tasks = {attempt["task"]: attempt["groups"] for attempt in attempts}
+    tasks = {a["task"]: (a["groups"], a.get("about", "")) for a in attempts}
     names = {
         name: list(dict.fromkeys(attempt[name] for attempt in attempts))
         for name in ("configuration", "result")
@@ -242,7 +247,7 @@ def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "configurations": names["configuration"],
         "results": names["result"],
         "ways": ways,
-        "tasks": [[task, groups] for task, groups in tasks.items()],
+        "tasks": [[task, groups, about] for task, (groups, about) in tasks.items()],
         "attempts": [
             [
                 numbers["configuration"][attempt["configuration"]],

@@ -34,10 +34,17 @@ def transfer_record(about: Mapping[str, Any], made: Matrix) -> dict[str, Any]:
         "left_out_counts": [
             {"what": what, "reason": reason, "n": n}
             for (what, reason), n in Counter(
-                (row["what"], row["reason"]) for row in about["left_out"]
+                (_left_out(row), row["reason"]) for row in about["left_out"]
             ).most_common()
         ],
     }
+
+
+def _left_out(row: Mapping[str, str]) -> str:
+    """Tasks are counted; a skill or a class that is missing has its name."""
+    if row["what"] == "skill":
+        return f"skill of {row['creator']} for {row['consumer']} in {row['name']}"
+    return row["what"] if row["what"] == "task" else f"{row['what']} {row['name']}"
 
 
 def _record(cell: Cell) -> dict[str, Any]:

@@ -82,11 +82,33 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
     ]
 
 
+def test_what_was_not_delivered_and_what_was_recomputed_have_words() -> None:
+    wanted = [
+        {"file_type": "xlsx", "name_hints": ["a.xlsx"]},
+        {"file_type": "md", "name_hints": []},
+    ]
+    nothing = replace(view(), outputs=(), grading=GRADING | {"deliverables": wanted})
+    assert why(nothing, [])[0] == "It delivered no file. Asked for: a.xlsx, .md."
+    part = ScorePart("check.made.days left", "accuracy", 1.0, 0.0, reason="finding.missing")
+    (check,) = checks_of(replace(SCORE, parts=(part,)), GRADING)
+    assert check.words == "Recomputed from the inputs: days left"
+
+
+def test_what_a_judge_saw_is_told_in_words() -> None:
+    detail = {
+        "judge": "model:m", "addressed": False, "finding": "Both said.", "quotes": ["A, B", "C"],
+        "page": 2, "supported": True, "files_not_shown": 3,
+    }  # fmt: skip
+    part = ScorePart("rubric.depth", "semantic", 1.0, 0.5, deterministic=False, detail=detail)
+    (check,) = checks_of(replace(SCORE, parts=(part,)), GRADING)
+    assert check.observed == "Both said.; “A, B”; “C”; page 2; files not shown: 3; worth 50.0 %"
+
+
 def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
         "The answer: not met (wrong value). Expected 125 × 1,000,000 USD. Found 126 USD.",
-        "There is a table.: not met (too few files). Expected xlsx. Found 1; worth 50.0 %.",
+        "There is a table: not met (too few files). Expected xlsx. Found 1; worth 50.0 %.",
         "How it ended: its answer is wrong.",
         "The first intermediate result that it missed: rank_4 (rank).",
     ]

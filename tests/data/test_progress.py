@@ -75,8 +75,8 @@ def test_what_takes_long_is_told_every_15_s(shown: io.StringIO, clock: Clock) ->
         "select: 1 s so far",
         "select: 16 s so far",
         "mask: 2 parts …",
-        "mask: 1 of 2 parts, 4.0/min, about 15 s left",
-        "mask: 2 of 2 parts, 30 s so far",
+        "mask: 0 of 2 parts, 15 s so far",
+        "mask: 1 of 2 parts, 2.0/min, about 30 s left",
         "mask: 2 parts in 32 s",
         "build: 78 s so far",
     ]

@@ -59,7 +59,10 @@
     }
     for (const [, task, epoch, result, attempt] of own) {
       const line = lines.insertRow(), name = tasks[task][0];
-      line.insertCell().append(pages ? link(name, "tasks", name) : name);
+      const about = document.createElement("div");
+      about.className = "small";
+      about.textContent = tasks[task][2];
+      line.insertCell().append(pages ? link(name, "tasks", name) : name, about);
       line.insertCell().textContent = epoch;
       line.insertCell().textContent = results[result];
       const open = pages ? link("open", "attempts", configuration, `${name}-${epoch}`) : attempt;

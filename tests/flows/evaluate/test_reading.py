@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from openpyxl import Workbook
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
@@ -31,6 +32,11 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "outputs").mkdir(parents=True)
         (folder / "trajectory.json").write_text(json.dumps(trajectory(said)))
         (folder / "outputs" / "page.html").write_text(_HOSTILE)
+        book = Workbook()
+        sheet = book.active
+        assert sheet is not None
+        sheet.append(["Days left", _HOSTILE])
+        book.save(folder / "outputs" / "leave.xlsx")
     grade_command(root / "logs", snapshot, out=root / "attempts")
     leaderboard_command(snapshot, root / "attempts", root / "board")
     return root / "board"
@@ -63,6 +69,7 @@ def test_a_reader_comes_from_the_board_to_a_failed_attempt_and_its_task(
         assert page.locator(".stamp.bad .why li").count() >= 1
         assert "Expected zanzibar-4711" in page.locator(".stamp.bad").inner_text()
         assert _HOSTILE in page.locator("#answer").inner_text()
+        assert "Days left" in page.locator("#outputs table").inner_text()
         assert page.title() != "owned"
         assert (overflow(page), violations(page), trouble) == ([], [], [])
         page.click("text=The task with its inputs and answers")

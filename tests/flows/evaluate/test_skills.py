@@ -128,6 +128,12 @@ def test_tasks_without_classes_are_of_their_lane_and_family(snapshot: Path) -> N
         ("Use it.\n" + "x" * 20_001, "the skill has more than 20,000 characters"),
         ("Use it.", "the reply is no skill: expected a sentence, and instructions below it"),
         ("", "the reply is no skill: expected a sentence, and instructions below it"),
+        (
+            '{\n"skill": 1\n}',
+            "the reply is no skill: expected a sentence, and instructions below it",
+        ),
+        ("Here it is:\n\n```md\nUse it.\n\nDo this.\n```", ("Use it.", "Do this.")),
+        ("Use it for:\n\nOrders.\n\n```sh\nls\n```", ("Use it for:", "Orders.\n\n```sh\nls\n```")),
     ],
 )
 def test_a_reply_becomes_a_bounded_skill_without_files(
@@ -177,10 +183,14 @@ def test_every_held_out_task_is_in_a_pair_or_left_out_with_a_reason(whole: Whole
         for task in of.held_out
     )
     reasons = Counter((row.what, row.reason) for row in made.left_out)
-    no_skill = "the reply is no skill: expected a sentence, and instructions below it"
+    no_skills = {row.reason for row in made.left_out if row.what == "skill"}
+    assert len(no_skills) == 4
+    for reason in no_skills:  # each names the reply that is kept
+        assert reason.startswith("the reply is no skill: expected a sentence, and instructions")
+        assert Path(reason.removesuffix(")").partition("delete ")[2]).suffix == SUFFIX
     assert reasons == {
         ("class", "a class of one task has none to learn on beside it"): 1,
-        ("skill", no_skill): 4,
+        **{("skill", reason): 1 for reason in no_skills},
         ("task", "no skill for its class"): 14,
     }
 
@@ -300,6 +310,20 @@ def test_a_creator_that_fails_is_asked_again_by_the_next_run(
 
 
 @boxed
+def test_classes_that_get_their_skill_later_join_the_others(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", KEY)
+    with models() as served:
+        wanted = order(snapshot, tmp_path, served.url, (GOOD,), consumers=(OBEDIENT,))
+        study(replace(wanted, classes=("hr_admin",)))
+        assert len(study(wanted).pairs) == 7
+        n_before = len(served.requests)
+        assert len(study(replace(wanted, classes=("hr_admin",))).pairs) == 1
+        assert len(served.requests) == n_before
+
+
+@boxed
 def test_nothing_is_distilled_from_attempts_that_are_not_finished(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -372,16 +396,26 @@ def test_a_killed_study_goes_on_and_pays_nothing_twice(
     ("options", "problem"),
     [
         (("--consumers", "react"), "--consumers: found 'react'; expected AGENT:MODEL"),
-        (("--consumers", "null:m"), "--agent and --model: found agent null, model m"),
+        (("--consumers", "null:m"), "--consumers: found null; expected agents that take a skill"),
+        (("--consumers", "nope:m"), "--consumers: found nope; expected agents that take a skill"),
+        (("--creators", "gpt"), "found gpt at http://127.0.0.1:9/v1 ("),
         (("--consumers", "react:m,react:m"), "names with commas between them, each once"),
         (("--creators", "m,"), "--creators: found 'm,'"),
         (("--class", "nope"), "--class: found nope; expected hr_admin, sales"),
+        (("--class", "executive"), "--class: found executive (a class of one task has none to"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(
-    snapshot: Path, tmp_path: Path, options: tuple[str, ...], problem: str
+    snapshot: Path,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    problem: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given = {"--consumers": "react:m", "--creators": "m", "--base-url": "http://127.0.0.1:9/v1"}
+    monkeypatch.setenv("LOCAL_API_KEY", KEY)
+    model = f"{PROVIDER}m"
+    given = {"--consumers": f"react:{model}", "--creators": model}
+    given["--base-url"] = "http://127.0.0.1:9/v1"
     given |= dict(zip(options[::2], options[1::2], strict=True))
     words = [word for pair in given.items() for word in pair]
     done = inline(
@@ -396,11 +430,13 @@ def test_options_that_cannot_be_meant_are_refused(
 def test_a_dry_run_counts_and_asks_nothing(snapshot: Path, tmp_path: Path) -> None:
     done = inline(
         "agents", "skills", snapshot, "--consumers", "react:m,codex:n", "--creators", "m,n,o",
-        "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--out", tmp_path / "s",
+        "--base-url", "http://127.0.0.1:9/v1", "--dry-run",
+        "--out", tmp_path / "s", "--programs", tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "hr_admin: 1 in-domain, 1 held-out (drawn)" in done.stdout
     assert "22 attempts without skills, 12 skills, 42 attempts with skills" in done.stdout
+    assert "left out for codex-n: 11 tasks: codex is not installed in " in done.stdout
     assert not list(tmp_path.iterdir())
 
 
