@@ -104,9 +104,9 @@ def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
 def _finding(name: str, grading: Mapping[str, Any]) -> str:
     """The words of a finding of a check that computes several: check.ID.FINDING."""
     for row in grading.get("checks") or ():
-        head, found, finding = name.partition(f"check.{row['check_id']}.")
-        if found and not head:
-            return f"Recomputed from the inputs: {finding}"
+        head = f"check.{row['check_id']}."
+        if name.startswith(head):
+            return f"Recomputed from the inputs: {name.removeprefix(head)}"
     return ""
 
 

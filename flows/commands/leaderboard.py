@@ -52,9 +52,7 @@ def leaderboard_command(
     tables = _of_release(_graded(attempts), release, attempts)
     made = board(tables["attempts"], tables["scores"], facts, _estimator(release.tables))
     _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
-    about = {name: one_line(task.candidate.prompt)[:_ABOUT] for name, task in release.tasks.items()}
-    by_task = {fact.task_id: fact for fact in facts}
-    listed = [row | {"about": about[row["task"]]} for row in _listed(tables, by_task)]
+    listed = list(_listed(tables, {fact.task_id: fact for fact in facts}, release))
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
     paths = write_board(
@@ -270,8 +268,10 @@ def _facts(
     )
 
 
-def _listed(tables: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """An attempt per line, with the groups that its task belongs to."""
+def _listed(
+    tables: Mapping[str, Any], facts: Mapping[str, Any], release: Any
+) -> Iterator[dict[str, Any]]:
+    """An attempt per line, with the groups and the first words of its task."""
     import polars as pl
 
     from selection.evaluation.board import GROUPINGS
@@ -291,6 +291,7 @@ def _listed(tables: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[dic
         yield {
             "configuration": configuration, "task": task_id, "epoch": epoch, "result": result,
             "groups": groups, "attempt": attempt_id,
+            "about": one_line(release.tasks[task_id].candidate.prompt)[:_ABOUT],
             "ways": ways if result == "failed" else (None, None),
         }  # fmt: skip
 
