@@ -80,7 +80,8 @@ class Masker:
 
     Pass all texts to `learn` before the first is masked: then a value found in one of them is
     masked in all, and no surrogate already occurs in any of them. Values that are `listed` are
-    masked wherever they stand, without detection; those that stand nowhere are in no vault.
+    masked wherever they stand, without detection; those that stand nowhere are in no vault. So are
+    those that were found `elsewhere`, in other scopes of the same owner: one value is decided once.
     Surrogates of addresses go on showing `open_names`, in folded case. What only the owner can
     decide stays, and is `undecided`; with `masks_undecided` it is masked too.
     """
@@ -94,6 +95,7 @@ class Masker:
         listed: Listed = (),
         open_names: frozenset[str] = frozenset(),
         *,
+        elsewhere: Listed = (),
         masks_undecided: bool = False,
     ) -> None:
         self.vault = Vault(scope, mode)
@@ -116,6 +118,7 @@ class Masker:
         self._native: set[str] = set()
         self._counts: dict[EntityType, int] = {}
         self._listed, self._is_listed = ListedValues(listed), frozenset(listed)
+        self._elsewhere, self._is_elsewhere = KnownValueSearch(elsewhere), frozenset(elsewhere)
         self._hits: dict[Piece, tuple[Occurrence, ...]] = {}
         # Short forms of the people so far.
         self._forms = {form for pair in listed for form in self._forms_of(*pair)}
@@ -152,6 +155,7 @@ class Masker:
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
         values.update(self._of_columns(fresh))
+        values |= self._of_others(fresh)
         values |= self._short_forms(values, fresh)
         values |= _hosts_of_mail(values, fresh) | _own_hosts(fresh)
         unknown = sorted(values - self._values.keys())
@@ -179,6 +183,13 @@ class Masker:
                 whole_cell = Finding(0, len(piece.value), EntityType.ORGANIZATION, FIELD, 1.0)
                 self._findings[piece] = (whole_cell,)
                 yield whole_cell.type, piece.value
+
+    def _of_others(self, pieces: Iterable[Piece]) -> set[tuple[EntityType, str]]:
+        """The values that were found in other scopes and stand in new pieces."""
+        if not self._is_elsewhere:
+            return set()
+        hits = (hit for piece in pieces for hit in self._elsewhere.find(piece.value))
+        return {(hit.type, hit.value) for hit in hits}
 
     def _in_japanese(self, pieces: Iterable[Piece]) -> frozenset[str]:
         """The values in texts in Japanese, which may have no kana of their own."""
@@ -317,6 +328,8 @@ class Masker:
 
     def _is_ordinary(self, kind: EntityType, value: str) -> bool:
         """Is it a word or an identifier, which elsewhere means something else?"""
+        if (kind, value) in self._is_elsewhere:
+            return False
         if (kind, value) in self._in_code:
             return True
         if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or _SITE.fullmatch(value)):
