@@ -307,6 +307,11 @@ class TextDetector:
         return [finding for finding in whole if self._wanted(finding)]
 
     @property
+    def entities(self) -> frozenset[EntityType]:
+        """The kinds of private text that it looks for."""
+        return self._entities
+
+    @property
     def dictionary(self) -> frozenset[str]:
         """English words in small letters, none without a model."""
         model = self._config.english_model

@@ -102,6 +102,10 @@ class Masker:
         self._detector = detector
         self._dictionary = detector.dictionary if isinstance(detector, Lexical) else frozenset()
         self._usual = detector.usual_words if isinstance(detector, Lexical) else frozenset()
+        # Where firms keep their names, their sites are as open.
+        self._hides_firms = not isinstance(detector, Lexical) or (
+            EntityType.ORGANIZATION in detector.entities
+        )
         self._vocabulary = ScopeVocabulary()
         self._surrogates = Surrogates(key, scope, self._vocabulary, open_names)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
@@ -157,7 +161,8 @@ class Masker:
         values.update(self._of_columns(fresh))
         values |= self._of_others(fresh)
         values |= self._short_forms(values, fresh)
-        values |= _hosts_of_mail(values, fresh) | _own_hosts(fresh)
+        if self._hides_firms:
+            values |= _hosts_of_mail(values, fresh) | _own_hosts(fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
