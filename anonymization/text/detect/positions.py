@@ -276,6 +276,25 @@ _SEVERAL = re.compile(rf"{LETTER}+")
 _HAN_ENDS = re.compile(f"[{HAN}]+(?:部|组|司|处|科|室|局|院|所|厅|中心|团队|公司|平台|系统|小组)$")
 
 
+# Somebody's name in both scripts: 李敏 (Li Min), Ma Li (马丽).
+_LATIN_NAME = rf"[{CAPITALS}][a-z]{{1,6}} [{CAPITALS}][a-z]{{1,10}}"
+_BOTH_SCRIPTS = Screened(
+    rf"(?<![{HAN}])(?P<han>[{HAN}]{{2,4}})\*{{0,2}} ?\(\*{{0,2}}(?P<v>{_LATIN_NAME})\*{{0,2}}\)"
+    rf"|(?<![\w-])(?P<latin>{_LATIN_NAME})\*{{0,2}} ?\(\*{{0,2}}(?P<name>[{HAN}]{{2,4}})\*{{0,2}}\)"
+)
+_FAMILIES = words("names.toml", "pinyin")
+ROMANISED = "romanised"
+
+
+def find_romanised(folded: str) -> Iterator[Finding]:
+    """Chinese names, each beside itself in the other script; both are somebody's."""
+    for match in _BOTH_SCRIPTS.finditer(folded):
+        han, latin = ("han", "v") if match["han"] else ("name", "latin")
+        if chinese_name(match[han]) and not _FAMILIES.isdisjoint(match[latin].split()):
+            for group in (han, latin):
+                yield Finding(*match.span(group), EntityType.PERSON, ROMANISED, 0.9)
+
+
 def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     """People, logins, hosts and postal addresses in the places that notations reserve for them."""
     for match in find_each(_NAME_PLACES, folded):
