@@ -13,6 +13,7 @@ from dataclasses import replace
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, NAMED_AFTER_PEOPLE, in_dictionary, words
+from data.text.lexicon import trie_pattern
 from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
 
@@ -100,6 +101,8 @@ def whole_names(text: str, finding: Finding, dictionary: frozenset[str]) -> Iter
         start = finding.start
         for joint in [*_JOINT.finditer(text, finding.start, finding.end), None]:
             end = joint.start() if joint else finding.end
+            if joint and joint.group() == "-" and " " not in text[start:end]:
+                continue  # `Anne-Li Wang`
             person = _named_person(text, replace(finding, start=start, end=end), dictionary)
             if person is not None:
                 yield person
@@ -143,7 +146,9 @@ _OF_VERBS = ("ing", "er", "or", "ion", "ation")
 
 
 _EXACT = frozenset({"declared", "lac", "sudachi"})
-_JOINT = re.compile(r"\s*[/+&|]\s*")
+_FAMILIES = trie_pattern(sorted(words("names.toml", "pinyin")))
+# Between two people; a hyphen only before a Chinese name in Latin letters: `Chen Jing-Ma Li`.
+_JOINT = re.compile(rf"\s*[/+&|]\s*|(?<=[a-z])-(?={_FAMILIES} [{CAPITALS}])")
 _VERSION = re.compile(r"\s+v?\d[\w.]*$")
 _HONOURS = words("words.toml", "honours")
 _ACRONYM = re.compile(r"[A-Z]{3,}s?")
