@@ -99,10 +99,9 @@ def whole_names(text: str, finding: Finding, dictionary: frozenset[str]) -> Iter
         yield _person_in(text, finding) or whole_firm(text, finding)
     elif finding.type is EntityType.PERSON and finding.recognizer not in _EXACT:
         start = finding.start
-        for joint in [*_JOINT.finditer(text, finding.start, finding.end + 2), None]:
-            end = min(joint.start(), finding.end) if joint else finding.end
-            is_hyphen = joint is not None and joint.group() == "-"
-            if end == finding.end and joint or is_hyphen and " " not in text[start:end]:
+        for joint in [*_joints(text, finding), None]:
+            end = joint.start() if joint else finding.end
+            if joint and joint.group() == "-" and " " not in text[start:end]:
                 continue  # `Anne-Li Wang`
             person = _named_person(text, replace(finding, start=start, end=end), dictionary)
             if person is not None:
@@ -110,6 +109,14 @@ def whole_names(text: str, finding: Finding, dictionary: frozenset[str]) -> Iter
             start = joint.end() if joint else end
     else:
         yield finding
+
+
+def _joints(text: str, finding: Finding) -> Iterator[re.Match[str]]:
+    """What joins the people of a finding; the name behind the last one may go on beyond it."""
+    seen = min(len(text), finding.end + 2)
+    for joint in _JOINT.finditer(text, finding.start, seen):
+        if joint.end() < finding.end:
+            yield joint
 
 
 _OPENING = re.compile(r"(?:\A|[\n.:!?;]\s?|^|[\"'(\[])[ \t]*(?:[-*•·–>#]|\d{1,2}[.)])?[ \t]*\Z")
