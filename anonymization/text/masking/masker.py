@@ -26,7 +26,6 @@ from anonymization.text.detect.wording import (
     is_known,
     is_ordinary_login,
     is_program_word,
-    private_site,
 )
 from anonymization.text.masking.code_text import Spans, fenced_spans
 from anonymization.text.masking.known_search import (
@@ -41,13 +40,13 @@ from anonymization.text.masking.known_search import (
     outside,
     spelled_as,
 )
+from anonymization.text.masking.own_hosts import SITE, hosts_of_mail, own_hosts
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.spelling.known_values import respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
-from data.text.lexicon import trie_pattern
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
 FIELD = "field"  # the recognizer of fields that hold only a private value
@@ -162,7 +161,7 @@ class Masker:
         values |= self._of_others(fresh)
         values |= self._short_forms(values, fresh)
         if self._hides_firms:
-            values |= _hosts_of_mail(values, fresh) | _own_hosts(fresh)
+            values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
@@ -337,7 +336,7 @@ class Masker:
             return False
         if (kind, value) in self._in_code:
             return True
-        if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or _SITE.fullmatch(value)):
+        if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or SITE.fullmatch(value)):
             return False  # its parts may be words (`mail.harbour.com`), the whole is none
         if kind in _LOGINS and is_ordinary_login(value, self._dictionary):
             return True
@@ -449,59 +448,6 @@ def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tupl
                 yield words, not _JOINING.isdisjoint(local)
 
 
-_SITE = re.compile(
-    r"(?<![\w.@+-])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|net|org|info|tv|me|eu|cn|jp|de|fr|uk|nl|ch)"
-    r"(?![\w(-]|\.\w)"
-)
-_OF_THE_WEB = frozenset(
-    {
-        "www",
-        "docs",
-        "doc",
-        "blog",
-        "blogs",
-        "api",
-        "apis",
-        "support",
-        "download",
-        "downloads",
-        "cdn",
-    }
-    | {"static", "help", "developer", "developers", "forum", "community", "news", "en", "m", "raw"}
-)
-_FEWEST_SERVICES = 3
-_SHARED_ENDS = frozenset({"co", "com", "net", "org", "or", "ne", "ac", "go", "gov", "edu"})
-
-
-def _own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
-    """The domains, with their hosts, under which settings name several services.
-
-    A public site is known, or has few names besides those that each site has.
-    """
-    hosts = {host for piece in pieces if piece.fixed for host in _SITE.findall(piece.value)}
-    services: dict[str, set[str]] = {}
-    for host in hosts:
-        domain = _domain(host)
-        names = host.removesuffix(domain).strip(".").split(".")
-        services.setdefault(domain, set()).update(filter(None, names))
-    own = {
-        domain
-        for domain, names in services.items()
-        if len(names - _OF_THE_WEB) >= _FEWEST_SERVICES
-        and private_site(domain)
-        and not domain.startswith("example.")
-    }
-    named = {host for host in hosts if _domain(host) in own}
-    return {(EntityType.ACCOUNT, host) for host in named | own}
-
-
-def _domain(host: str) -> str:
-    """The domain that somebody has registered: `harbour.co.jp` of `git.harbour.co.jp`."""
-    labels = host.split(".")
-    is_shared = len(labels) > 2 and labels[-2] in _SHARED_ENDS
-    return ".".join(labels[-3 if is_shared else -2 :])
-
-
 def _words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:
     """The words of keys and names in code that consist of several: `relay_port`."""
     for start, end in fixed:
@@ -521,24 +467,6 @@ def _is_in_identifier(text: str, finding: Finding) -> bool:
     before, after = text[max(0, finding.start - 1) : finding.start], text[finding.end :][:2]
     is_joined = before in _JOINING or (after[:1] in _JOINING and after[1:].isalnum())
     return is_joined or (after[:1] in ("[", " ") and after[1:].isdigit())
-
-
-def _hosts_of_mail(
-    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
-) -> set[tuple[EntityType, str]]:
-    """The machines in the texts whose domain somebody's e-mail address shows."""
-    domains = {
-        value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
-    }
-    own = sorted(d for d in domains if "." in d and private_site(d))
-    if not own:
-        return set()
-    ends = trie_pattern(own)
-    host = re.compile(
-        rf"(?i)(?<![\w.@+-])(?:\$\{{?\w{{1,40}}\}}?\.)?"
-        rf"((?:[a-z0-9-]{{1,63}}\.){{0,4}}(?:{ends}))(?![\w-]|\.\w)"
-    )
-    return {(EntityType.ACCOUNT, hit) for piece in pieces for hit in host.findall(piece.value)}
 
 
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
