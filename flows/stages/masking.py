@@ -55,8 +55,8 @@ def _find_shards(work: Work) -> list[Shard]:
 
 def _mask_shards(work: Work) -> list[Shard]:
     is_public = work.run.recipe.source.disclosure is Disclosure.PUBLIC
-    found = read_vaults(work.folders(FIND_PRIVATE.name), work.run.key)
-    return _shards(work, mask_shard, shared_values(found, is_public=is_public))
+    vaults = read_vaults(work.folders(FIND_PRIVATE.name), work.run.key)
+    return _shards(work, mask_shard, shared_values(vaults, is_public=is_public))
 
 
 def _shards(work: Work, compute: Callable[[MaskJob, Path], None], elsewhere: Listed) -> list[Shard]:

@@ -116,12 +116,12 @@ def of_two_sessions(folder: Path) -> tuple[tuple[Survivor, ...], ...]:
 def test_a_value_of_one_session_is_private_in_all_of_the_source(tmp_path: Path) -> None:
     job = MaskJob(of_two_sessions(tmp_path), {}, for_source(MaskingRecipe(), Disclosure.PRIVATE),
                   KEY, file_name_spans)  # fmt: skip
-    alone, found, out = (tmp_path / name for name in ("alone", "found", "out"))
-    for folder, compute in ((alone, mask_shard), (found, find_shard)):
+    alone, apart, out = (tmp_path / name for name in ("alone", "apart", "out"))
+    for folder, compute in ((alone, mask_shard), (apart, find_shard)):
         folder.mkdir()
         compute(job, folder)
     assert LETTER in said_in(alone)  # what the leak check rejects
-    shared = shared_values(read_vaults([found], KEY), is_public=False)
+    shared = shared_values(read_vaults([apart], KEY), is_public=False)
     assert "Foxglove Pharmacies" in {value for _, value in shared}
     out.mkdir()
     mask_shard(replace(job, elsewhere=shared), out)

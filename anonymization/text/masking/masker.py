@@ -101,10 +101,7 @@ class Masker:
         self._detector = detector
         self._dictionary = detector.dictionary if isinstance(detector, Lexical) else frozenset()
         self._usual = detector.usual_words if isinstance(detector, Lexical) else frozenset()
-        # Where firms keep their names, their sites are as open.
-        self._hides_firms = not isinstance(detector, Lexical) or (
-            EntityType.ORGANIZATION in detector.entities
-        )
+        self._hides_firms = _hides_firms(detector)
         self._vocabulary = ScopeVocabulary()
         self._surrogates = Surrogates(key, scope, self._vocabulary, open_names)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
@@ -157,11 +154,7 @@ class Masker:
             self._vocabulary.add(piece.value)
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
-        values.update(self._of_columns(fresh))
-        values |= self._of_others(fresh)
-        values |= self._short_forms(values, fresh)
-        if self._hides_firms:
-            values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
+        self._add_derived(values, fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
@@ -169,6 +162,14 @@ class Masker:
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
+
+    def _add_derived(self, values: set[tuple[EntityType, str]], fresh: Sequence[Piece]) -> None:
+        """Add what follows from the values of new pieces, and from other scopes."""
+        values.update(self._of_columns(fresh))
+        values |= self._of_others(fresh)
+        values |= self._short_forms(values, fresh)
+        if self._hides_firms:
+            values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
 
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
         for words, is_joined in _words_of_addresses(piece.text, findings):
@@ -381,6 +382,11 @@ class Masker:
             placeholder = f"<{kind.value}_{number}>"
             if placeholder not in self._native:
                 return placeholder
+
+
+def _hides_firms(detector: Detector) -> bool:
+    """Are names of firms looked for? Where they stay, their sites are as open."""
+    return not isinstance(detector, Lexical) or EntityType.ORGANIZATION in detector.entities
 
 
 _IDS = frozenset({EntityType.PERSON_NUMBER, EntityType.CASE_NUMBER, EntityType.ACCOUNT})

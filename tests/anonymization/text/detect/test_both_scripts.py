@@ -17,9 +17,9 @@ def detector() -> TextDetector:
 def people(detector: TextDetector, text: str) -> set[str]:
     (findings,) = detector.find([text])
     return {
-        text[found.start : found.end]
-        for found in findings
-        if found.type is EntityType.PERSON and found.recognizer != "doubted"
+        text[finding.start : finding.end]
+        for finding in findings
+        if finding.type is EntityType.PERSON and finding.recognizer != "doubted"
     }
 
 
