@@ -6,7 +6,8 @@ The masked texts of an instance still name its files, by the names under which t
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path, PurePath
@@ -25,6 +26,7 @@ from anonymization.masking_recipe import MaskingRecipe
 from anonymization.request_changes import request_changes, said_names
 from anonymization.session_texts import FindFileNames, masked_text, text_edits
 from anonymization.session_words import SessionWords
+from anonymization.text.contracts import Mode
 from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
@@ -52,6 +54,7 @@ _ORIGINALS = "originals"
 _NAME_CHARS = 32
 
 Row = tuple[str, str, int, str, str, float]
+Named = tuple[str, str]  # a file by its path and the digest of its content
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,9 @@ class MaskJob:
     """Sessions to mask: the survivors of each, and the frozen pages among their fixtures.
 
     `find_names` finds the names of files in a text; it must be picklable. `listed` are the private
-    values that the owner of the sessions named, `review` is what they decided on the words that
-    stayed; `masks_undecided` is for models that may be remote.
+    values that the owner of the sessions named, `elsewhere` those that were found in any session of
+    the source, `review` is what the owner decided on the words that stayed; `masks_undecided` is
+    for models that may be remote.
     """
 
     sessions: tuple[tuple[Survivor, ...], ...]
@@ -71,6 +75,7 @@ class MaskJob:
     listed: Listed = ()
     review: Review | None = None
     masks_undecided: bool = False
+    elsewhere: Listed = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +109,70 @@ def vault_name(key: bytes, scope: str) -> str:
     return keyed_digest(key, scope)[:_NAME_CHARS]
 
 
+def find_shard(job: MaskJob, out: Path) -> None:
+    """Write vaults into `out` with what is private in each session of a job by itself."""
+    for session in job.sessions:
+        masker = _masker(session, job, Mode.PLACEHOLDER)
+        with _originals(session, job, out) as content:
+            learn([*_pieces_by_file(session, job, content).values(), _spoken(session)], masker)
+        _save(masker, job, out)
+
+
 def mask_shard(job: MaskJob, out: Path) -> None:
     """Write masked survivors, fixtures, vaults and the audit of a job into `out`."""
     shard = _Shard(job, out)
     for session in job.sessions:
         shard.mask(session)
     shard.write()
+
+
+def _masker(session: Sequence[Survivor], job: MaskJob, mode: Mode) -> Masker:
+    return Masker(
+        detector(job.config.detection),
+        job.key,
+        mode,
+        session[0].instance.session_uid,
+        job.listed,
+        _said_openly(session, job.config),
+        elsewhere=job.elsewhere,
+        masks_undecided=job.masks_undecided,
+    )
+
+
+def _save(masker: Masker, job: MaskJob, out: Path) -> None:
+    vault = masker.vault
+    vault.save(out / VAULTS / f"{vault_name(job.key, vault.scope)}.json", job.key)
+
+
+@contextmanager
+def _originals(
+    session: Sequence[Survivor], job: MaskJob, out: Path
+) -> Iterator[Callable[[Fixture], bytes]]:
+    """What reads the files of a session; they lie unpacked in `out` meanwhile."""
+    folder = out / _ORIGINALS
+    folder.mkdir()
+    wanted = {item.sha256 for survivor in session for item in survivor.fixtures}
+    unpack_fixtures(session, wanted - job.pages.keys(), folder)
+    yield lambda fixture: job.pages.get(fixture.sha256, folder / fixture.sha256).read_bytes()
+    shutil.rmtree(folder)
+
+
+def _files(session: Sequence[Survivor]) -> dict[Named, Fixture]:
+    return {(item.path, item.sha256): item for survivor in session for item in survivor.fixtures}
+
+
+def _pieces_by_file(
+    session: Sequence[Survivor], job: MaskJob, content: Callable[[Fixture], bytes]
+) -> dict[Named, list[Piece]]:
+    documents = job.config.documents
+    return {
+        name: pieces_in(content(fixture), fixture.path, documents)
+        for name, fixture in _files(session).items()
+    }
+
+
+def _spoken(session: Sequence[Survivor]) -> list[Piece]:
+    return [Piece(text) for of in session for text in texts_of(of.instance)]
 
 
 class _Shard:
@@ -126,43 +189,24 @@ class _Shard:
 
     def mask(self, session: Sequence[Survivor]) -> None:
         """Mask a session; everything is learned before anything is changed, so order is free."""
-        scope = session[0].instance.session_uid
         job = self._job
-        said = _said_openly(session, job.config)
-        masker = Masker(
-            detector(job.config.detection),
-            job.key,
-            job.config.mode,
-            scope,
-            job.listed,
-            said,
-            masks_undecided=job.masks_undecided,
-        )
-        originals = self._originals(session)
-        files = {
-            (item.path, item.sha256): item for survivor in session for item in survivor.fixtures
-        }
-        documents = job.config.documents
-        pieces = {
-            name: pieces_in(self._content(fixture, originals), fixture.path, documents)
-            for name, fixture in files.items()
-        }
-        languages = {
-            name: languages_of(texts, job.config.detection) for name, texts in pieces.items()
-        }
-        spoken_texts = [Piece(text) for of in session for text in texts_of(of.instance)]
-        learn([*pieces.values(), spoken_texts], masker)
-        masked = {
-            name: self._mask_file(fixture, self._content(fixture, originals), masker, pieces[name])
-            for name, fixture in files.items()
-        }
+        masker = _masker(session, job, job.config.mode)
+        with _originals(session, job, self._out) as content:
+            pieces = _pieces_by_file(session, job, content)
+            languages = {
+                name: languages_of(texts, job.config.detection) for name, texts in pieces.items()
+            }
+            learn([*pieces.values(), _spoken(session)], masker)
+            masked = {
+                name: self._mask_file(fixture, content(fixture), masker, pieces[name])
+                for name, fixture in _files(session).items()
+            }
         for survivor in session:
             spoken = [spoken_languages(list(texts_of(survivor.instance)))]
             spoken += [languages[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
             held = [(item.path, pieces[item.path, item.sha256]) for item in survivor.fixtures]
             self._mask_instance(survivor, masked, spoken, held, masker)
-        masker.vault.save(self._out / VAULTS / f"{vault_name(job.key, scope)}.json", job.key)
-        shutil.rmtree(self._out / _ORIGINALS)
+        _save(masker, job, self._out)
 
     def write(self) -> None:
         """Write the stage's tables, the survivors and the audit of masked spans."""
@@ -181,16 +225,6 @@ class _Shard:
         write_changes(self._out, self._changes)
         self._words.write(self._out)
         write_rows(self._out / f"{MASKED_SPANS.name}.parquet", self._spans, MASKED_SPANS.schema)
-
-    def _originals(self, session: Sequence[Survivor]) -> Path:
-        folder = self._out / _ORIGINALS
-        folder.mkdir()
-        unpack_fixtures(session, _digests(session) - self._job.pages.keys(), folder)
-        return folder
-
-    def _content(self, fixture: Fixture, originals: Path) -> bytes:
-        path = self._job.pages.get(fixture.sha256, originals / fixture.sha256)
-        return path.read_bytes()
 
     def _mask_file(
         self, fixture: Fixture, content: bytes, masker: Masker, pieces: Sequence[Piece]
@@ -265,10 +299,6 @@ def _said_openly(session: Sequence[Survivor], config: MaskingRecipe) -> frozense
     if config.level is not MaskingLevel.CONTACTS_AND_SECRETS:
         return frozenset()
     return said_names(survivor.instance for survivor in session)
-
-
-def _digests(session: Sequence[Survivor]) -> set[str]:
-    return {fixture.sha256 for survivor in session for fixture in survivor.fixtures}
 
 
 def _distinct(fixtures: Iterable[Fixture]) -> tuple[Fixture, ...]:

@@ -58,6 +58,7 @@ SESSIONS = Lane(
         sessions.RECOVER,
         sessions.DISTINCT,
         sessions.NETWORK,
+        masking.FIND_PRIVATE,
         masking.MASKING,
         sessions.PACKAGE,
         judging.CONSENSUS,

@@ -5,7 +5,7 @@ Also the masking part of `audit/privacy.json`: counts only, nothing private.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +19,7 @@ from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.session_masking import VAULTS
 from anonymization.text.contracts import EntityType, Entry
 from anonymization.text.masking.known_search import (
+    Listed,
     identifies_alone,
     is_distinctive,
     is_masked_everywhere,
@@ -52,12 +53,11 @@ class LeakTargets:
     @cached_property
     def everywhere(self) -> LeakPatterns:
         """The values that no other session and no page of a release may contain."""
-        is_searched = identifies_alone if self.is_public else is_distinctive
         values = {
             PrivateValue(entry.value, entry.type)
             for entries in self.sessions.values()
             for entry in entries
-            if not entry.is_ordinary and is_searched(_sought_as(entry), entry.value)
+            if _is_sought_in_others(entry, self.is_public)
         }
         values |= {PrivateValue(value, TRIPWIRE) for value in self.tripwires}
         values |= {PrivateValue(value, IDENTIFIER) for value in self.identifiers}
@@ -110,6 +110,11 @@ class LeakTargets:
         }
 
 
+def _is_sought_in_others(entry: Entry, is_public: bool) -> bool:
+    is_searched = identifies_alone if is_public else is_distinctive
+    return not entry.is_ordinary and is_searched(_sought_as(entry), entry.value)
+
+
 def _sought_as(entry: Entry) -> EntityType:
     """A listed value is a name, whatever its kind: of several words, it is so everywhere."""
     return EntityType.PERSON if entry.is_listed else entry.type
@@ -141,6 +146,23 @@ def read_vaults(folders: Iterable[Path], key: bytes) -> dict[str, tuple[Entry, .
         for path in sorted((folder / VAULTS).glob("*.json"))
     ]
     return {vault.scope: vault.entries for vault in vaults}
+
+
+def shared_values(sessions: Mapping[str, Iterable[Entry]], *, is_public: bool) -> Listed:
+    """The values of sessions that are private in all of them, each of the kind that most show.
+
+    They are those that the search for leaks looks for in other sessions than their own; what the
+    owner listed is masked in all of them anyway.
+    """
+    kinds: defaultdict[str, Counter[EntityType]] = defaultdict(Counter)
+    for entries in sessions.values():
+        for entry in entries:
+            if not entry.is_listed and _is_sought_in_others(entry, is_public):
+                kinds[entry.value][entry.type] += 1
+    return tuple(
+        (min(counts, key=lambda kind: (-counts[kind], kind)), value)
+        for value, counts in sorted(kinds.items())
+    )
 
 
 def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:

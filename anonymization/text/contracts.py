@@ -108,7 +108,12 @@ class Detector(Protocol):
 
 @runtime_checkable
 class Lexical(Protocol):
-    """A detector that knows English words."""
+    """A detector that knows English words, and which kinds it looks for."""
+
+    @property
+    def entities(self) -> frozenset[EntityType]:
+        """The kinds of private text that it looks for."""
+        ...
 
     @property
     def dictionary(self) -> frozenset[str]:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from anonymization.instruction_gate import read_changes
 from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
 from anonymization.leaks.candidate_leaks import MaskedRequests, write_leak_check
-from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
+from anonymization.leaks.leak_targets import (
+    LeakTargets,
+    leak_targets,
+    read_tripwires,
+    read_vaults,
+    shared_values,
+)
 from anonymization.levels import Undecided
 from anonymization.masking_recipe import for_source, with_approvals
 from anonymization.private_values import listed_digest
 from anonymization.session_masking import STAGE as MASKING_STAGE
-from anonymization.session_masking import MaskJob, mask_shard, payloads, session_groups
+from anonymization.session_masking import (
+    MaskJob,
+    find_shard,
+    mask_shard,
+    payloads,
+    session_groups,
+)
 from anonymization.session_words import write_list
+from anonymization.text.masking.known_search import Listed
 from anonymization.words_review import WORDS, kept_digest, owners_words
 from construction.judging.calls.contracts import Mode
 from construction.judging.settings import ModelStage
@@ -36,14 +49,24 @@ from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, survivors_of
 FILTER = StageKind.FILTER
 
 
+def _find_shards(work: Work) -> list[Shard]:
+    return _shards(work, find_shard, ())
+
+
 def _mask_shards(work: Work) -> list[Shard]:
+    is_public = work.run.recipe.source.disclosure is Disclosure.PUBLIC
+    vaults = read_vaults(work.folders(FIND_PRIVATE.name), work.run.key)
+    return _shards(work, mask_shard, shared_values(vaults, is_public=is_public))
+
+
+def _shards(work: Work, compute: Callable[[MaskJob, Path], None], elsewhere: Listed) -> list[Shard]:
     """Whole sessions, some to a shard, in the order of their ids; one vault per session."""
     run = work.run
     recipe = for_source(run.recipe.masking, run.recipe.source.disclosure)
     config = with_approvals(recipe, run.runtime.approvals)
     listed, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
     masks_undecided = review is None and _masks_undecided(run)
-    named = listed_digest(listed, run.key)
+    named = [listed_digest(values, run.key) for values in (listed, elsewhere) if values]
     decided = None if review is None else kept_digest(review, run.key)
     results = read_probes(work.folder(NETWORK.name))
     pages = {
@@ -54,12 +77,12 @@ def _mask_shards(work: Work) -> list[Shard]:
     survivors = [
         with_frozen_pages(s, results) for s in survivors_of(work, DISTINCT.name, NETWORK.name)
     ]
-    chosen = [sorted(config.documents.approvals), [named, decided, masks_undecided]]
+    chosen = [sorted(config.documents.approvals), [*named, decided, masks_undecided]]
     return [
         Shard(
             [*chosen, *map(payloads, sessions)],
             partial(
-                mask_shard,
+                compute,
                 MaskJob(
                     sessions,
                     _used(pages, sessions),
@@ -69,6 +92,7 @@ def _mask_shards(work: Work) -> list[Shard]:
                     listed,
                     review,
                     masks_undecided,
+                    elsewhere,
                 ),
             ),
         )
@@ -100,12 +124,21 @@ def _used(pages: Mapping[str, Path], sessions: Sequence[Sequence[Survivor]]) -> 
     return {item.sha256: pages[item.sha256] for item in fixtures if item.sha256 in pages}
 
 
+FIND_PRIVATE = Stage(
+    name="find-private",
+    meaning="Which values of each session are private, wherever in the source they stand?",
+    units=(),
+    settings=("masking", "source.disclosure"),
+    reads=(RECOVER.name, DISTINCT.name, NETWORK.name),
+    shards=_find_shards,
+    uses_key=True,
+)
 MASKING = Stage(
     name=MASKING_STAGE,
     meaning="Can every file be masked, or has a person approved it?",
     units=(Unit("instance", FILTER),),
     settings=("masking", "source.disclosure"),
-    reads=(RECOVER.name, DISTINCT.name, NETWORK.name),
+    reads=(RECOVER.name, DISTINCT.name, NETWORK.name, FIND_PRIVATE.name),
     shards=_mask_shards,
     uses_key=True,
 )

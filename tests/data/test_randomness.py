@@ -8,7 +8,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.randomness import keyed_generator, keyed_hash, keyed_order, release_key
+from data.randomness import (
+    KeyedNumbers,
+    keyed_generator,
+    keyed_hash,
+    keyed_order,
+    release_key,
+)
 
 
 @given(st.lists(st.text(), unique=True), st.randoms(use_true_random=False))
@@ -64,3 +70,11 @@ def test_processes_that_make_a_key_at_the_same_time_get_the_same(tmp_path: Path)
     assert keys == {release_key(path)}
     assert path.stat().st_mode & 0o777 == 0o600
     assert [item.name for item in path.parent.iterdir()] == ["key"]
+
+
+@given(st.binary(min_size=1, max_size=32), st.text(), st.integers(1, 1 << 40))
+def test_a_first_number_is_that_of_its_generator(key: bytes, entity: str, count: int) -> None:
+    numbers = KeyedNumbers(key)
+    numbers.below("stage", "another", 3)  # leaves nothing behind
+    expected = int(keyed_generator(key, "stage", entity).integers(count))
+    assert numbers.below("stage", entity, count) == expected

@@ -12,7 +12,7 @@ from data.stages import Results, run_stage
 from data.survivors import read_survivors, texts_of
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.stages.masking import MASKING
+from flows.stages.masking import FIND_PRIVATE, MASKING
 from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, SCAN
 
 _NO_MODELS = DetectionConfig.for_tasks().model_copy(
@@ -49,7 +49,8 @@ def mask_sessions(
     )
     recipe = Recipe(masking=MaskingRecipe(detection=_NO_MODELS, level=level))
     run, results = open_run(recipe, runtime), Results()
-    ends = [run_stage(run, stage, results) for stage in (SCAN, RECOVER, DISTINCT, NETWORK, MASKING)]
+    stages = (SCAN, RECOVER, DISTINCT, NETWORK, FIND_PRIVATE, MASKING)
+    ends = [run_stage(run, stage, results) for stage in stages]
     folders = tuple(results.outputs[MASKING.name])
     texts = [text for kept in read_survivors(folders) for text in texts_of(kept.instance)]
     return MaskedSessions(run, folders, "\n".join(texts), ends[-1].reused)

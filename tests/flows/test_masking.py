@@ -14,10 +14,10 @@ from anonymization.documents.document import masked_path
 from anonymization.documents.scopes import detector
 from anonymization.instruction_gate import read_changes
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.leaks.leak_targets import LeakTargets
+from anonymization.leaks.leak_targets import LeakTargets, read_vaults, shared_values
 from anonymization.leaks.scan import scan_bytes
 from anonymization.masking_recipe import MaskingRecipe, for_source
-from anonymization.session_masking import MaskJob, mask_shard, vault_name
+from anonymization.session_masking import MaskJob, find_shard, mask_shard, vault_name
 from anonymization.session_texts import masked_text, text_edits
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
@@ -93,6 +93,57 @@ def test_words_files_and_names_of_files_are_masked_alike(tmp_path: Path) -> None
     assert kept.fixtures[0].path == f"hours_{name.replace(' ', '_')}.csv"
     assert [line.split(",")[1] for line in table.splitlines()] == ["hours", "12", "9"]
     assert (kept.instance.instance_id, kept.instance.session_uid) == ("s_i1", "s")
+
+
+# A column of customers declares a firm; a request that names it alone does not.
+SALES = b"Customer,Amount\nFoxglove Pharmacies,120\nBrindle Wharf Ltd,80\n"
+LETTER = "Write a letter to Foxglove Pharmacies, please."
+
+
+def of_two_sessions(folder: Path) -> tuple[tuple[Survivor, ...], ...]:
+    store = ContentStore(folder / "fixtures")
+    store.add(digest(SALES), [SALES])
+    store.close()
+    table = (_fixture("sales.csv", SALES, "text/csv"),)
+    asked = replace(instance(1, "Who bought most, by sales.csv?"), session_uid="table")
+    wrote = replace(instance(2, LETTER), session_uid="letter")
+    return (
+        (Survivor(asked, table, folder / "fixtures"),),
+        (Survivor(wrote, (), folder / "fixtures"),),
+    )
+
+
+def test_a_value_of_one_session_is_private_in_all_of_the_source(tmp_path: Path) -> None:
+    job = MaskJob(of_two_sessions(tmp_path), {}, for_source(MaskingRecipe(), Disclosure.PRIVATE),
+                  KEY, file_name_spans)  # fmt: skip
+    alone, apart, out = (tmp_path / name for name in ("alone", "apart", "out"))
+    for folder, compute in ((alone, mask_shard), (apart, find_shard)):
+        folder.mkdir()
+        compute(job, folder)
+    assert LETTER in said_in(alone)  # what the leak check rejects
+    shared = shared_values(read_vaults([apart], KEY), is_public=False)
+    assert "Foxglove Pharmacies" in {value for _, value in shared}
+    out.mkdir()
+    mask_shard(replace(job, elsewhere=shared), out)
+    assert not [text for text in said_in(out) if "Foxglove" in text]
+    vaults = read_vaults([out], KEY)
+    assert [entry.value for entry in vaults["letter"]] == ["Foxglove Pharmacies"]
+    assert vaults["table"] == read_vaults([alone], KEY)["table"]
+
+
+def said_in(shard: Path) -> list[str]:
+    return [kept.instance.user_turns[0].said for kept in read_survivors([shard])]
+
+
+def test_a_public_site_is_as_open_as_the_name_of_its_firm(tmp_path: Path) -> None:
+    words = "Ask rory@quill.example why cloud.quill.example is down."
+    for number, disclosure in enumerate((Disclosure.PUBLIC, Disclosure.PRIVATE)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        masked_mail(folder, disclosure, words, mode=Mode.SURROGATE)
+        (text,) = said_in(folder / "out")
+        assert ("cloud.quill.example" in text) == (disclosure is Disclosure.PUBLIC)
+        assert "rory@" not in text or disclosure is Disclosure.PUBLIC
 
 
 MAIL = (

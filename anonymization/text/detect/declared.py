@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, words
+from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, chinese_name, words
 from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN, HAN_KANA, LETTER, LETTERS, has_han, has_kana
 
@@ -238,6 +238,8 @@ def find_declared(folded: str) -> Iterator[Finding]:
             continue
         if names_software(match["label"], folded):
             continue
+        if _shows_thing(match["label"], value):
+            continue
         kind = _refined(kind, value)
         if group in _BARE and kind not in _BARE[group]:
             continue
@@ -252,11 +254,19 @@ def _field(text: str) -> Iterator[Finding]:
     """The value of a text that is nothing but a label and a value: a cell under its heading."""
     match = _CELL_UNDER_HEAD.fullmatch(text)
     kind = declared_kind(match[1]) if match else None
+    kind = None if match and _shows_thing(match[1], match[2]) else kind
     kind = _refined(kind, match[2].strip()) if match and kind else None
     if match and kind and can_be_declared(kind, match[2]):
         start = match.start(2) + len(match[2]) - len(match[2].lstrip())
         value = match[2].strip()
         yield Finding(start + unit_before(value), start + len(value), kind, NAME, _SCORE)
+
+
+def _shows_thing(label: str, value: str) -> bool:
+    """Is it the name that a program shows for a thing of its own, `display_name: 支付网关`?"""
+    plain = value.strip().replace(" ", "")
+    is_han = has_han(plain) and not has_kana(plain)
+    return is_han and normalised(label) == "display name" and not chinese_name(plain)
 
 
 def _refined(kind: EntityType, value: str) -> EntityType:

@@ -31,7 +31,7 @@ from anonymization.text.detect.declared import find_declared, find_rows
 from anonymization.text.detect.explained import without_fixed_words, without_keys
 from anonymization.text.detect.listed_names import find_listed_names, find_unknown, whole_names
 from anonymization.text.detect.neighbours import find_blocks, spread
-from anonymization.text.detect.positions import find_reserved
+from anonymization.text.detect.positions import find_reserved, find_romanised
 from anonymization.text.detect.prose import (
     MachineLines,
     Unit,
@@ -296,6 +296,7 @@ class TextDetector:
         findings += find_rows(folded)
         findings += find_said(folded, lines, self.dictionary)
         findings += find_reserved(folded, self.dictionary)
+        findings += find_romanised(folded)
         spaced = _with_spaced_file_names(folded)
         spaced_lines = lines if spaced == folded else MachineLines(spaced)
         findings += find_listed_names(spaced, spaced_lines)
@@ -305,6 +306,11 @@ class TextDetector:
             findings += find_secrets(text)
         whole = without_keys(folded, _without_doubles(findings))
         return [finding for finding in whole if self._wanted(finding)]
+
+    @property
+    def entities(self) -> frozenset[EntityType]:
+        """The kinds of private text that it looks for."""
+        return self._entities
 
     @property
     def dictionary(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, NAMED_AFTER_PEOPLE, in_dictionary, words
+from data.text.lexicon import trie_pattern
 from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
 
@@ -98,14 +99,24 @@ def whole_names(text: str, finding: Finding, dictionary: frozenset[str]) -> Iter
         yield _person_in(text, finding) or whole_firm(text, finding)
     elif finding.type is EntityType.PERSON and finding.recognizer not in _EXACT:
         start = finding.start
-        for joint in [*_JOINT.finditer(text, finding.start, finding.end), None]:
+        for joint in [*_joints(text, finding), None]:
             end = joint.start() if joint else finding.end
+            if joint and joint.group() == "-" and " " not in text[start:end]:
+                continue  # `Anne-Li Wang`
             person = _named_person(text, replace(finding, start=start, end=end), dictionary)
             if person is not None:
                 yield person
             start = joint.end() if joint else end
     else:
         yield finding
+
+
+def _joints(text: str, finding: Finding) -> Iterator[re.Match[str]]:
+    """What joins the people of a finding; the name behind the last one may go on beyond it."""
+    seen = min(len(text), finding.end + 2)
+    for joint in _JOINT.finditer(text, finding.start, seen):
+        if joint.end() < finding.end:
+            yield joint
 
 
 _OPENING = re.compile(r"(?:\A|[\n.:!?;]\s?|^|[\"'(\[])[ \t]*(?:[-*•·–>#]|\d{1,2}[.)])?[ \t]*\Z")
@@ -143,7 +154,9 @@ _OF_VERBS = ("ing", "er", "or", "ion", "ation")
 
 
 _EXACT = frozenset({"declared", "lac", "sudachi"})
-_JOINT = re.compile(r"\s*[/+&|]\s*")
+_FAMILIES = trie_pattern(sorted(words("names.toml", "pinyin")))
+# Between two people; a hyphen only before a Chinese name in Latin letters: `Chen Jing-Ma Li`.
+_JOINT = re.compile(rf"\s*[/+&|]\s*|(?<=[a-z])-(?={_FAMILIES} [{CAPITALS}])")
 _VERSION = re.compile(r"\s+v?\d[\w.]*$")
 _HONOURS = words("words.toml", "honours")
 _ACRONYM = re.compile(r"[A-Z]{3,}s?")

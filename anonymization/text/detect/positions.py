@@ -23,8 +23,9 @@ from anonymization.text.detect.wording import (
     own_handle,
     words,
 )
+from data.text.lexicon import trie_pattern
 from data.text.screened import Screened, find_each, screened
-from data.text.scripts import CAPITALS, HAN, HAN_KANA, LETTER
+from data.text.scripts import CAPITALS, HAN, HAN_KANA, LETTER, LETTERS
 
 _Span = tuple[int, int, EntityType]
 _NOBODY = (
@@ -175,9 +176,10 @@ def _last_line(text: str) -> re.Match[str] | None:
 
 
 NAME = "reserved_place"
-_SCORE = 0.7
+_SCORE, _TITLED = 0.7, 0.8  # a title in words is stronger evidence than what a model guesses
 _SECRET = EntityType.SECRET
 _SHORTEST = 4  # letters of a name that no list holds
+_ANY_GIVEN = words("names.toml", "given") | words("names.toml", "ambiguous")
 _GIVEN = words("names.toml", "given")
 _NO_LOGINS = words("words.toml", "no_handles") | words("words.toml", "login_words")
 # No word is longer: without a limit, a run of capitals would be read again from each of them.
@@ -192,6 +194,7 @@ _STAMP = (
     r"(?:\[[^\]\n]{4,32}\]|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?"
     r"|\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?)"
 )
+_JOBS = trie_pattern(sorted(words("words.toml", "job_heads")))
 # Notations in which a whole name stands: the name alone is what is private.
 _NAME_PLACES = screened(
     rf"^{_STAMP}[ \t]*(?:- )?(?P<speaker>{_ANY})[:：](?= )",
@@ -203,6 +206,7 @@ _NAME_PLACES = screened(
     rf"^[a-z_][\w.-]{{0,31}}:[^:\n]{{0,40}}:\d{{1,10}}:\d{{1,10}}:(?P<gecos>{_ANY})[,:]",
     rf"\\author(?:\[[^\]\n]{{0,20}}\])?\{{(?P<author>{_ANY})(?=[\\}}])",
     rf"@author[ \t]+(?P<tagged>{_ANY})",
+    rf"(?:\bC[A-Z]O|\b[SE]?VP|(?<![{LETTERS}])(?i:{_JOBS})) \((?P<titled>{_FULL})\)",
     flags=re.MULTILINE,
 )
 _BIBLIOGRAPHY = Screened(r"(?i)\b(?:author|editor)\s*=\s*[{\"]([^{}\"]{3,400})[}\"]")
@@ -276,12 +280,34 @@ _SEVERAL = re.compile(rf"{LETTER}+")
 _HAN_ENDS = re.compile(f"[{HAN}]+(?:部|组|司|处|科|室|局|院|所|厅|中心|团队|公司|平台|系统|小组)$")
 
 
+# Somebody's name in both scripts: 李敏 (Li Min), Ma Li (马丽).
+_LATIN_NAME = rf"[{CAPITALS}][a-z]{{1,6}} [{CAPITALS}][a-z]{{1,10}}"
+_BOTH_SCRIPTS = Screened(
+    rf"(?<![{HAN}])(?P<han>[{HAN}]{{2,4}})\*{{0,2}} ?\(\*{{0,2}}(?P<v>{_LATIN_NAME})\*{{0,2}}\)"
+    rf"|(?<![\w-])(?P<latin>{_LATIN_NAME})\*{{0,2}} ?\(\*{{0,2}}(?P<name>[{HAN}]{{2,4}})\*{{0,2}}\)"
+)
+_FAMILIES = words("names.toml", "pinyin")
+ROMANISED = "romanised"
+
+
+def find_romanised(folded: str) -> Iterator[Finding]:
+    """Chinese names, each beside itself in the other script; both are somebody's."""
+    for match in _BOTH_SCRIPTS.finditer(folded):
+        han, latin = ("han", "v") if match["han"] else ("name", "latin")
+        if chinese_name(match[han]) and not _FAMILIES.isdisjoint(match[latin].split()):
+            for group in (han, latin):
+                yield Finding(*match.span(group), EntityType.PERSON, ROMANISED, 0.9)
+
+
 def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     """People, logins, hosts and postal addresses in the places that notations reserve for them."""
     for match in find_each(_NAME_PLACES, folded):
         group = str(match.lastgroup)
-        if can_be_name(match[group], dictionary, group in ("ris", "gecos", "author", "tagged")):
-            yield Finding(*match.span(group), EntityType.PERSON, NAME, _SCORE)
+        is_given = group == "titled" and not _ANY_GIVEN.isdisjoint(match[group].split())
+        is_sure = group in ("ris", "gecos", "author", "tagged")
+        if is_given or can_be_name(match[group], dictionary, is_sure):
+            score = _TITLED if group == "titled" else _SCORE
+            yield Finding(*match.span(group), EntityType.PERSON, NAME, score)
     for listed in _BIBLIOGRAPHY.finditer(folded):
         start = listed.start(1)
         for part in _AND.split(listed[1]):

@@ -425,13 +425,15 @@ def _rows(
     dictionary: frozenset[str],
 ) -> Iterator[_Span]:
     heads: list[str] = []
+    before = 0  # cells of the line above: in a table of bars, heads stand in its first line alone
     for number, (offset, line) in enumerate(lines):
         cells = list(cell.finditer(line)) if mark in line else []
+        can_be_heads, before = mark != "|" or before < _FEWEST_COLUMNS, len(cells)
         if len(cells) < _FEWEST_COLUMNS or not heads or len(cells) != len(heads):
             labels = [part.group().strip() for part in cells]
             below = lines[number + 1][1] if number + 1 < len(lines) else ""
             is_table = mark == "|" or len(cell.findall(below)) == len(cells)
-            heads = labels if is_table and _are_heads(labels, mark) else []
+            heads = labels if can_be_heads and is_table and _are_heads(labels, mark) else []
             continue
         for label, part in zip(heads, cells, strict=True):
             start, end = offset + part.start(), offset + part.end()

@@ -26,7 +26,6 @@ from anonymization.text.detect.wording import (
     is_known,
     is_ordinary_login,
     is_program_word,
-    private_site,
 )
 from anonymization.text.masking.code_text import Spans, fenced_spans
 from anonymization.text.masking.known_search import (
@@ -41,13 +40,13 @@ from anonymization.text.masking.known_search import (
     outside,
     spelled_as,
 )
+from anonymization.text.masking.own_hosts import SITE, hosts_of_mail, own_hosts
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.spelling.known_values import respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
-from data.text.lexicon import trie_pattern
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
 FIELD = "field"  # the recognizer of fields that hold only a private value
@@ -58,7 +57,7 @@ _ANYWHERE = frozenset({EntityType.SECRET, EntityType.EMAIL, EntityType.IP_ADDRES
 _NAMED = frozenset(
     {EntityType.UNEXPLAINED, EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION}
 )
-_DECLARED = frozenset({"declared", "position", "said", "keyed_name", FIELD})
+_DECLARED = frozenset({"declared", "position", "said", "keyed_name", "romanised", FIELD})
 _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,3}")
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
 _JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|[円歳]")
@@ -80,7 +79,8 @@ class Masker:
 
     Pass all texts to `learn` before the first is masked: then a value found in one of them is
     masked in all, and no surrogate already occurs in any of them. Values that are `listed` are
-    masked wherever they stand, without detection; those that stand nowhere are in no vault.
+    masked wherever they stand, without detection; those that stand nowhere are in no vault. So are
+    those that were found `elsewhere`, in other scopes of the same owner: one value is decided once.
     Surrogates of addresses go on showing `open_names`, in folded case. What only the owner can
     decide stays, and is `undecided`; with `masks_undecided` it is masked too.
     """
@@ -94,12 +94,14 @@ class Masker:
         listed: Listed = (),
         open_names: frozenset[str] = frozenset(),
         *,
+        elsewhere: Listed = (),
         masks_undecided: bool = False,
     ) -> None:
         self.vault = Vault(scope, mode)
         self._detector = detector
         self._dictionary = detector.dictionary if isinstance(detector, Lexical) else frozenset()
         self._usual = detector.usual_words if isinstance(detector, Lexical) else frozenset()
+        self._hides_firms = _hides_firms(detector)
         self._vocabulary = ScopeVocabulary()
         self._surrogates = Surrogates(key, scope, self._vocabulary, open_names)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
@@ -116,6 +118,7 @@ class Masker:
         self._native: set[str] = set()
         self._counts: dict[EntityType, int] = {}
         self._listed, self._is_listed = ListedValues(listed), frozenset(listed)
+        self._elsewhere, self._is_elsewhere = KnownValueSearch(elsewhere), frozenset(elsewhere)
         self._hits: dict[Piece, tuple[Occurrence, ...]] = {}
         # Short forms of the people so far.
         self._forms = {form for pair in listed for form in self._forms_of(*pair)}
@@ -151,9 +154,7 @@ class Masker:
             self._vocabulary.add(piece.value)
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
-        values.update(self._of_columns(fresh))
-        values |= self._short_forms(values, fresh)
-        values |= _hosts_of_mail(values, fresh) | _own_hosts(fresh)
+        self._add_derived(values, fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
@@ -161,6 +162,14 @@ class Masker:
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
+
+    def _add_derived(self, values: set[tuple[EntityType, str]], fresh: Sequence[Piece]) -> None:
+        """Add what follows from the values of new pieces, and from other scopes."""
+        values.update(self._of_columns(fresh))
+        values |= self._of_others(fresh)
+        values |= self._short_forms(values, fresh)
+        if self._hides_firms:
+            values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
 
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
         for words, is_joined in _words_of_addresses(piece.text, findings):
@@ -179,6 +188,13 @@ class Masker:
                 whole_cell = Finding(0, len(piece.value), EntityType.ORGANIZATION, FIELD, 1.0)
                 self._findings[piece] = (whole_cell,)
                 yield whole_cell.type, piece.value
+
+    def _of_others(self, pieces: Iterable[Piece]) -> set[tuple[EntityType, str]]:
+        """The values that were found in other scopes and stand in new pieces."""
+        if not self._is_elsewhere:
+            return set()
+        hits = (hit for piece in pieces for hit in self._elsewhere.find(piece.value))
+        return {(hit.type, hit.value) for hit in hits}
 
     def _in_japanese(self, pieces: Iterable[Piece]) -> frozenset[str]:
         """The values in texts in Japanese, which may have no kana of their own."""
@@ -317,9 +333,11 @@ class Masker:
 
     def _is_ordinary(self, kind: EntityType, value: str) -> bool:
         """Is it a word or an identifier, which elsewhere means something else?"""
+        if (kind, value) in self._is_elsewhere:
+            return False
         if (kind, value) in self._in_code:
             return True
-        if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or _SITE.fullmatch(value)):
+        if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or SITE.fullmatch(value)):
             return False  # its parts may be words (`mail.harbour.com`), the whole is none
         if kind in _LOGINS and is_ordinary_login(value, self._dictionary):
             return True
@@ -364,6 +382,11 @@ class Masker:
             placeholder = f"<{kind.value}_{number}>"
             if placeholder not in self._native:
                 return placeholder
+
+
+def _hides_firms(detector: Detector) -> bool:
+    """Are names of firms looked for? Where they stay, their sites are as open."""
+    return not isinstance(detector, Lexical) or EntityType.ORGANIZATION in detector.entities
 
 
 _IDS = frozenset({EntityType.PERSON_NUMBER, EntityType.CASE_NUMBER, EntityType.ACCOUNT})
@@ -431,59 +454,6 @@ def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tupl
                 yield words, not _JOINING.isdisjoint(local)
 
 
-_SITE = re.compile(
-    r"(?<![\w.@+-])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|net|org|info|tv|me|eu|cn|jp|de|fr|uk|nl|ch)"
-    r"(?![\w(-]|\.\w)"
-)
-_OF_THE_WEB = frozenset(
-    {
-        "www",
-        "docs",
-        "doc",
-        "blog",
-        "blogs",
-        "api",
-        "apis",
-        "support",
-        "download",
-        "downloads",
-        "cdn",
-    }
-    | {"static", "help", "developer", "developers", "forum", "community", "news", "en", "m", "raw"}
-)
-_FEWEST_SERVICES = 3
-_SHARED_ENDS = frozenset({"co", "com", "net", "org", "or", "ne", "ac", "go", "gov", "edu"})
-
-
-def _own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
-    """The domains, with their hosts, under which settings name several services.
-
-    A public site is known, or has few names besides those that each site has.
-    """
-    hosts = {host for piece in pieces if piece.fixed for host in _SITE.findall(piece.value)}
-    services: dict[str, set[str]] = {}
-    for host in hosts:
-        domain = _domain(host)
-        names = host.removesuffix(domain).strip(".").split(".")
-        services.setdefault(domain, set()).update(filter(None, names))
-    own = {
-        domain
-        for domain, names in services.items()
-        if len(names - _OF_THE_WEB) >= _FEWEST_SERVICES
-        and private_site(domain)
-        and not domain.startswith("example.")
-    }
-    named = {host for host in hosts if _domain(host) in own}
-    return {(EntityType.ACCOUNT, host) for host in named | own}
-
-
-def _domain(host: str) -> str:
-    """The domain that somebody has registered: `harbour.co.jp` of `git.harbour.co.jp`."""
-    labels = host.split(".")
-    is_shared = len(labels) > 2 and labels[-2] in _SHARED_ENDS
-    return ".".join(labels[-3 if is_shared else -2 :])
-
-
 def _words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:
     """The words of keys and names in code that consist of several: `relay_port`."""
     for start, end in fixed:
@@ -503,24 +473,6 @@ def _is_in_identifier(text: str, finding: Finding) -> bool:
     before, after = text[max(0, finding.start - 1) : finding.start], text[finding.end :][:2]
     is_joined = before in _JOINING or (after[:1] in _JOINING and after[1:].isalnum())
     return is_joined or (after[:1] in ("[", " ") and after[1:].isdigit())
-
-
-def _hosts_of_mail(
-    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
-) -> set[tuple[EntityType, str]]:
-    """The machines in the texts whose domain somebody's e-mail address shows."""
-    domains = {
-        value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
-    }
-    own = sorted(d for d in domains if "." in d and private_site(d))
-    if not own:
-        return set()
-    ends = trie_pattern(own)
-    host = re.compile(
-        rf"(?i)(?<![\w.@+-])(?:\$\{{?\w{{1,40}}\}}?\.)?"
-        rf"((?:[a-z0-9-]{{1,63}}\.){{0,4}}(?:{ends}))(?![\w-]|\.\w)"
-    )
-    return {(EntityType.ACCOUNT, hit) for piece in pieces for hit in host.findall(piece.value)}
 
 
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:

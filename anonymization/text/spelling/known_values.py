@@ -20,7 +20,13 @@ from functools import cache
 from itertools import accumulate, pairwise
 
 from anonymization.text.contracts import EntityType, kinds
-from anonymization.text.detect.wording import COMMON, characters, words
+from anonymization.text.detect.wording import (
+    COMMON,
+    GIVEN_NAMES,
+    characters,
+    in_dictionary,
+    words,
+)
 from anonymization.text.spelling.normal_form import (
     PLANTED,
     Origins,
@@ -245,7 +251,9 @@ def short_forms(
     yield EntityType.PERSON, f"{given[0]}. {family}"
     yield EntityType.PERSON, f"{given[0]} {family}"
     yield EntityType.PERSON, f"{given[0]} {family}".upper()
-    for alone in (given, family) if dictionary else ():
+    # `Foxglove Pharmacies`, under a label of customers, makes nobody of a common word.
+    is_thing = given.title() not in GIVEN_NAMES and in_dictionary(family, dictionary)
+    for alone in (given,) if is_thing else (given, family) if dictionary else ():
         if len(alone) >= _SHORTEST and alone.istitle() and not _is_word(alone, dictionary):
             yield EntityType.PERSON, alone
     login, first = family.lower(), given.lower()

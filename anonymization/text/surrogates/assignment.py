@@ -16,7 +16,7 @@ from functools import cache
 from numpy.random import Generator
 
 from anonymization.text.surrogates.networks import Networks
-from data.randomness import keyed_generator
+from data.randomness import KeyedNumbers, keyed_generator
 from data.text.folding import fold_case, fold_width
 from data.text.lexicon import load_table
 from data.text.scripts import HAN, is_han
@@ -280,7 +280,8 @@ class SurrogateTable:
         self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
         self._key = key
         self._vocabulary = vocabulary
-        self.networks = Networks(self.generator)
+        self._numbers = KeyedNumbers(key)
+        self.networks = Networks(self.generator, self._below)
         self._surrogates: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._taken: set[tuple[str, str]] = set()
 
@@ -321,6 +322,9 @@ class SurrogateTable:
     def generator(self, space: str, token: str) -> Generator:
         """The randomness that belongs to a token."""
         return keyed_generator(self._key, f"{STAGE}.{space}", token)
+
+    def _below(self, space: str, token: str, count: int) -> int:
+        return self._numbers.below(f"{STAGE}.{space}", token, count)
 
     def _free(self, space: str, new: str, fresh: bool) -> bool:
         if (_POOLS.get(space, space), new.casefold()) in self._taken:

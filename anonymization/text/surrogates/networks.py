@@ -87,14 +87,18 @@ def written_like(new: IPv4Address | IPv6Address, value: str) -> str:
 
 class Networks:
     """The networks of one scope. What is planned together stays in order. `generator` gives the
-    randomness that belongs to a token of a space."""
+    randomness that belongs to a token of a space, `below` its first number below another."""
 
-    def __init__(self, generator: Callable[[str, str], Generator]) -> None:
-        self._generator = generator
+    def __init__(
+        self, generator: Callable[[str, str], Generator], below: Callable[[str, str, int], int]
+    ) -> None:
+        self._generator, self._below = generator, below
         self._sites: dict[int, int] = {}  # networks of /48
+        self._taken_sites: set[int] = set()
         self._sixteens: dict[int, int] = {}  # networks of /16
         self._thirds: defaultdict[int, set[int]] = defaultdict(set)  # of their addresses
         self._flips: dict[tuple[int, int, int], int] = {}  # by network, depth, and bits before
+        self._known: dict[int, int] = {}  # new third numbers by the first three of an address
 
     def plan(self, values: Iterable[str]) -> None:
         """Look at the addresses of all texts before the first of them gets a surrogate."""
@@ -127,7 +131,8 @@ class Networks:
         """Give networks others of their range, in order. One that meets itself, as 192.168 does,
         has its halves exchanged, so that no address of it stays."""
         for attempt in range(_TRIES):
-            taken = set(self._sixteens.values())
+            first, count = room
+            taken = {new for new in self._sixteens.values() if first <= new < first + count}
             drawn = [self._drawn(network, room, taken, attempt) for network in fresh]
             assigned = dict(zip(fresh, sorted(drawn), strict=True))
             if all(old != new for old, new in assigned.items()):
@@ -138,8 +143,8 @@ class Networks:
     def _drawn(self, network: int, room: tuple[int, int], taken: set[int], attempt: int) -> int:
         """Another network of the range; in a full one the next that is free, if there is any."""
         first, count = room
-        drawn = int(self._generator("ip.16", f"{network} {attempt}").integers(count))
-        for step in range(count):
+        drawn = self._below("ip.16", f"{network} {attempt}", count)
+        for step in range(count if len(taken) < count else 0):
             if first + (drawn + step) % count not in taken:
                 drawn = (drawn + step) % count
                 break
@@ -153,16 +158,19 @@ class Networks:
 
     def _third(self, network: int, third: int) -> int:
         """The third number: a bit may change where one half of the network beyond it is empty."""
-        new = 0
+        known = self._known.get(network << _BITS | third)
+        if known is not None:
+            return known
+        new, beside = 0, self._thirds[network] - {third}
         for depth in range(_BITS):
             before, bit = third >> (_BITS - depth), third >> (_BITS - depth - 1) & 1
             bit_at = (network, depth, before)
             if bit_at not in self._flips:
                 other = before << 1 | 1 - bit
-                beside = any(each >> (_BITS - depth - 1) == other for each in self._thirds[network])
-                rng = self._generator("ip.flip", str(bit_at))
-                self._flips[bit_at] = 0 if beside else int(rng.integers(2))
+                is_split = any(each >> (_BITS - depth - 1) == other for each in beside)
+                self._flips[bit_at] = 0 if is_split else self._below("ip.flip", str(bit_at), 2)
             new = new << 1 | bit ^ self._flips[bit_at]
+        self._known[network << _BITS | third] = new
         return new
 
     def _of_six(self, number: int) -> IPv6Address:
@@ -170,9 +178,10 @@ class Networks:
         if site not in self._sites:
             rng = self._generator("ip.48", f"{site:x}")
             new = int(rng.integers(1, _SMALL))
-            while new in self._sites.values() and len(self._sites) < _SMALL // 2:
+            while new in self._taken_sites and len(self._sites) < _SMALL // 2:
                 new = int(rng.integers(1, _SMALL))
             self._sites[site] = new
+            self._taken_sites.add(new)
         if host >= _SMALL:  # drawn for one device
             host = int(self._generator("ip.host6", f"{host:x}").integers(_SMALL, 1 << 62))
         subnet = number >> 64 & 0xFFFF

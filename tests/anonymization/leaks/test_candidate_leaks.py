@@ -24,7 +24,7 @@ from anonymization.leaks.candidate_leaks import (
 )
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.leaks.gate import GATE, measure
-from anonymization.leaks.leak_targets import LeakTargets, read_tripwires
+from anonymization.leaks.leak_targets import LeakTargets, read_tripwires, shared_values
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.vault import Vault
 from data.canonical import digest
@@ -137,6 +137,20 @@ def test_a_short_plain_number_of_a_public_session_is_sought_there_alone(
     row = f"1931 {value} 16.2"
     assert bool(leaks_of(candidate(row, "two"), {}, sought)) == is_sought
     assert leaks_of(candidate(row, "one"), {}, sought)
+
+
+def test_what_is_sought_in_other_sessions_is_what_masking_hides_in_all_of_them() -> None:
+    firm, person = EntityType.ORGANIZATION, EntityType.PERSON
+    sessions = {
+        "one": [Entry(person, "Tern Pharmacies", "a"), Entry(firm, "Tern", "b")],
+        "two": [Entry(firm, "Tern Pharmacies", "c"), Entry(person, "Red Rows", "d", True)],
+        "three": [Entry(firm, "Tern Pharmacies", "e"), Entry(EntityType.PHONE, "4418207", "f")],
+        "four": [Entry(person, "Ann Lisle", "g", is_listed=True)],
+    }
+    shared = ((firm, "Tern Pharmacies"),)
+    assert shared_values(sessions, is_public=True) == shared
+    phone = (EntityType.PHONE, "4418207")
+    assert shared_values(sessions, is_public=False) == (phone, *shared)
 
 
 def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: Path) -> None:

@@ -131,3 +131,23 @@ def test_a_hash_keeps_its_method(detector: TextDetector) -> None:
     hashed = "$2b$12$Qp4ZrW7vTn1sLxKc8JfUeO5dRgHyMbVtAaXq3EiNw6ZsPlCkYoDuG"
     (after,) = masked(detector, Piece(f"INSERT INTO logins VALUES (1, '{hashed}');"))
     assert hashed not in after and "'$2b$12$" in after
+
+
+def test_a_row_of_a_table_is_no_head_of_the_rows_below_it(detector: TextDetector) -> None:
+    table = """| 步骤 | 类型 | 要求 |
+|---|---|---|
+| 1 | 口头提醒 | 口头告知，无需员工签名 |
+| 2 | 书面警告 | 最低30天改进期限 |
+| 3 | 最终评估 | 邮件或签名信函均可 |
+"""
+    assert masked(detector, Piece(table)) == [table]
+    signed = "| 日期 | 签名 |\n|---|---|\n| 周一 | 欧阳明月 |\n| 周二 | 陈思远 |\n"
+    (new,) = masked(detector, Piece(signed))
+    assert "欧阳明月" not in new
+    assert "陈思远" not in new
+
+
+def test_what_a_program_shows_of_its_own_is_nobody(detector: TextDetector) -> None:
+    own = [labelled("display_name", value) for value in ("支付网关", "邮件服务", "库存接口")]
+    assert masked(detector, *own) == ["支付网关", "邮件服务", "库存接口"]
+    assert masked(detector, labelled("display_name", "欧阳明月")) != ["欧阳明月"]

@@ -1,0 +1,81 @@
+"""The machines of a firm that its texts name: those of its mail, and those of several services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from anonymization.text.contracts import EntityType
+from anonymization.text.detect.wording import private_site
+from anonymization.text.masking.pieces import Piece
+from data.text.lexicon import trie_pattern
+
+SITE = re.compile(
+    r"(?<![\w.@+-])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|net|org|info|tv|me|eu|cn|jp|de|fr|uk|nl|ch)"
+    r"(?![\w(-]|\.\w)"
+)
+_OF_THE_WEB = frozenset(
+    {
+        "www",
+        "docs",
+        "doc",
+        "blog",
+        "blogs",
+        "api",
+        "apis",
+        "support",
+        "download",
+        "downloads",
+        "cdn",
+    }
+    | {"static", "help", "developer", "developers", "forum", "community", "news", "en", "m", "raw"}
+)
+_FEWEST_SERVICES = 3
+_SHARED_ENDS = frozenset({"co", "com", "net", "org", "or", "ne", "ac", "go", "gov", "edu"})
+
+
+def own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
+    """The domains, with their hosts, under which settings name several services.
+
+    A public site is known, or has few names besides those that each site has.
+    """
+    hosts = {host for piece in pieces if piece.fixed for host in SITE.findall(piece.value)}
+    services: dict[str, set[str]] = {}
+    for host in hosts:
+        domain = _domain(host)
+        names = host.removesuffix(domain).strip(".").split(".")
+        services.setdefault(domain, set()).update(filter(None, names))
+    own = {
+        domain
+        for domain, names in services.items()
+        if len(names - _OF_THE_WEB) >= _FEWEST_SERVICES
+        and private_site(domain)
+        and not domain.startswith("example.")
+    }
+    named = {host for host in hosts if _domain(host) in own}
+    return {(EntityType.ACCOUNT, host) for host in named | own}
+
+
+def _domain(host: str) -> str:
+    """The domain that somebody has registered: `harbour.co.jp` of `git.harbour.co.jp`."""
+    labels = host.split(".")
+    is_shared = len(labels) > 2 and labels[-2] in _SHARED_ENDS
+    return ".".join(labels[-3 if is_shared else -2 :])
+
+
+def hosts_of_mail(
+    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
+) -> set[tuple[EntityType, str]]:
+    """The machines in the texts whose domain somebody's e-mail address shows."""
+    domains = {
+        value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
+    }
+    own = sorted(d for d in domains if "." in d and private_site(d))
+    if not own:
+        return set()
+    ends = trie_pattern(own)
+    host = re.compile(
+        rf"(?i)(?<![\w.@+-])(?:\$\{{?\w{{1,40}}\}}?\.)?"
+        rf"((?:[a-z0-9-]{{1,63}}\.){{0,4}}(?:{ends}))(?![\w-]|\.\w)"
+    )
+    return {(EntityType.ACCOUNT, hit) for piece in pieces for hit in host.findall(piece.value)}
