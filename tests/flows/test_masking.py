@@ -105,10 +105,10 @@ def of_two_sessions(folder: Path) -> tuple[tuple[Survivor, ...], ...]:
     store.add(digest(SALES), [SALES])
     store.close()
     table = (_fixture("sales.csv", SALES, "text/csv"),)
-    asked = replace(instance(1, "Who bought most, by sales.csv?"), session_uid="table")
+    question = replace(instance(1, "Who bought most, by sales.csv?"), session_uid="table")
     wrote = replace(instance(2, LETTER), session_uid="letter")
     return (
-        (Survivor(asked, table, folder / "fixtures"),),
+        (Survivor(question, table, folder / "fixtures"),),
         (Survivor(wrote, (), folder / "fixtures"),),
     )
 

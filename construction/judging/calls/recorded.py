@@ -44,23 +44,23 @@ def write_recorded(store: Path, path: Path) -> int:
 def read_recorded(path: Path) -> Iterator[Stored]:
     """The replies of a file. Raises InputError for what `write_recorded` does not write."""
     known: set[tuple[str, int]] = set()
-    left = _MOST_BYTES
+    bytes_left = _MOST_BYTES
     try:
         with gzip.open(path) as file:
             for number in itertools.count(1):
                 line = file.readline(_LONGEST + 1)
-                left -= len(line)
+                bytes_left -= len(line)
                 if not line:
                     break
-                if left < 0 or len(line) > _LONGEST:
-                    most = _MOST_BYTES if left < 0 else _LONGEST
+                if bytes_left < 0 or len(line) > _LONGEST:
+                    most = _MOST_BYTES if bytes_left < 0 else _LONGEST
                     raise _unreadable(path, f"more than {most:,} bytes", number)
-                one = _stored(line)
-                if one is None or (one.key, one.turn) in known:
-                    found = "a second reply" if one else f"text, {len(line)} bytes"
-                    raise _unreadable(path, found, number)
-                known.add((one.key, one.turn))
-                yield one
+                stored = _stored(line)
+                if stored is None or (stored.key, stored.turn) in known:
+                    content = "a second reply" if stored else f"text, {len(line)} bytes"
+                    raise _unreadable(path, content, number)
+                known.add((stored.key, stored.turn))
+                yield stored
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, type(error).__name__) from None
     if not known and not path.stat().st_size:
@@ -70,13 +70,13 @@ def read_recorded(path: Path) -> Iterator[Stored]:
 def _stored(line: bytes) -> Stored | None:
     """The reply of a line, if it is one that a store can hold."""
     try:
-        one = _STORED.validate_json(line, strict=True)
+        stored = _STORED.validate_json(line, strict=True)
     except ValueError:
         return None
-    usage = one.reply.usage
+    usage = stored.reply.usage
     numbers = (usage.prompt_tokens, usage.completion_tokens)
-    is_kept = one.turn in range(TRIES) and all(0 <= number < _MOST_TOKENS for number in numbers)
-    return one if is_kept else None
+    is_kept = stored.turn in range(TRIES) and all(0 <= number < _MOST_TOKENS for number in numbers)
+    return stored if is_kept else None
 
 
 def add_recorded(store: Path, path: Path) -> None:

@@ -78,13 +78,13 @@ class _Chains:
 
     def continued(self, keys: list[str], previous: str | None) -> int | None:
         """The number of the first chain that the items, or an id, continue; None if none is."""
-        found = [self._by_id[previous]] if previous in self._by_id else []
+        chains = [self._by_id[previous]] if previous in self._by_id else []
         for state in _states(b"", keys):
             heap = self._by_state.get(state, [])
             while heap and self.all[heap[0]].state != state:
                 heapq.heappop(heap)
-            found += heap[:1]
-        return min(found, default=None)
+            chains += heap[:1]
+        return min(chains, default=None)
 
     def go_on(self, number: int, added: list[str], own: str) -> None:
         """Add the items of a response with this id to a chain."""

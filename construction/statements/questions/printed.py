@@ -199,13 +199,10 @@ def wordings(
                           balance=not point.months)  # fmt: skip
     own = signed_label.phrase if signed_label else phrase_of(series.label).text
     row = _row_of(series, point, rows)
-    beside = [other for at, other in rows.items() if at[0] == point.report]
-    if row and _has_sibling(phrase_of(worded or own), row, beside, series):
+    if row and _has_sibling(phrase_of(worded or own), row, _beside(point, rows), series):
         return ()
     plain = plain_words(worded or own)
-    of_filer = plain
-    if row is not None:
-        of_filer = _STOCKHOLDERS.sub(_owners(row.label), plain)
+    of_filer = plain if row is None else _STOCKHOLDERS.sub(_owners(row.label), plain)
     others = {
         at: other
         for at, other in rows.items()
@@ -220,6 +217,11 @@ def wordings(
         worded,
     )
     return tuple(dict.fromkeys("" if text == own else text for text in choices))
+
+
+def _beside(point: Point, rows: Rows) -> list[Printed]:
+    """The rows of the report that a point stands in."""
+    return [row for (report, _), row in rows.items() if report == point.report]
 
 
 def _row_of(series: Series, point: Point, rows: Rows) -> Printed | None:

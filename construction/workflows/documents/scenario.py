@@ -300,7 +300,7 @@ def _read(
             continue
         for row in rows(client, service, plural, **search):
             seen = room.get(str(row["id"]), {})
-            room[str(row["id"])] = {**row, **seen, **_told(read.collection, search, seen)}
+            room[str(row["id"])] = {**row, **seen, **_told_by_search(read.collection, search, seen)}
     tables.put_records(read.collection, room.values(), fields_of(read.collection))
     if read.only is not None and is_short:
         for row in tables.select(read.only):
@@ -323,13 +323,15 @@ def _values(values: Sequence[Any] | str, tables: Tables) -> Sequence[Any]:
     return [next(iter(row.values())) for row in tables.select(values)]
 
 
-def _told(collection: str, search: Mapping[str, Any], seen: Mapping[str, Any]) -> dict[str, Any]:
+def _told_by_search(
+    collection: str, search: Mapping[str, Any], seen: Mapping[str, Any]
+) -> dict[str, Any]:
     """What a search tells of its rows by its conditions alone; of lists an item."""
-    told = {name: value for name, value in search.items() if name in fields_of(collection)}
+    values = {name: value for name, value in search.items() if name in fields_of(collection)}
     lists = (FieldType.TEXTS, FieldType.EMAILS)
-    for name in [n for n in told if fields_of(collection)[n].type in lists]:
-        told[name] = [*seen.get(name, ()), told[name]]
-    return told
+    for name in [n for n in values if fields_of(collection)[n].type in lists]:
+        values[name] = [*seen.get(name, ()), values[name]]
+    return values
 
 
 def _looked_up(value: Any, facts: Mapping[str, Any]) -> Any:

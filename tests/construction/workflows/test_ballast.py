@@ -74,11 +74,11 @@ def test_the_texts_of_ballast_differ_and_its_days_are_where_they_should_be() -> 
 def test_values_are_chosen_among_those_of_sql() -> None:
     chosen = {"sql": "select email from hr.employees where status = 'left' order by 1"}
     draft = drafted({"like": "posts", "count": 30, "columns": {"sender": chosen}})
-    left = {
+    leavers = {
         r["email"] for r in draft.world.state["hr"]["employees"].values() if r["status"] == "left"
     }
     sent = Counter(r["sender"] for r in draft.world.state["mail"]["messages"].values())
-    assert sum(count for sender, count in sent.items() if sender in left) == 30
+    assert sum(count for sender, count in sent.items() if sender in leavers) == 30
 
 
 def test_a_split_read_knows_the_value_without_opening_a_record() -> None:
@@ -89,6 +89,6 @@ def test_a_split_read_knows_the_value_without_opening_a_record() -> None:
     scenario, draft = scenario_of(document(reads=reads)), drafted(reads=reads)
     run = perform(draft, scenario)
     assert graded(spec_of_draft(draft), run.submission(), 0.8).passed
-    asked = Counter(request.operation for request in run.requests)
-    assert "get_employee" not in asked
-    assert asked["search_employees"] == 2
+    calls = Counter(request.operation for request in run.requests)
+    assert "get_employee" not in calls
+    assert calls["search_employees"] == 2

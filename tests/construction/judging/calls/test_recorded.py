@@ -106,14 +106,14 @@ def test_an_empty_file_a_bomb_and_two_replies_to_one_question_are_refused(tmp_pa
     file = tmp_path / "replies.gz"
     write_recorded(store_of(tmp_path / "a", REPLIES), file)
     twice = gzip.decompress(file.read_bytes()) * 2
-    for content, found in {
+    for content, message in {
         b"": "an empty file",
         file.read_bytes()[:-9]: "EOFError",
         gzip.compress(bytes(20_000_000), 1): "more than 16,777,216 bytes",
         gzip.compress(twice): "a second reply",
     }.items():
         file.write_bytes(content)
-        with pytest.raises(InputError, match=f"found {found}"):
+        with pytest.raises(InputError, match=f"found {message}"):
             list(read_recorded(file))
 
 

@@ -182,8 +182,8 @@ def test_parts_of_a_year_that_another_year_overlaps_are_named_by_days(
     assert words in question.text
     assert ("quarter" in question.text) == ("quarter" in words)
     tables = (statements.companies, statements.series, statements.points, statements.history)
-    found = get_company_fundamentals(
+    answer = get_company_fundamentals(
         index_tools(*tables), company, series_id=line, period=_period_in(question.text)
     )
-    assert isinstance(found, Fundamentals)
-    assert [value.period_end for value in found.values] == [end.isoformat()]
+    assert isinstance(answer, Fundamentals)
+    assert [value.period_end for value in answer.values] == [end.isoformat()]
