@@ -25,6 +25,7 @@ from construction.statements.questions.wording import (
     comparable,
     has_foreign_letters,
     has_own_phrase,
+    is_broken_off,
     phrase_of,
     same_words,
 )
@@ -37,7 +38,7 @@ _STEM = 5  # letters by which words are compared
 # A country's code, and what is no part but reconciles the parts with the whole.
 _MEMBER = re.compile(
     r"^[A-Z]{2}$|\b(?:eliminat|reconcil|inter[- ]?(?:compan|group|sector|segment))\w*"
-    r"|\b(?:consolidation|consolidating|adjustments?)\b|^consolidated$",
+    r"|\b(?:consolidation|consolidating|adjustments?)\b|^(?:consolidated|operations)$",
     re.I,
 )
 _UNLIKE = re.compile(
@@ -216,7 +217,9 @@ def wordings(
         plain,
         worded,
     )
-    return tuple(dict.fromkeys("" if text == own else text for text in choices))
+    part = bool(series.dimensions)
+    whole = [t for t in choices if not is_broken_off(t or own, series.statement, of_part=part)]
+    return tuple(dict.fromkeys("" if text == own else text for text in whole))
 
 
 def _beside(point: Point, rows: Rows) -> list[Printed]:

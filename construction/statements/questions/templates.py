@@ -71,7 +71,7 @@ _PLACES_OF = ("geography", "geographical area", "region")
 _ASKING = ("What ", "How ", "By ")
 _PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
 # Names that bear 's: short, without a comma.
-_OWNS = re.compile(r"[^,]{1,32}")
+_OWNS = re.compile(r"[^,]{1,36}")
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
 _MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
 _NO_MONEY = re.compile(r"\b(?:per|shares)\b")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from construction.statements.model import Statement
 from data.text.folding import fold_spaces, fold_width
 from data.text.lexicon import load_table
 
@@ -258,3 +259,20 @@ def comparable(text: str) -> tuple[str, ...]:
 def has_foreign_letters(text: str) -> bool:
     """Whether a text has letters that English sentences do not have."""
     return any(char.isalpha() and ord(char) > 0x24F for char in fold_width(text))
+
+
+# Expenses in a balance sheet are owed or paid ahead, and have to say which.
+_FLOW = re.compile(
+    r"^(?!.*\b(?:accrued|accruals?|deferred|prepaid|unpaid|payables?|liabilit\w+|reserves?)\b)"
+    r".*\b(?:expenses?|wages|salaries|compensation)$"
+)
+
+
+def is_broken_off(text: str, statement: str, *, of_part: bool) -> bool:
+    """Would what follows a name be read as part of its aside ("interest, net of the amount
+    capitalized in the cash flow statement"), or is it a balance that reads as a flow ("payroll and
+    related expenses as of March 28")?"""
+    has_aside = "," in LIST.sub("", text)
+    if has_aside and (of_part or statement == Statement.CASH_FLOW):
+        return True
+    return statement == Statement.BALANCE and _FLOW.search(text) is not None
