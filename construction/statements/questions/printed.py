@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import polars as pl
 
@@ -204,11 +204,8 @@ def wordings(
         return ()
     plain = plain_words(worded or own)
     of_filer = plain if row is None else _STOCKHOLDERS.sub(_owners(row.label), plain)
-    others = {
-        at: other
-        for at, other in rows.items()
-        if other.series_id not in twins and other.unit == series.unit
-    }
+    broken = partial(is_broken_off, statement=series.statement, of_part=bool(series.dimensions))
+    others = _comparable(rows, series, twins)
     choices = (
         *_with_noun(plain, series),
         *_without_parent(of_filer, row, others, series, company),
@@ -217,9 +214,15 @@ def wordings(
         plain,
         worded,
     )
-    part = bool(series.dimensions)
-    whole = [t for t in choices if not is_broken_off(t or own, series.statement, of_part=part)]
-    return tuple(dict.fromkeys("" if text == own else text for text in whole))
+    return tuple(
+        dict.fromkeys("" if text == own else text for text in choices if not broken(text or own))
+    )
+
+
+def _comparable(rows: Rows, series: Series, twins: Collection[str]) -> Rows:
+    """The rows in the unit of a series, without those of its twins."""
+    own, unit = {*twins}, series.unit
+    return {at: row for at, row in rows.items() if row.series_id not in own and row.unit == unit}
 
 
 def _beside(point: Point, rows: Rows) -> list[Printed]:

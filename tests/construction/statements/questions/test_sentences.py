@@ -6,10 +6,11 @@ from datetime import date
 
 import pytest
 
+from construction.statements.model import Statement
 from construction.statements.questions.contracts import FilingKind, QuestionConfig, QuestionReason
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.templates import Words, polished, sentence
-from construction.statements.questions.wording import phrase_of
+from construction.statements.questions.wording import is_broken_off, phrase_of
 from tests.construction.statements.questions.small import Book, drawn
 
 FILING = "according to its filing of May 4, 2010"
@@ -234,3 +235,20 @@ def test_a_change_in_a_line_that_the_balance_sheet_prints_names_its_statement() 
     book.row(2, "Flour", line, company_id=company)
     (question,) = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
     assert "in the cash flow statement" in question.text
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "broken"),
+    [
+        ("interest, net of amount capitalized", Statement.CASH_FLOW, True),
+        ("interest paid", Statement.CASH_FLOW, False),
+        ("purchases of property, plant and equipment", Statement.CASH_FLOW, False),
+        ("payroll and related expenses", Statement.BALANCE, True),
+        ("accrued payroll and related expenses", Statement.BALANCE, False),
+        ("payroll and related expenses", Statement.INCOME, False),
+    ],
+)
+def test_names_that_their_sentence_would_break(
+    text: str, statement: Statement, broken: bool
+) -> None:
+    assert is_broken_off(text, statement, of_part=False) == broken

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.grading.answers.check import check_answer
-from construction.statements.model import Statement
 from construction.statements.questions.amounts import amount_of
 from construction.statements.questions.contracts import (
     FlowSide,
@@ -25,7 +24,7 @@ from construction.statements.questions.templates import (
     Words,
     sentence,
 )
-from construction.statements.questions.wording import has_foreign_letters, is_broken_off, phrase_of
+from construction.statements.questions.wording import has_foreign_letters, phrase_of
 from data.errors import InputError
 from tests.construction.statements.questions.small import Book, drawn
 
@@ -591,20 +590,3 @@ def test_what_a_cash_flow_statement_adds_back_is_asked_with_its_name() -> None:
     requests = make_questions(drawn(*points), book.close(), CONFIG, 7).questions
     result = {question.series.label: question.sharpened for question in requests}
     assert result == {"Depreciation": (Sharpening.STATEMENT,), "Payments of dividends": ()}
-
-
-@pytest.mark.parametrize(
-    ("text", "statement", "broken"),
-    [
-        ("interest, net of amount capitalized", Statement.CASH_FLOW, True),
-        ("interest paid", Statement.CASH_FLOW, False),
-        ("purchases of property, plant and equipment", Statement.CASH_FLOW, False),
-        ("payroll and related expenses", Statement.BALANCE, True),
-        ("accrued payroll and related expenses", Statement.BALANCE, False),
-        ("payroll and related expenses", Statement.INCOME, False),
-    ],
-)
-def test_names_that_their_sentence_would_break(
-    text: str, statement: Statement, broken: bool
-) -> None:
-    assert is_broken_off(text, statement, of_part=False) == broken
