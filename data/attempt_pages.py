@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from data.attempt_endings import SENTENCES, ending
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
@@ -28,13 +29,6 @@ _STATUS = {
     "budget": "its turns or tokens were spent",
     "agent_error": "the agent's program broke down",
     "infra_error": "the infrastructure broke down: it is not graded",
-}
-_TERMINATION = {
-    "timeout": "it ran out of time",
-    "silent_stop": "it ended without an answer",
-    "gave_up": "it said that it could not answer",
-    "wrong_answer": "its answer is wrong",
-    "other": "another way",
 }
 
 
@@ -191,8 +185,11 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
         lines.append(f"{amount(len(failed), 'check')} failed in all; they come first below.")
     if view.result == "unjudged":
         lines.append("Nothing failed for certain: parts without a verdict decide.")
-    if attempt.termination and view.result == "failed":
-        lines.append(f"How it ended: {_TERMINATION[attempt.termination]}.")
+    parts = view.score.parts if view.score is not None else ()
+    graded = [(part.name, part.reason, part.value) for part in parts]
+    how = ending(attempt.status, attempt.termination, graded)
+    if how is not None and view.result == "failed":
+        lines.append(f"How it ended: {SENTENCES[how]}.")
     missed = view.score.progress if view.score is not None else None
     if missed is not None and missed.first_unreached:
         lines.append(
