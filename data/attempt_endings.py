@@ -40,8 +40,7 @@ def ending(
     if termination == Termination.GAVE_UP:
         return "gave_up"
     known = list(parts)
-    rules = [reason for name, reason, _ in known if name.startswith("rule.")]
-    if rules and all(reason == _NO_FILE for reason in rules):
+    if delivered_nothing(known):
         return "delivered_nothing"
     answers = [(reason, value) for name, reason, value in known if name.startswith("answer.")]
     if termination == Termination.SILENT_STOP or (
@@ -50,3 +49,9 @@ def ending(
         return "no_answer"
     is_wrong = any(value is not None and value < 1 for _, value in answers)
     return "wrong_answer" if is_wrong else "checks_not_met"
+
+
+def delivered_nothing(parts: Iterable[tuple[str, str | None, float | None]]) -> bool:
+    """Does every rule about files say that there is none?"""
+    rules = [reason for name, reason, _ in parts if name.startswith("rule.")]
+    return bool(rules) and all(reason == _NO_FILE for reason in rules)

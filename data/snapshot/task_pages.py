@@ -75,7 +75,7 @@ class TaskView:
     @property
     def title(self) -> str:
         """The beginning of the request, on one line."""
-        words = " ".join(self.request.split())
+        words = " ".join(self.request.replace("`", "").split())
         return words if len(words) <= _TITLE else f"{words[:_TITLE]}…"
 
     @property
@@ -89,7 +89,10 @@ class TaskView:
             ("skill", task.skill_subclass),
             ("surface", task.execution_surface),
             ("difficulty", task.difficulty),
-            ("measured", task.measured_difficulty),
+            (
+                "measured",
+                "" if task.measured_difficulty == "unmeasured" else task.measured_difficulty,
+            ),
             ("split", task.split),
             ("language", task.language),
             ("class", task.task_class.name if task.task_class else None),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from importlib.util import find_spec
@@ -29,6 +29,7 @@ from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.attempt_pages import AttemptView, Links, attempt_page
 from data.attempts import (
     LOGS,
+    RUN,
     TRAJECTORIES,
     AttemptRecord,
     attempt_name,
@@ -101,6 +102,7 @@ def _view(
         outputs_of(folder, record),
         links,
         _trajectory(folder, attempt_name(attempt.task_id, attempt.epoch)),
+        has_skill=attempt.task_id in _skills(folder),
     )
 
 
@@ -192,6 +194,14 @@ def outputs_of(folder: Path, record: AttemptRecord) -> list[Preview]:
         if path.is_file() and not path.is_symlink()
     }
     return _previews(files)
+
+
+def _skills(folder: Path) -> Collection[str]:
+    """The tasks for which a configuration was given a skill, by the record of its run."""
+    with suppress(OSError, ValueError):
+        record = orjson.loads((folder / RUN).read_bytes())
+        return dict(record.get("skills") or {})
+    return ()
 
 
 def _trajectory(folder: Path, name: str) -> Mapping[str, Any] | None:
