@@ -18,9 +18,8 @@ from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
 from data.neutralise import one_line, visible
 from data.snapshot.pages import asset, page
-from data.snapshot.task_pages import Preview
+from data.snapshot.task_pages import Preview, first_words
 
-_TITLE = 110
 _LONGEST = 20_000  # characters of one text; the file of the trajectory has all of it
 _MOST_STEPS = 400
 _SHORT = 200
@@ -29,7 +28,7 @@ _FIRST_CHECKS = 10  # that are shown unfolded
 _REMARK = "Judge's remark: "
 _NOT_FOUND = "finding.missing"
 _NO_FILE = ("rules.missing_file", "state.missing_file", "judge.nothing_delivered")
-_MARK = re.compile(r"\s*<!-- Benchmark text of [^>]{1,200} -->\s*$")  # of instruction.md
+_MARK = re.compile(r"\s*<!-- Benchmark text of [^>]{1,200} -->\n?")  # of instruction.md
 _STATUS = {
     "completed": "it ended by itself",
     "timeout": "its time was over",
@@ -199,7 +198,7 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     failed = [check for check in checks if check.state in ("failed", "partly met")]
     lines += [_sentence(check) for check in sorted(failed, key=lambda one: not one.required)[:3]]
     if len(failed) > 3:
-        lines.append(f"{amount(len(failed), 'check')} failed in all; they come first below.")
+        lines.append(f"{amount(len(failed), 'check')} in all were not met; they come first below.")
     if unmade := sum(check.state == "not made" for check in checks):
         were = "was" if unmade == 1 else "were"
         lines.append(
@@ -253,7 +252,7 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
         attempt=view.record.attempt,
         snapshot=snapshot,
         prompt=_asked(view.prompt),
-        title=" ".join(_asked(view.prompt).replace("`", "").split())[:_TITLE],
+        title=first_words(_asked(view.prompt)),
         unmet=_unmet(checks),
         first_checks=_FIRST_CHECKS,
         folded=_FOLDED,
@@ -275,7 +274,7 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
 
 def _asked(text: str) -> str:
     """A prompt without the mark that keeps it out of training data."""
-    return _MARK.sub("", visible(text))
+    return _MARK.sub("", visible(text)).rstrip("\n")
 
 
 def _facts(view: AttemptView) -> list[tuple[str, str]]:

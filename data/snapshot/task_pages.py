@@ -75,8 +75,7 @@ class TaskView:
     @property
     def title(self) -> str:
         """The beginning of the request, on one line."""
-        words = " ".join(self.request.replace("`", "").split())
-        return words if len(words) <= _TITLE else f"{words[:_TITLE]}…"
+        return first_words(self.request)
 
     @property
     def labels(self) -> list[tuple[str, str]]:
@@ -129,6 +128,14 @@ class TaskView:
                 ", ".join(visible(d.file_type) for d in task.deliverables) or "none",
             ),
         ]
+
+
+def first_words(text: str) -> str:
+    """The beginning of a text on one line, without marks of code; it ends between words."""
+    words = " ".join(text.replace("`", "").split())
+    if len(words) <= _TITLE:
+        return words
+    return f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]}…"
 
 
 def checked_words(task: Candidate, grading: Mapping[str, Any]) -> list[str]:
