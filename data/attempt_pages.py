@@ -196,7 +196,9 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     if view.result == "failed" and wanted and not view.outputs:
         lines.append(f"It delivered no file. Asked for: {', '.join(wanted)}.")
     failed = [check for check in checks if check.state in ("failed", "partly met")]
-    lines += [_sentence(check) for check in sorted(failed, key=lambda one: not one.required)[:3]]
+    lines += [
+        _sentence(check) for check in sorted(failed, key=lambda check: not check.required)[:3]
+    ]
     if len(failed) > 3:
         lines.append(f"{amount(len(failed), 'check')} in all were not met; they come first below.")
     if unmade := sum(check.state == "not made" for check in checks):
@@ -251,8 +253,8 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
         view=view,
         attempt=view.record.attempt,
         snapshot=snapshot,
-        prompt=_asked(view.prompt),
-        title=first_words(_asked(view.prompt)),
+        prompt=_unmarked(view.prompt),
+        title=first_words(_unmarked(view.prompt)),
         unmet=_unmet(checks),
         first_checks=_FIRST_CHECKS,
         folded=_FOLDED,
@@ -272,7 +274,7 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
     )
 
 
-def _asked(text: str) -> str:
+def _unmarked(text: str) -> str:
     """A prompt without the mark that keeps it out of training data."""
     return _MARK.sub("", visible(text)).rstrip("\n")
 
@@ -321,7 +323,7 @@ def _steps(view: AttemptView) -> Iterator[dict[str, Any]]:
             )  # fmt: skip
         yield {
             "source": str(step.get("source")),
-            "text": _cut(_asked(_message(step.get("message")))),
+            "text": _cut(_unmarked(_message(step.get("message")))),
             "thinking": _cut(str(step.get("reasoning_content") or "")),
             "calls": calls,
         }
@@ -329,7 +331,7 @@ def _steps(view: AttemptView) -> Iterator[dict[str, Any]]:
 
 def _submitted(view: AttemptView) -> Iterator[dict[str, Any]]:
     submission = view.record.submission
-    yield {"source": "user", "text": _cut(_asked(view.prompt)), "thinking": "", "calls": []}
+    yield {"source": "user", "text": _cut(_unmarked(view.prompt)), "thinking": "", "calls": []}
     texts = dict(submission.statements)
     for step in sorted({*texts, *(call.step for call in submission.calls)}):
         calls = [

@@ -47,12 +47,12 @@ def plain(value: object) -> str:
     """A value in words: items behind commas, fields behind their names; no brackets of JSON."""
     if isinstance(value, Mapping):
         return "; ".join(
-            f"{str(key).replace('_', ' ')}: {plain(one)}"
-            for key, one in value.items()
-            if one not in (None, "", [], {})
+            f"{str(key).replace('_', ' ')}: {plain(item)}"
+            for key, item in value.items()
+            if item not in (None, "", [], {})
         )
     if isinstance(value, list | tuple):
-        return ", ".join(plain(one) for one in value)
+        return ", ".join(plain(item) for item in value)
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "nothing"}[value]
     return str(value)
