@@ -226,8 +226,8 @@ def _sentence(check: Check) -> str:
     """How a check failed: what was expected and found."""
     expected = f" Expected {brief(check.expected)}." if check.expected else ""
     is_remark = check.observed.startswith(_REMARK)
-    found = brief(check.observed).rstrip(".")
-    observed = f" {'' if is_remark else 'Found '}{found}." if found else ""
+    reading = brief(check.observed).rstrip(".")
+    observed = f" {'' if is_remark else 'Found '}{reading}." if reading else ""
     said = f" ({check.reason})" if check.reason not in ("", "not met", "partly met") else ""
     state = "partly met" if check.state == "partly met" else "not met"
     about = (check.words or check.name).rstrip(".")

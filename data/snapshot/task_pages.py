@@ -178,12 +178,12 @@ def _criteria(n: int) -> str:
     return "one criterion" if n == 1 else f"{number(n)} criteria"
 
 
-def _shortened(value: Any, place: tuple[str, ...], long: list[tuple[str, str, str]]) -> Any:
-    """The value with long texts and files named; into `long` their place, what they are, text."""
+def _shortened(value: Any, keys: tuple[str, ...], long: list[tuple[str, str, str]]) -> Any:
+    """The value with long texts and files named; into `long` the keys that lead to them, what they are, text."""
     if isinstance(value, Mapping):
-        return {key: _shortened(one, (*place, str(key)), long) for key, one in value.items()}
+        return {key: _shortened(one, (*keys, str(key)), long) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_shortened(one, (*place, str(at)), long) for at, one in enumerate(value, start=1)]
+        return [_shortened(one, (*keys, str(at)), long) for at, one in enumerate(value, start=1)]
     if not isinstance(value, str) or len(value) <= _LONG:
         return value
     content = _decoded(value)
@@ -191,7 +191,7 @@ def _shortened(value: Any, place: tuple[str, ...], long: list[tuple[str, str, st
         kind = "an office document or an archive" if content.startswith(_ZIP) else "a file"
         return f"({kind} of {amount(len(content), 'byte')})"
     what = amount(len(value), "character")
-    long.append((visible(" / ".join(place)), what, visible(value)))
+    long.append((visible(" / ".join(keys)), what, visible(value)))
     return f"({what}: see below)"
 
 

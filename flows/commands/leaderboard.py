@@ -67,8 +67,13 @@ def leaderboard_command(
     print(markdown_table(made, release.notice), end="")
     print("\n".join(f"written: {path}" for path in paths))
     if n_pages:
-        print(f"written: {out / 'private'} (private: pages of {n_pages} attempts, with answers)")
-        _write_sheet(release, tables["scores"], out / "private" / "checked.csv")
+        _tell_of_pages(release, tables["scores"], out / "private", n_pages)
+
+
+def _tell_of_pages(release: Any, scores: Any, home: Path, n_pages: int) -> None:
+    """Say where the pages are, and draw the answers that people check."""
+    print(f"written: {home} (private: pages of {n_pages} attempts, with answers)")
+    _write_sheet(release, scores, home / "checked.csv")
 
 
 def _tell_of_ungraded(attempts: Path, snapshot: str, graded: Collection[str]) -> None:
