@@ -179,7 +179,7 @@ def _criteria(n: int) -> str:
 
 
 def _shortened(value: Any, keys: tuple[str, ...], long: list[tuple[str, str, str]]) -> Any:
-    """The value with long texts and files named; into `long` the keys that lead to them, what they are, text."""
+    """The value with long texts and files named; into `long` their keys, size and text."""
     if isinstance(value, Mapping):
         return {key: _shortened(one, (*keys, str(key)), long) for key, one in value.items()}
     if isinstance(value, list | tuple):

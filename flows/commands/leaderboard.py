@@ -53,9 +53,8 @@ def leaderboard_command(
     ended = _ended(tables)
     made = board(ended, tables["scores"], facts, _estimator(release.tables))
     _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
-    listed = list(
-        _listed(tables | {"attempts": ended}, {fact.task_id: fact for fact in facts}, release)
-    )
+    shown = tables | {"attempts": ended}
+    listed = list(_listed(shown, {fact.task_id: fact for fact in facts}, release))
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
     paths = write_board(
