@@ -6,35 +6,35 @@ or markup, and what is hidden is made visible. The pages hold answers: they are 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
+from data.attempt_endings import SENTENCES, delivered_nothing, ending
+from data.attempt_values import answer_text, brief, plain, quantity, settings
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
 from data.neutralise import one_line, visible
 from data.snapshot.pages import asset, page
-from data.snapshot.task_pages import Preview
+from data.snapshot.task_pages import Preview, first_words
 
 _LONGEST = 20_000  # characters of one text; the file of the trajectory has all of it
 _MOST_STEPS = 400
 _SHORT = 200
+_FOLDED = 4_000  # characters of a message from which on it is folded
+_FIRST_CHECKS = 10  # that are shown unfolded
+_REMARK = "Judge's remark: "
+_NOT_FOUND = "finding.missing"
+_NO_FILE = ("rules.missing_file", "state.missing_file", "judge.nothing_delivered")
+_MARK = re.compile(r"\s*<!-- Benchmark text of [^>]{1,200} -->\n?")  # of instruction.md
 _STATUS = {
     "completed": "it ended by itself",
     "timeout": "its time was over",
     "budget": "its turns or tokens were spent",
     "agent_error": "the agent's program broke down",
     "infra_error": "the infrastructure broke down: it is not graded",
-}
-_TERMINATION = {
-    "timeout": "it ran out of time",
-    "silent_stop": "it ended without an answer",
-    "gave_up": "it said that it could not answer",
-    "wrong_answer": "its answer is wrong",
-    "other": "another way",
 }
 
 
@@ -74,18 +74,20 @@ class AttemptView:
     outputs: Sequence[Preview]
     links: Links
     trajectory: Mapping[str, Any] | None = None
-    checks: Sequence[Check] = field(default_factory=tuple)
+    has_skill: bool = False  # it was given a skill for this task
 
 
 def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
     """The parts of a score: failed ones first, then undecided ones."""
     words, expected = _words(grading), _expected(grading)
-    order = {"failed": 0, "unjudged": 1, "passed": 2}
+    order = {"failed": 0, "partly met": 1, "unjudged": 2, "not made": 3, "passed": 4}
+    parts = score.parts if score is not None else ()
+    has_none = delivered_nothing((part.name, part.reason, part.value) for part in parts)
     checks = [
         Check(
             part.name,
             words.get(part.name) or _finding(part.name, grading),
-            _state(part),
+            _state(part, has_none=has_none),
             percent(part.weight) if part.weight else "",
             part.required,
             _text(
@@ -96,7 +98,7 @@ def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
             _observed(part),
             (part.reason or "").rpartition(".")[2].replace("_", " "),
         )
-        for part in (score.parts if score is not None else ())
+        for part in parts
     ]
     return sorted(checks, key=lambda check: order[check.state])
 
@@ -110,10 +112,14 @@ def _finding(name: str, grading: Mapping[str, Any]) -> str:
     return ""
 
 
-def _state(part: ScorePart) -> str:
+def _state(part: ScorePart, *, has_none: bool) -> str:
+    """How a part came out; one that looks at a file which is not there was not made."""
     if part.value is None:
         return "unjudged"
-    return "passed" if part.value >= 1 else "failed"
+    if part.value > 0:
+        return "passed" if part.value >= 1 else "partly met"
+    is_for_want = part.reason in _NO_FILE or (has_none and part.reason == _NOT_FOUND)
+    return "not made" if is_for_want and part.name != "deliverables" else "failed"
 
 
 def _observed(part: ScorePart) -> str:
@@ -121,14 +127,19 @@ def _observed(part: ScorePart) -> str:
     detail = dict(part.detail)
     texts = []
     if "judge" in detail:  # of a judge: what it found, and where
-        texts = [detail.pop("finding", ""), *(f"“{quote}”" for quote in detail.pop("quotes", ()))]
+        remark = str(detail.pop("finding", "")).rstrip(".")
+        texts = [
+            f"{_REMARK}{remark}" if remark else "",
+            *(f"“{quote}”" for quote in detail.pop("quotes", ())),
+        ]
         page = detail.pop("page", None)
         texts.append(f"page {page}" if page else "")
         for name in ("not_read", "files_not_shown"):
             if name in detail:
                 texts.append(f"{name.replace('_', ' ')}: {_text(detail.pop(name))}")
     known = ("expected", "limit", "judge", "addressed", "supported")
-    texts += [_text(value) for name, value in detail.items() if name not in known and value]
+    seen = {name: value for name, value in detail.items() if name not in known and value}
+    texts += [_text(quantity(v) if isinstance(v, str) else v) for v in seen.values()]
     texts = [text for text in texts if text]
     if part.value is not None and 0 < part.value < 1:
         texts.append(f"worth {percent(part.value)}")
@@ -136,7 +147,7 @@ def _observed(part: ScorePart) -> str:
 
 
 def _text(value: object) -> str:
-    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    text = plain(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
@@ -144,7 +155,10 @@ def _words(grading: Mapping[str, Any]) -> dict[str, str]:
     """What each part is about, in the words of the task."""
     words = {f"check.{row['check_id']}": row["text"] for row in grading.get("checks") or ()}
     words |= {f"rule.{row['rule_id']}": row["text"] for row in grading.get("rules") or ()}
-    words |= {f"answer.{row['part']}": "The answer" for row in grading.get("answers") or ()}
+    answers = grading.get("answers") or ()
+    for row in answers:
+        part = f", {row['part'].replace('_', ' ')}" if len(answers) > 1 else ""
+        words[f"answer.{row['part']}"] = f"The answer{part}"
     seen: dict[str, int] = {}
     for row in (grading.get("rubric") or {}).get("criteria", ()):
         number_of = seen[row["dimension"]] = seen.get(row["dimension"], 0) + 1
@@ -161,10 +175,11 @@ def _expected(grading: Mapping[str, Any]) -> dict[str, str]:
             str(one) for one in next(filter(None, wanted), ())
         )
     for row in grading.get("answers") or ():
-        scale = f" × {number(row['scale'])}" if row.get("scale", 1) != 1 else ""
-        known[f"answer.{row['part']}"] = f"{row['value']}{scale} {row.get('unit') or ''}".strip()
+        known[f"answer.{row['part']}"] = answer_text(
+            row["value"], row.get("unit") or "", row.get("scale") or 1
+        )
     for row in grading.get("checks") or ():
-        known[f"check.{row['check_id']}"] = _text(row.get("params", {}))
+        known[f"check.{row['check_id']}"] = settings(row.get("params", {}))
     return known
 
 
@@ -180,19 +195,24 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     wanted = [name for row in rows for name in row["name_hints"] or (f".{row['file_type']}",)]
     if view.result == "failed" and wanted and not view.outputs:
         lines.append(f"It delivered no file. Asked for: {', '.join(wanted)}.")
-    failed = [check for check in checks if check.state == "failed"]
-    for check in sorted(failed, key=lambda check: not check.required)[:3]:
-        expected = f" Expected {check.expected[:_SHORT]}." if check.expected else ""
-        observed = f" Found {check.observed[:_SHORT].rstrip('.')}." if check.observed else ""
-        said = f" ({check.reason})" if check.reason not in ("", "not met") else ""
-        about = (check.words or check.name).rstrip(".")
-        lines.append(f"{about}: not met{said}.{expected}{observed}")
+    failed = [check for check in checks if check.state in ("failed", "partly met")]
+    lines += [
+        _sentence(check) for check in sorted(failed, key=lambda check: not check.required)[:3]
+    ]
     if len(failed) > 3:
-        lines.append(f"{amount(len(failed), 'check')} failed in all; they come first below.")
+        lines.append(f"{amount(len(failed), 'check')} in all were not met; they come first below.")
+    if unmade := sum(check.state == "not made" for check in checks):
+        were = "was" if unmade == 1 else "were"
+        lines.append(
+            f"{amount(unmade, 'check')} {were} not made: the file that they look at is not there."
+        )
     if view.result == "unjudged":
         lines.append("Nothing failed for certain: parts without a verdict decide.")
-    if attempt.termination and view.result == "failed":
-        lines.append(f"How it ended: {_TERMINATION[attempt.termination]}.")
+    parts = view.score.parts if view.score is not None else ()
+    graded = [(part.name, part.reason, part.value) for part in parts]
+    how = ending(attempt.status, attempt.termination, graded)
+    if how is not None and view.result == "failed":
+        lines.append(f"How it ended: {SENTENCES[how]}.")
     missed = view.score.progress if view.score is not None else None
     if missed is not None and missed.first_unreached:
         lines.append(
@@ -200,6 +220,27 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
             f"({missed.operation or 'no operation'})."
         )
     return [visible(line) for line in lines]
+
+
+def _sentence(check: Check) -> str:
+    """How a check failed: what was expected and found."""
+    expected = f" Expected {brief(check.expected)}." if check.expected else ""
+    is_remark = check.observed.startswith(_REMARK)
+    reading = brief(check.observed).rstrip(".")
+    observed = f" {'' if is_remark else 'Found '}{reading}." if reading else ""
+    said = f" ({check.reason})" if check.reason not in ("", "not met", "partly met") else ""
+    state = "partly met" if check.state == "partly met" else "not met"
+    about = (check.words or check.name).rstrip(".")
+    return f"{about}: {state}{said}.{expected}{observed}"
+
+
+def _unmet(checks: Sequence[Check]) -> str:
+    """What a passed attempt did not meet, as a sentence; empty without any."""
+    lacking = sum(check.state in ("failed", "partly met", "not made") for check in checks)
+    if not lacking:
+        return ""
+    rest = "1 other was" if lacking == 1 else f"{number(lacking)} others were"
+    return f" {rest} not, or only partly: that lowers the score alone."
 
 
 def attempt_page(view: AttemptView, snapshot: str) -> str:
@@ -212,7 +253,11 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
         view=view,
         attempt=view.record.attempt,
         snapshot=snapshot,
-        prompt=visible(view.prompt),
+        prompt=_unmarked(view.prompt),
+        title=first_words(_unmarked(view.prompt)),
+        unmet=_unmet(checks),
+        first_checks=_FIRST_CHECKS,
+        folded=_FOLDED,
         facts=_facts(view),
         why=why(view, checks) if view.result != "passed" else [],
         checks=checks,
@@ -229,6 +274,11 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
     )
 
 
+def _unmarked(text: str) -> str:
+    """A prompt without the mark that keeps it out of training data."""
+    return _MARK.sub("", visible(text)).rstrip("\n")
+
+
 def _facts(view: AttemptView) -> list[tuple[str, str]]:
     attempt, score = view.record.attempt, view.score
     usage, configuration = attempt.usage, attempt.configuration
@@ -243,14 +293,12 @@ def _facts(view: AttemptView) -> list[tuple[str, str]]:
             "Score",
             percent(score.overall) if score is not None and score.overall is not None else "–",
         ),
-        (
-            "Steps and calls",
-            f"{number(attempt.steps)}, {number(len(view.record.submission.calls))}",
-        ),
+        ("Steps of the model", number(attempt.steps)),
+        ("Tool calls", number(len(view.record.submission.calls))),
         ("Seconds", f"{attempt.seconds:.1f}"),
         ("Tokens", number(tokens)),
         ("US dollars", "–" if usage.cost is None else f"{usage.cost:.4f}"),
-        ("Judge", judge or "nobody"),
+        ("Judge", judge or "not judged by a model"),
     ]
 
 
@@ -275,7 +323,7 @@ def _steps(view: AttemptView) -> Iterator[dict[str, Any]]:
             )  # fmt: skip
         yield {
             "source": str(step.get("source")),
-            "text": _cut(_message(step.get("message"))),
+            "text": _cut(_unmarked(_message(step.get("message")))),
             "thinking": _cut(str(step.get("reasoning_content") or "")),
             "calls": calls,
         }
@@ -283,7 +331,7 @@ def _steps(view: AttemptView) -> Iterator[dict[str, Any]]:
 
 def _submitted(view: AttemptView) -> Iterator[dict[str, Any]]:
     submission = view.record.submission
-    yield {"source": "user", "text": _cut(view.prompt), "thinking": "", "calls": []}
+    yield {"source": "user", "text": _cut(_unmarked(view.prompt)), "thinking": "", "calls": []}
     texts = dict(submission.statements)
     for step in sorted({*texts, *(call.step for call in submission.calls)}):
         calls = [
@@ -300,9 +348,11 @@ def _call(name: str, arguments: object, output: str, *, is_error: bool) -> dict[
         given = "\n".join(f"{key}: {_text(value)}" for key, value in arguments.items())
     else:
         given = str(arguments or "")
-    brief = one_line(" ".join(given.split()))[: _SHORT // 2]
+    beginning = one_line(" ".join(given.split()))[: _SHORT // 2]
+    if beginning.startswith(f"{name.lower()}: "):  # "Skill skill: hiring" says it twice
+        beginning = beginning[len(name) + 2 :]
     return {
-        "name": visible(name), "brief": brief, "arguments": _cut(given), "output": _cut(output),
+        "name": visible(name), "brief": beginning, "arguments": _cut(given), "output": _cut(output),
         "is_error": is_error,
     }  # fmt: skip
 

@@ -171,7 +171,16 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
 
 def _private_view(contents: Contents, task: Candidate) -> task_pages.TaskView:
     grading = storable_tree(task.model_dump(mode="json", include=set(PRIVATE_FIELDS)))
-    return task_pages.TaskView(task, _previews(contents, task), grading)
+    checked = task_pages.checked_words(task, grading)
+    return task_pages.TaskView(task, _previews(contents, task), grading, checked)
+
+
+def _public_view(
+    contents: Contents, task: Candidate, whole: Mapping[str, Candidate]
+) -> task_pages.TaskView:
+    graded = whole[task.task_id].model_dump(mode="json", include=set(PRIVATE_FIELDS))
+    checked = task_pages.checked_words(task, graded)
+    return task_pages.TaskView(task, _previews(contents, task), checked=checked)
 
 
 def _previews(contents: Contents, task: Candidate) -> list[task_pages.Preview]:
@@ -269,7 +278,8 @@ def _write_audit(root: Path, contents: Contents) -> None:
             content = storable_tree(dict(document)) | {"canary": manifest.canary}
             _write(root / name, pretty_json(content))
     _write_text(root / layout.REPORT, _report(contents))
-    views = [task_pages.TaskView(t, _previews(contents, t)) for t in contents.public_tasks]
+    whole = {task.task_id: task for task in release.candidates}
+    views = [_public_view(contents, task, whole) for task in contents.public_tasks]
     _write_task_pages(root, contents, views, back=("../report.html", "Audit report"))
     style = pages.asset("report.css")
     page = pages.page("validity.html.j2", style, manifest=manifest, items=items, totals=totals)

@@ -7,7 +7,9 @@ escape it, and previews are text.
 
 from __future__ import annotations
 
+import base64
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +31,9 @@ _TITLE = 110
 _MOST_TOOLS = 8  # that are listed by name
 _TABLES = {".csv": ",", ".tsv": "\t"}
 _PRIVATE = ("answers", "checks", "rules", "rubric", "milestones", "steps")
-_KINDS = {
-    "retrieval": "What it looked up: the tools and services that it called, and what they showed.",
-    "accuracy": "Its answer and figures, against values that were computed.",
-    "action": "What it changed in the services, and that nothing else changed.",
-    "semantic": "Its text, by a judge with a rubric: no program can decide it.",
-}
+_LONG = 600  # characters of a text among the answers that is folded
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]{400,}={0,2}\s*")
+_ZIP = b"PK\x03\x04"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,17 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """A task as its page shows it. `grading`: its private fields; empty on public pages."""
+    """A task as its page shows it. `grading`: its private fields; empty on public pages.
+
+    `checked`: what is checked, in words that give no answer away. `attempts`: title, result and
+    address of each attempt at it, where there are pages of them.
+    """
 
     task: Candidate
     previews: Sequence[Preview]
     grading: Mapping[str, Any] = field(default_factory=dict)
+    checked: Sequence[str] = ()
+    attempts: Sequence[tuple[str, str, str]] = ()
 
     @property
     def request(self) -> str:
@@ -70,8 +75,7 @@ class TaskView:
     @property
     def title(self) -> str:
         """The beginning of the request, on one line."""
-        words = " ".join(self.request.split())
-        return words if len(words) <= _TITLE else f"{words[:_TITLE]}…"
+        return first_words(self.request)
 
     @property
     def labels(self) -> list[tuple[str, str]]:
@@ -84,7 +88,10 @@ class TaskView:
             ("skill", task.skill_subclass),
             ("surface", task.execution_surface),
             ("difficulty", task.difficulty),
-            ("measured", task.measured_difficulty),
+            (
+                "measured",
+                "" if task.measured_difficulty == "unmeasured" else task.measured_difficulty,
+            ),
             ("split", task.split),
             ("language", task.language),
             ("class", task.task_class.name if task.task_class else None),
@@ -96,22 +103,15 @@ class TaskView:
         ]
 
     @property
-    def checked(self) -> list[str]:
-        """What is checked, in words that give no answer away."""
-        task = self.task
-        kinds = [words for kind, words in _KINDS.items() if getattr(task.evidence, kind)]
-        files = [
-            f"{amount(wanted.count, 'file')} of type {visible(wanted.file_type)}: there, readable, "
-            "and not empty."
-            for wanted in task.deliverables
-        ]
-        return kinds + files
-
-    @property
-    def answers(self) -> list[tuple[str, str]]:
-        """What grades the task, by field."""
-        known = ((name, self.grading.get(name)) for name in _PRIVATE)
-        return [(name, visible(_readable(value))) for name, value in known if value]
+    def answers(self) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+        """What grades the task, by field: as YAML, and the long texts and files in it apart."""
+        shown = []
+        for name in _PRIVATE:
+            if self.grading.get(name):
+                long: list[tuple[str, str, str]] = []
+                value = _shortened(self.grading[name], (), long)
+                shown.append((name, visible(_readable(value)), long))
+        return shown
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -130,12 +130,79 @@ class TaskView:
         ]
 
 
+def first_words(text: str) -> str:
+    """The beginning of a text on one line, without marks of code; it ends between words."""
+    words = " ".join(text.replace("`", "").split())
+    if len(words) <= _TITLE:
+        return words
+    return f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]}…"
+
+
+def checked_words(task: Candidate, grading: Mapping[str, Any]) -> list[str]:
+    """What grades a task, in words that give no answer away: from its checks, not its labels."""
+    checks = grading.get("checks") or ()
+    kinds = {(str(check["evidence"]), str(check["kind"])) for check in checks}
+    in_services = task.execution_surface == "services"
+    answers, rubric = grading.get("answers") or (), grading.get("rubric") or {}
+    words = {
+        f"Its answer: {amount(len(answers), 'part')}, against values that were computed.": answers,
+        "What a program finds in its files or answer, against figures recomputed from the inputs.":
+            any(kind == "findings" for _, kind in kinds),
+        "What it looked up: the records that the services showed it.":
+            any(evidence == "retrieval" for evidence, _ in kinds),
+        "What it changed in the services, and that nothing else changed.":
+            in_services and any(evidence == "action" for evidence, _ in kinds),
+        "What it changed in the files: they are read or run, and the rest has to stay as it was.":
+            not in_services and any(e == "action" and kind != "findings" for e, kind in kinds),
+        "Its text and files, by a judge with a rubric of "
+        f"{_criteria(len(rubric.get('criteria') or ()))}.": rubric,
+    }  # fmt: skip
+    files = [
+        f"{amount(wanted.count, 'file')} of type {visible(wanted.file_type)}: there, readable, "
+        "and not empty."
+        for wanted in task.deliverables
+        if grading.get("rules")
+    ]
+    return [sentence for sentence, holds in words.items() if holds] + files
+
+
 def tools_line(names: Sequence[str]) -> str:
     """The tools by name; of very many how many each service has, which their names begin with."""
     if len(names) <= _MOST_TOOLS:
         return ", ".join(names) or "none"
     counts = Counter(name.partition("_")[0] for name in names)
     return ", ".join(f"{service} ({count})" for service, count in counts.items())
+
+
+def _criteria(n: int) -> str:
+    return "one criterion" if n == 1 else f"{number(n)} criteria"
+
+
+def _shortened(value: Any, keys: tuple[str, ...], long: list[tuple[str, str, str]]) -> Any:
+    """The value with long texts and files named; into `long` their keys, size and text."""
+    if isinstance(value, Mapping):
+        return {key: _shortened(one, (*keys, str(key)), long) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shortened(one, (*keys, str(at)), long) for at, one in enumerate(value, start=1)]
+    if not isinstance(value, str) or len(value) <= _LONG:
+        return value
+    content = _decoded(value)
+    if content is not None:
+        kind = "an office document or an archive" if content.startswith(_ZIP) else "a file"
+        return f"({kind} of {amount(len(content), 'byte')})"
+    what = amount(len(value), "character")
+    long.append((visible(" / ".join(keys)), what, visible(value)))
+    return f"({what}: see below)"
+
+
+def _decoded(text: str) -> bytes | None:
+    """The bytes of a file that is written as base64; None for any other text."""
+    if _BASE64.fullmatch(text) is None:
+        return None
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return None
 
 
 def _readable(value: Any) -> str:

@@ -50,9 +50,11 @@ def leaderboard_command(
     questions = _questions(release.tables)
     facts = [_facts(task.candidate, questions, _lite(release)) for task in release.tasks.values()]
     tables = _of_release(_graded(attempts), release, attempts)
-    made = board(tables["attempts"], tables["scores"], facts, _estimator(release.tables))
+    ended = _ended(tables)
+    made = board(ended, tables["scores"], facts, _estimator(release.tables))
     _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
-    listed = list(_listed(tables, {fact.task_id: fact for fact in facts}, release))
+    shown = tables | {"attempts": ended}
+    listed = list(_listed(shown, {fact.task_id: fact for fact in facts}, release))
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
     paths = write_board(
@@ -64,8 +66,13 @@ def leaderboard_command(
     print(markdown_table(made, release.notice), end="")
     print("\n".join(f"written: {path}" for path in paths))
     if n_pages:
-        print(f"written: {out / 'private'} (private: pages of {n_pages} attempts, with answers)")
-        _write_sheet(release, tables["scores"], out / "private" / "checked.csv")
+        _tell_of_pages(release, tables["scores"], out / "private", n_pages)
+
+
+def _tell_of_pages(release: Any, scores: Any, home: Path, n_pages: int) -> None:
+    """Say where the pages are, and draw the answers that people check."""
+    print(f"written: {home} (private: pages of {n_pages} attempts, with answers)")
+    _write_sheet(release, scores, home / "checked.csv")
 
 
 def _tell_of_ungraded(attempts: Path, snapshot: str, graded: Collection[str]) -> None:
@@ -127,6 +134,26 @@ def _of_release(tables: dict[str, Any], release: Any, folder: Path) -> dict[str,
         for name in ("scores", "score_parts")
     }
     return {"attempts": attempts, **own, "scores": counted(own["scores"])}
+
+
+def _ended(tables: Mapping[str, Any]) -> Any:
+    """The attempts with how they ended as pages tell it, by what was recorded and checked."""
+    import polars as pl
+
+    from data.attempt_endings import ending
+
+    parts: dict[str, list[tuple[str, str | None, float | None]]] = {}
+    columns = ("attempt_id", "name", "reason", "value")
+    for attempt_id, *part in tables["score_parts"].select(columns).iter_rows():
+        parts.setdefault(attempt_id, []).append(tuple(part))
+    attempts = tables["attempts"]
+    ends = [
+        ending(status, termination, parts.get(attempt_id, ()))
+        for attempt_id, status, termination in attempts.select(
+            "attempt_id", "status", "termination"
+        ).iter_rows()
+    ]
+    return attempts.with_columns(termination=pl.Series(ends, dtype=pl.String))
 
 
 def _estimator(tables: Path) -> Any:

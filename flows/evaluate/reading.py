@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,6 +29,7 @@ from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.attempt_pages import AttemptView, Links, attempt_page
 from data.attempts import (
     LOGS,
+    RUN,
     TRAJECTORIES,
     AttemptRecord,
     attempt_name,
@@ -37,7 +39,7 @@ from data.attempts import (
 from data.contracts.attempt import Progress, Score, ScorePart
 from data.neutralise import visible
 from data.releases.tasks import ReleasedTasks
-from data.snapshot.task_pages import Preview, TaskView, preview, task_pages
+from data.snapshot.task_pages import Preview, TaskView, checked_words, preview, task_pages
 
 HOME = "private"
 ATTEMPTS, TASKS, VIEWER = "attempts", "tasks", "viewer"
@@ -60,7 +62,10 @@ def write_reading(
     `results` are the rows that the board lists: attempt, task, configuration, epoch, result.
     """
     home = private_dir(out / HOME)
-    _write_tasks(release, home)
+    by_task: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in results:
+        by_task[row["task"]].append(row)
+    _write_tasks(release, home, by_task)
     scores = scores_of(tables["scores"], tables["score_parts"])
     known = {row["attempt"]: row for row in results}
     recorded = {
@@ -69,9 +74,6 @@ def write_reading(
         if record.attempt.attempt_id in known
     }
     logs = _bundle({folder for folder, _ in recorded.values()}, home)
-    by_task: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in results:
-        by_task[row["task"]].append(row)
     for attempt_id, (folder, record) in recorded.items():
         attempt, row = record.attempt, known[attempt_id]
         name = attempt_name(attempt.task_id, attempt.epoch)
@@ -100,6 +102,7 @@ def _view(
         outputs_of(folder, record),
         links,
         _trajectory(folder, attempt_name(attempt.task_id, attempt.epoch)),
+        has_skill=attempt.task_id in _skills(folder),
     )
 
 
@@ -107,18 +110,22 @@ def _links(
     row: Mapping[str, Any], at_task: Sequence[Mapping[str, Any]], viewer: str | None
 ) -> Links:
     """Where the page of an attempt leads, also to others at its task."""
-    others = [
-        (
-            f"{other['configuration']}, {other['epoch']}",
-            other["result"],
-            f"../{quote(other['configuration'])}/"
-            f"{quote(attempt_name(other['task'], other['epoch']))}.html",
-        )
-        for other in at_task[:_MOST_OTHERS]
-        if other["attempt"] != row["attempt"]
-    ]
+    others = _led_to((one for one in at_task if one["attempt"] != row["attempt"]), "..")
     task = f"../../{TASKS}/{quote(row['task'])}.html"
     return Links("../../../leaderboard.html", task, viewer, others)
+
+
+def _led_to(rows: Iterable[Mapping[str, Any]], home: str) -> list[tuple[str, str, str]]:
+    """Title, result and address of attempts, whose folders are in `home`."""
+    return [
+        (
+            f"{row['configuration']}, {row['epoch']}",
+            row["result"],
+            f"{home}/{quote(row['configuration'])}/"
+            f"{quote(attempt_name(row['task'], row['epoch']))}.html",
+        )
+        for row in islice(rows, _MOST_OTHERS)
+    ]
 
 
 def _write_page(path: Path, view: AttemptView, release: ReleasedTasks) -> None:
@@ -134,14 +141,18 @@ def _grading(release: ReleasedTasks, task_id: str) -> Mapping[str, Any]:
     return release.grading(task_id) if release.private is not None else {}
 
 
-def _write_tasks(release: ReleasedTasks, home: Path) -> None:
+def _write_tasks(
+    release: ReleasedTasks, home: Path, attempts: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> None:
     """Write the pages of tasks, in place of all that was there before."""
     for name in (ATTEMPTS, TASKS, VIEWER):
         shutil.rmtree(home / name, ignore_errors=True)
-    views = [
-        TaskView(task.candidate, _previews(task.inputs), _grading(release, task_id))
-        for task_id, task in sorted({**release.tasks, **release.withdrawn}.items())
-    ]
+    views = []
+    for task_id, task in sorted({**release.tasks, **release.withdrawn}.items()):
+        grading = _grading(release, task_id)
+        checked = checked_words(task.candidate, grading)
+        led = _led_to(attempts.get(task_id, ()), f"../{ATTEMPTS}")
+        views.append(TaskView(task.candidate, _previews(task.inputs), grading, checked, led))
     folder = private_dir(home / TASKS)
     back = ("../../leaderboard.html", "Leaderboard")
     for name, content in task_pages(views, release.snapshot, "", back=back):
@@ -183,6 +194,14 @@ def outputs_of(folder: Path, record: AttemptRecord) -> list[Preview]:
         if path.is_file() and not path.is_symlink()
     }
     return _previews(files)
+
+
+def _skills(folder: Path) -> Collection[str]:
+    """The tasks for which a configuration was given a skill, by the record of its run."""
+    with suppress(OSError, ValueError):
+        record = orjson.loads((folder / RUN).read_bytes())
+        return dict(record.get("skills") or {})
+    return ()
 
 
 def _trajectory(folder: Path, name: str) -> Mapping[str, Any] | None:

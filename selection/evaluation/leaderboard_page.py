@@ -207,7 +207,6 @@ def leaderboard_html(
         groupings=_groupings(board),
         failures=_failures(board),
         explorations=_explorations(process),
-        names=[visible(row.configuration) for row in board.rows],
         methods=sorted({_METHODS.get(row.method, row.method) for row in board.rows}),
         clusters=board.clusters,
         **_compared(board.differences),
@@ -305,17 +304,33 @@ def _costs(rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
 
 
 def _groupings(board: Board) -> list[dict[str, Any]]:
-    """Per grouping the rows of a heat map: a group, and a cell per configuration."""
+    """Per grouping a heat map: a row per configuration that has a result, a cell per group."""
     output = []
     for grouping in dict.fromkeys(cell["grouping"] for cell in board.cells):
         own = [cell for cell in board.cells if cell["grouping"] == grouping]
-        rows = []
-        for group in dict.fromkeys(cell["group"] for cell in own):
-            by_name = {c["configuration"]: c for c in own if c["group"] == group}
-            cells = [_cell(by_name.get(row.configuration)) for row in board.rows]
-            rows.append({"group": visible(group), "cells": cells})
-        output.append({"name": grouping, "rows": rows})
+        groups = list(dict.fromkeys(cell["group"] for cell in own))
+        by_place = {(cell["configuration"], cell["group"]): cell for cell in own}
+        rows = _filled_rows(
+            board, {key: _cell(cell) for key, cell in by_place.items()}, groups, _cell(None)
+        )
+        shown = [(group, visible(group)) for group in groups]
+        output.append({"name": grouping, "groups": shown, "rows": rows})
     return output
+
+
+def _filled_rows(
+    board: Board, cells: Mapping[tuple[str, str], Any], groups: Sequence[str], empty: Any
+) -> list[dict[str, Any]]:
+    """A row of cells per configuration, in the order of the board, without those of none."""
+    known = {configuration for configuration, _ in cells}
+    return [
+        {
+            "name": visible(row.configuration),
+            "cells": [cells.get((row.configuration, group), empty) for group in groups],
+        }
+        for row in board.rows
+        if row.configuration in known
+    ]
 
 
 def _cell(cell: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -345,27 +360,12 @@ def _explorations(process: pl.DataFrame | None) -> list[tuple[str, ...]]:
 
 
 def _failures(board: Board) -> list[dict[str, Any]]:
-    rows = [row for row in board.failures if row["n"]]
-    return [
-        {
-            "kind": kind,
-            "rows": [
-                {
-                    "key": what,
-                    "what": visible(what.replace("_", " ")),
-                    "cells": [_count(rows, kind, what, r) for r in board.rows],
-                }
-                for what in dict.fromkeys(row["what"] for row in rows if row["kind"] == kind)
-            ],
-        }
-        for kind in dict.fromkeys(row["kind"] for row in rows)
-    ]
-
-
-def _count(rows: Sequence[Mapping[str, Any]], kind: str, what: str, of: LeaderboardRow) -> int:
-    fits = (
-        r
-        for r in rows
-        if (r["kind"], r["what"], r["configuration"]) == (kind, what, of.configuration)
-    )
-    return sum(int(row["n"]) for row in fits)
+    """Per kind a table: a row per configuration that failed so, a column per way to fail."""
+    output = []
+    for kind in dict.fromkeys(row["kind"] for row in board.failures):
+        own = [row for row in board.failures if row["kind"] == kind and row["n"]]
+        cells = {(row["configuration"], row["what"]): int(row["n"]) for row in own}
+        ways = list(dict.fromkeys(row["what"] for row in own))
+        shown = [(way, visible(way.replace("_", " "))) for way in ways]
+        output.append({"kind": kind, "groups": shown, "rows": _filled_rows(board, cells, ways, 0)})
+    return output

@@ -75,10 +75,10 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
         for check in checks_of(SCORE, GRADING)
     ]
     assert shown == [
-        ("answer.value", "failed", "The answer", "125 × 1,000,000 USD", "126 USD", "wrong value"),
-        ("rule.r1", "failed", "There is a table.", "xlsx", "1; worth 50.0 %", "too few files"),
+        ("answer.value", "failed", "The answer", "125,000,000 USD", "126 USD", "wrong value"),
+        ("rule.r1", "partly met", "There is a table.", "xlsx", "1; worth 50.0 %", "too few files"),
         ("rubric.depth.2", "unjudged", "It says why.", "", "", ""),
-        ("check.made", "passed", "One task was written down.", '{"max":1}', "", ""),
+        ("check.made", "passed", "One task was written down.", "max: 1", "", ""),
     ]
 
 
@@ -101,14 +101,48 @@ def test_what_a_judge_saw_is_told_in_words() -> None:
     }  # fmt: skip
     part = ScorePart("rubric.depth", "semantic", 1.0, 0.5, deterministic=False, detail=detail)
     (check,) = checks_of(replace(SCORE, parts=(part,)), GRADING)
-    assert check.observed == "Both said.; “A, B”; “C”; page 2; files not shown: 3; worth 50.0 %"
+    assert (
+        check.observed
+        == "Judge's remark: Both said; “A, B”; “C”; page 2; files not shown: 3; worth 50.0 %"
+    )
+
+
+def test_checks_of_files_that_are_not_there_were_not_made() -> None:
+    parts = (
+        ScorePart("rule.r1", "action", 0.0, 0.0, reason="rules.missing_file"),
+        ScorePart("rubric.depth", "semantic", 0.5, 0.0, reason="judge.nothing_delivered"),
+        ScorePart("check.made.days", "accuracy", 0.5, 0.0, reason="finding.missing"),
+        ScorePart("deliverables", "action", 0.0, 0.0, required=True, reason="rules.missing_file"),
+    )
+    score = replace(SCORE, parts=parts)
+    checks = checks_of(score, GRADING)
+    assert [check.state for check in checks] == ["failed", *["not made"] * 3]
+    lines = why(replace(view(score), outputs=()), checks)
+    assert lines[:2] == [
+        "The files that were asked for: not met (missing file).",
+        "3 checks were not made: the file that they look at is not there.",
+    ]
+
+
+def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
+    mark = "<!-- Benchmark text of demo: keep out of training data. Canary GUID 1 -->"
+    passed = replace(view(), result="passed", prompt=f"Do `it`.\n\n{mark}\n", has_skill=True)
+    html = attempt_page(passed, "demo")
+    assert "All that decides was met. 2 others were not, or only partly" in html
+    assert "The agent was given a skill for this task." in html
+    assert "Canary" not in html and ": Do it.</h1>" in html
+
+
+def test_many_checks_are_folded() -> None:
+    many = replace(SCORE, parts=tuple(replace(PARTS[0], name=f"check.{n}") for n in range(30)))
+    assert "<summary>20 more</summary>" in attempt_page(view(many), "demo")
 
 
 def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
-        "The answer: not met (wrong value). Expected 125 × 1,000,000 USD. Found 126 USD.",
-        "There is a table: not met (too few files). Expected xlsx. Found 1; worth 50.0 %.",
+        "The answer: not met (wrong value). Expected 125,000,000 USD. Found 126 USD.",
+        "There is a table: partly met (too few files). Expected xlsx. Found 1; worth 50.0 %.",
         "How it ended: its answer is wrong.",
         "The first intermediate result that it missed: rank_4 (rank).",
     ]

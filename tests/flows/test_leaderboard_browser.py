@@ -108,6 +108,22 @@ def test_a_way_to_fail_leads_to_its_attempts(browser: Any, page_file: Path) -> N
     cell = page.locator("#failures [data-grouping=termination] tbody td button").first
     number = int(cell.text_content() or 0)
     cell.click()
-    assert page.locator("#attempts tbody tr").count() == number > 0
+    page.click(f"text=show all {number}")
+    assert page.locator("#attempts tbody tr").count() == number > 200
     assert set(page.locator("#attempts tbody td:nth-child(3)").all_text_contents()) == {"failed"}
+    assert trouble == []
+
+
+def test_all_attempts_are_shown_and_back_leads_to_them_again(browser: Any, page_file: Path) -> None:
+    page, trouble = watched(browser, viewport={"width": 390, "height": 844})
+    page.goto(page_file.as_uri())
+    page.click("#table tbody tr:nth-child(1) th button")
+    assert page.locator("#attempts tbody tr").count() == 200
+    page.click(f"text=show all {TASKS}")
+    assert page.locator("#attempts tbody tr").count() == TASKS
+    assert page.evaluate("document.getElementById('attempts').clientHeight") > 10_000
+    said = page.text_content("#chosen")
+    page.goto("about:blank")
+    page.go_back()
+    assert page.text_content("#chosen") == said
     assert trouble == []

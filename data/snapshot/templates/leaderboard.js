@@ -4,6 +4,7 @@
   const table = at("table"), body = table.tBodies[0];
   const rows = [...body.rows];
   const collator = new Intl.Collator("en", { numeric: true });
+  const FIRST = 200;  // attempts that are listed at once
   let data = null;
   const parsed = () => (data ??= JSON.parse(at("data").textContent));
   const compare = (a, b) => {
@@ -36,6 +37,7 @@
   const list = (grouping, group, configuration) => {
     const { attempts, configurations, pages, results, tasks, ways } = parsed();
     const wanted = configurations.indexOf(configuration);
+    if (wanted < 0) return;
     const column = { operation: 5, termination: 6 }[grouping], way = ways.indexOf(group);
     const fits = column ? (a) => a[column] === way
       : grouping === null ? () => true
@@ -44,47 +46,74 @@
     const own = attempts.filter((a) => a[0] === wanted && fits(a));
     const worst = ["failed", "unjudged", "infrastructure", "passed"];
     own.sort((a, b) => worst.indexOf(results[a[3]]) - worst.indexOf(results[b[3]]));
-    const kind = grouping === null ? "" : `, ${grouping} ${group}`;
-    at("chosen").textContent = `${own.length} attempts of ${configuration}${kind}`;
+    const kind = grouping === null ? "" : `, ${grouping} ${group.replaceAll("_", " ")}`;
+    at("chosen").textContent = `${own.length} ${own.length === 1 ? "attempt" : "attempts"} of ${configuration}${kind}`;
     const link = (text, ...path) => {
       const anchor = make("a", text);
       anchor.href = ["private", ...path.map(encodeURIComponent)].join("/") + ".html";
       return anchor;
     };
     const shown = make("table"), head = shown.createTHead().insertRow(), lines = shown.createTBody();
-    for (const name of ["task", "epoch", "result", "attempt"]) {
+    for (const name of ["attempt", "epoch", "result"]) {
       const cell = make("th", name);
       cell.scope = "col";
       head.append(cell);
     }
-    for (const [, task, epoch, result, attempt] of own) {
-      const line = lines.insertRow(), name = tasks[task][0];
-      const about = document.createElement("div");
-      about.className = "small";
-      about.textContent = tasks[task][2];
-      line.insertCell().append(pages ? link(name, "tasks", name) : name, about);
+    const add = ([, task, epoch, result, attempt]) => {
+      const line = lines.insertRow(), [name, , about] = tasks[task];
+      const ids = make("div");
+      ids.className = "small";
+      if (pages) ids.append("task ", link(name, "tasks", name));
+      else ids.textContent = `${name}, ${attempt}`;
+      const words = about || name;
+      line.insertCell().append(pages ? link(words, "attempts", configuration, `${name}-${epoch}`) : words, ids);
       line.insertCell().textContent = epoch;
       line.insertCell().textContent = results[result];
-      const open = pages ? link("open", "attempts", configuration, `${name}-${epoch}`) : attempt;
-      line.insertCell().append(open);
-    }
+    };
+    own.slice(0, FIRST).forEach(add);
     at("attempts").replaceChildren(shown);
-    at("list").scrollIntoView();
+    if (own.length > FIRST) {
+      const rest = make("button", `show all ${own.length}`);
+      rest.type = "button";
+      rest.addEventListener("click", () => { own.slice(FIRST).forEach(add); rest.remove(); });
+      at("attempts").append(rest);
+    }
   };
+
+  // What is chosen stands in the address, so that a link and Back lead to it.
+  const CHOSEN = "#chosen=";
+  const choose = (...chosen) => {
+    const address = CHOSEN + encodeURIComponent(JSON.stringify(chosen));
+    if (location.hash === address) at("list").scrollIntoView();
+    else location.hash = address;
+  };
+  const follow = (scrolls) => {
+    if (!location.hash.startsWith(CHOSEN)) return;
+    let chosen;
+    try {
+      chosen = JSON.parse(decodeURIComponent(location.hash.slice(CHOSEN.length)));
+    } catch {
+      return;
+    }
+    if (!Array.isArray(chosen) || chosen.length !== 3) return;
+    list(...chosen);
+    if (scrolls) at("list").scrollIntoView();
+  };
+  addEventListener("hashchange", () => follow(true));
 
   body.addEventListener("click", (event) => {
     const button = event.target.closest("th button");
-    if (button) list(null, null, button.textContent);
+    if (button) choose(null, null, button.textContent);
   });
 
   for (const heat of document.querySelectorAll(".heat")) {
-    const names = [...heat.tHead.rows[0].cells].map((cell) => cell.textContent);
+    const groups = [...heat.tHead.rows[0].cells].map((cell) => cell.dataset.group);
     heat.addEventListener("click", (event) => {
       const button = event.target.closest("button");
       if (!button) return;
       const cell = button.parentElement, line = cell.parentElement;
-      const group = line.cells[0].dataset.group ?? line.cells[0].textContent;
-      list(heat.dataset.grouping, group, names[cell.cellIndex]);
+      choose(heat.dataset.grouping, groups[cell.cellIndex], line.cells[0].textContent);
     });
   }
+  follow(performance.getEntriesByType("navigation")[0]?.type !== "back_forward");
 })();

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
 
 from data.snapshot import layout
-from data.snapshot.task_pages import preview, preview_of, tools_line
+from data.snapshot.task_pages import TaskView, checked_words, preview, preview_of, tools_line
 from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
@@ -58,3 +59,28 @@ def test_many_tools_are_counted_by_service() -> None:
     assert tools_line(["read_file", "run"]) == "read_file, run"
     many = [f"crm_get_{number}" for number in range(7)] + ["kb_find", "kb_get"]
     assert tools_line(many) == "crm (7), kb (2)"
+
+
+def test_what_is_checked_is_what_grades_the_task(tmp_path: Path) -> None:
+    task = max(release(tmp_path).candidates, key=lambda one: len(one.deliverables))
+    n_files = len(task.deliverables)
+    assert n_files and checked_words(task, {}) == []
+    rubric = {"rubric": {"criteria": [{}, {}]}, "rules": [{}]}
+    words = checked_words(task, rubric)
+    assert len(words) == 1 + n_files
+    assert words[0] == "Its text and files, by a judge with a rubric of 2 criteria."
+    looked = checked_words(
+        task, {"checks": [{"evidence": "retrieval", "kind": "records_returned"}]}
+    )
+    assert looked == ["What it looked up: the records that the services showed it."]
+
+
+def test_files_and_programs_among_answers_are_named_and_folded(tmp_path: Path) -> None:
+    task = max(release(tmp_path).candidates, key=lambda one: one.task_id)
+    program = "import x\n" * 100
+    held = {"b.xlsx": base64.b64encode(b"PK\x03\x04" + b"0" * 600).decode()}
+    grading = {"checks": [{"params": {"inputs": held, "program": program}}]}
+    ((name, shown, long),) = TaskView(task, [], grading).answers
+    assert name == "checks" and "b.xlsx: (an office document or an archive of 604 bytes)" in shown
+    assert long == [("1 / params / program", "900 characters", program)]
+    assert "import x" not in shown

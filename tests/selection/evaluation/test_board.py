@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,18 @@ def test_groups_of_tasks_and_ways_to_fail(made: Board) -> None:
     assert sum(cell["tasks"] for cell in made.cells if cell["configuration"] == "weak") == 100
     kinds = {(row["kind"], row["what"]) for row in made.failures}
     assert kinds == {("operation", "comparison or boolean"), ("termination", "gave_up")}
+
+
+def test_tables_of_groups_and_failures_have_a_row_per_configuration_and_none_of_none(
+    made: Board, tmp_path: Path
+) -> None:
+    failed_too = [row for row in made.failures if row["configuration"] == "weak"]
+    paths = write_board(replace(made, failures=tuple(failed_too)), "demo", tmp_path, [])
+    content = paths[0].read_text()
+    of_groups, of_failures = content.split('id="failures"')
+    assert 'data-group="gave_up">gave up</th>' in of_failures
+    assert [name for name in SKILL if f'<th scope="row">{name}</th>' in of_failures] == ["weak"]
+    assert all(f'<th scope="row">{escape(name)}</th>' in of_groups for name in SKILL)
 
 
 @pytest.mark.parametrize(("column", "value"), [("release_digest", "e"), ("task_id", "t999")])

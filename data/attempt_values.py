@@ -1,0 +1,72 @@
+"""Values of checks as people read them: alike for what was expected and what was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+
+import orjson
+
+from data.neutralise import one_line
+
+_SHORT = 200
+_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)(?: (\S.*))?")
+_UNITS = {"count": "", "ratio": "", "percent": "%"}
+_PLAIN = 10_000  # below it a number without a unit may be a year
+
+
+def quantity(text: str, scale: int = 1) -> str:
+    """A number with its unit, as `11,314,000,000 JPY`; any other text as it is.
+
+    Zeros behind the point and units that say nothing are left out.
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        return text
+    value, unit = Decimal(match[1]) * scale, match[2] or ""
+    digits = f"{value:f}" if not unit and abs(value) < _PLAIN else f"{value:,f}"
+    whole = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return f"{whole} {_UNITS.get(unit, unit)}".strip()
+
+
+def answer_text(value: object, unit: str = "", scale: int = 1) -> str:
+    """The value of an answer: a list as its items, a number with its unit."""
+    text = str(value)
+    if text.startswith("["):
+        try:
+            items = orjson.loads(text)
+        except ValueError:
+            return text
+        if isinstance(items, list):
+            return plain(items)
+    return quantity(f"{text} {unit}".strip(), scale)
+
+
+def plain(value: object) -> str:
+    """A value in words: items behind commas, fields behind their names; no brackets of JSON."""
+    if isinstance(value, Mapping):
+        return "; ".join(
+            f"{str(key).replace('_', ' ')}: {plain(item)}"
+            for key, item in value.items()
+            if item not in (None, "", [], {})
+        )
+    if isinstance(value, list | tuple):
+        return ", ".join(plain(item) for item in value)
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "nothing"}[value]
+    return str(value)
+
+
+def settings(params: Mapping[str, object]) -> str:
+    """The settings of a check that people can read at once; programs and files are left out."""
+    shown = {key: value for key, value in params.items() if len(plain(value)) <= _SHORT}
+    return plain(shown)
+
+
+def brief(text: str) -> str:
+    """The beginning of a text on one line, which ends between words."""
+    line = one_line(text)
+    if len(line) <= _SHORT:
+        return line
+    return f"{line[:_SHORT].rpartition(' ')[0] or line[:_SHORT]} …".replace(", …", " …")
