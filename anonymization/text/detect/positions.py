@@ -267,7 +267,7 @@ _SAID_PASSWORD = screened(
 _POST = re.compile(r"(?m)^ADR[^:\n]{0,60}:;*(?P<v>[^\r\n]*\d[^\r\n]*?);*\r?$")
 # A literal or cell that is two or three words with capitals, and nothing else.
 _LITERAL = Screened(
-    rf"(?<![\w\\])(?P<quote>[\"'`])(?P<v>{_FULL})(?P=quote)(?!\w)"
+    rf"(?<![\w\\])(?P<quote>[\"'`])(?P<v>{_FULL})(?P=quote)(?!\w|[ \t]{{0,8}}=(?!=))"
     rf"|(?<=[|\t])[ ]{{0,20}}(?P<cell>{_FULL})[ ]{{0,20}}(?=[|\t]|$)"
 )
 _PAIR = Screened(
