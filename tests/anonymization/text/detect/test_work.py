@@ -66,6 +66,8 @@ def masked(detector: TextDetector, text: str) -> set[str]:
         "the plan for 2024 versus 2025",
         "Login：ログイン画面",
         "REDIS_HOST: redis-primary",
+        'GET /app "https://www.ferrymex.com/index.html" 304',  # a file on a site that ends in x.com
+        "https://plot.me/service-worker.js https://chat.me/about",
     ],
 )
 def test_what_is_no_evidence_stays(detector: TextDetector, text: str) -> None:
