@@ -290,3 +290,10 @@ def test_recall_on_the_rule_cases(material: Path) -> None:
             if case["kind"] == "tp" and case["secrets"]:
                 hits[case["rule"]].append(_covered(case["text"], case["secrets"][0]))
     assert sum(sum(each) / len(each) for each in hits.values()) / len(hits) >= 0.97
+
+
+@pytest.mark.parametrize("name", ["apiKeySecret", "accessKeySecret", "ossKeySecret"])
+def test_the_secret_of_a_key_is_not_public_as_keys_are(name: str) -> None:
+    text = f"GET /ws/?testnet=false&{name}={VALUE} HTTP/1.1"
+    assert _covered(text, VALUE)
+    assert not find_secrets(f"{name.removesuffix('Secret')}s={VALUE}")
