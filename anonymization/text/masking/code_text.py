@@ -98,7 +98,8 @@ _SED = re.compile(
 _LABELLED = re.compile(r"[:=\"]")
 _EDITS_TEXT = re.compile(r"\b(?:sed|perl|ssed|gsed)\b")
 _PROGRAM = re.compile(
-    r"\b(?:[gmn]?awk|jq)\b(?:[ \t]+-{1,2}[\w-]+(?:[ \t]+(?!')[^\s'|;-]\S*)?){0,6}[ \t]+(?P<v>'[^']{1,2000}')"
+    r"\b(?:[gmn]?awk|jq)\b(?:[ \t]+-{1,2}[\w-]+(?:[ \t]+(?!')[^\s'|;-]\S*)?){0,6}[ \t]+"
+    r"(?P<v>'[^']{1,2000}')"
 )
 # An option by a quoted name: `S:"Local Directory"=C:\\`.
 _QUOTED_OPTION = re.compile(r"(?m)^\ufeff?(?:[A-Za-z]:)?\"[^\"\n]{1,120}\"(?=[ \t]*=)")
