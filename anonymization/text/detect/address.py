@@ -80,7 +80,8 @@ _CORNER = Screened(
 _AND = re.compile(rf"(?:{_WORD} ){{1,3}}and $")
 _STATE = r"(?:[A-Z]{2}|nan|\d{2})\b"  # nan: how tables write a missing state
 _MORE = re.compile(
-    rf"\n(?!(?:{_BULLET})?(?:{_WORD} ?){{1,3}}:)(?: {{1,4}}|, |\n (?=\S)|{_BULLET}|(?=(?:{_WORD} ?){{1,4}}\n,)"
+    rf"\n(?!(?:{_BULLET})?(?:{_WORD} ?){{1,3}}:)"  # a label, with what is behind it
+    rf"(?: {{1,4}}|, |\n (?=\S)|{_BULLET}|(?=(?:{_WORD} ?){{1,4}}\n,)"
     rf"|(?=(?:{_WORD} ?){{1,4}}(?:, {_STATE}| \d{{4,6}}\b)))"
 )
 # `St.` after a street that already has a type or number is not part of its name.

@@ -254,7 +254,8 @@ _FAMILY_ALONE = Screened(
 )
 _PASSWORD = Screened(
     r"(?m)^[ \t]{0,12}(?:export )?(?:[\w.-]{0,30}[._-])?"
-    r"(?:(?i:pass|pw|passwd|password|passwort|pwd|passphrase)|(?<=_)PASS[A-Z]) ?[=:] ?(?P<v>[!-~]{4,64})[ \t]*\r?$"
+    r"(?:(?i:pass|pw|passwd|password|passwort|pwd|passphrase)|(?<=_)PASS[A-Z]) ?[=:] ?"
+    r"(?P<v>[!-~]{4,64})[ \t]*\r?$"
 )
 _BIRTHDAY = re.compile(r"(?m)^BDAY[^:\n]{0,40}:(?P<v>[\d-]{6,10})\r?$")
 _SAID_PASSWORD = screened(

@@ -43,7 +43,7 @@ _NO_HANDLES = words("words.toml", "no_handles")
 _HOST_ENDS = frozenset(
     {"com", "net", "org", "io", "ai", "dev", "app", "cn", "de", "fr", "jp", "uk"}
 )
-_FILE_ENDS = frozenset("html htm js mjs css php aspx jsp json xml png jpg svg ico txt".split())
+_FILE_ENDS = frozenset({"html", "htm", "js", "mjs", "css", "php", "aspx", "jsp", "json", "xml"})
 _PUBLIC = words("words.toml", "public_hosts")
 NAMED_AFTER_PEOPLE = words("words.toml", "named_after_people")
 GIVEN_NAMES = words("names.toml", "given")
