@@ -191,7 +191,6 @@ _PUBLIC = (
     | words("places.toml", "chinese")
     | words("japanese.toml", "public")
 )
-_OF_PLACES = frozenset({EntityType.LOCATION, EntityType.ADDRESS})  # a column of prefectures, too
 _SUFFIX = re.compile(r"(?:省|市|都|府|県|州|(?:回族|维吾尔|壮族)?自治区|特别行政区)$")
 _BORN = re.compile(
     r"(?:(?<![a-z])born(?![a-z])|birth|(?<![a-z])d\.?o\.?b(?![a-z])|出生|生日|生于)[^.!?。！？，；\d\n]{0,40}$"
@@ -208,8 +207,10 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
             return _of_birth(text, finding)
         if config.public_places and finding.type is EntityType.NATIONALITY:
             return False  # it would contradict the countries, which stay
-        if config.public_places and finding.type in _OF_PLACES:
-            value = text[finding.start : finding.end]
+        value = text[finding.start : finding.end]
+        is_place = finding.type is EntityType.LOCATION
+        is_place = is_place or (finding.type is EntityType.ADDRESS and value[-1] in "都道府県")
+        if config.public_places and is_place:
             is_public = value in _PUBLIC or (value.isupper() and value.title() in _PUBLIC)
             return not is_public and _SUFFIX.sub("", value) not in _PUBLIC
         return True
