@@ -60,6 +60,7 @@ _CERTAIN = re.compile(
     rf"{BEFORE}{_NUMBER} {_SPACED}{{1,3}}?"
     rf"(?:Street|Road|Avenue|Lane|Boulevard|Crescent|Terrace|Square){AFTER}"
 )
+_NO_TYPE, _YEAR = 1, re.compile(r"(?:19|20)\d\d ")  # `2013 Holiday Air 180` is a product
 _BARE_TYPE = 3  # the index of the pattern that may match without a number
 _DIGIT = re.compile(r"\d")
 _FLAT = re.compile(r"Suite|Apt|Flat|Unit|Floor")
@@ -79,7 +80,8 @@ _CORNER = Screened(
 _AND = re.compile(rf"(?:{_WORD} ){{1,3}}and $")
 _STATE = r"(?:[A-Z]{2}|nan|\d{2})\b"  # nan: how tables write a missing state
 _MORE = re.compile(
-    rf"\n(?: {{1,4}}|, |\n (?=\S)|{_BULLET}|(?=(?:{_WORD} ?){{1,4}}\n,)"
+    rf"\n(?!(?:{_BULLET})?(?:{_WORD} ?){{1,3}}:)"  # a label, with what is behind it
+    rf"(?: {{1,4}}|, |\n (?=\S)|{_BULLET}|(?=(?:{_WORD} ?){{1,4}}\n,)"
     rf"|(?=(?:{_WORD} ?){{1,4}}(?:, {_STATE}| \d{{4,6}}\b)))"
 )
 # `St.` after a street that already has a type or number is not part of its name.
@@ -162,6 +164,7 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
         if (match := pattern.search(run))
         and (number != _BARE_TYPE or _DIGIT.search(match.group()))
         and not _YEAR_AND_COURT.match(match.group())
+        and not (number == _NO_TYPE and _YEAR.match(match.group()))
     ]
     lead = _LEAD.search(text, max(0, start - 40), start)
     if lead and any(char.isdigit() for char in run) and any(char.isalpha() for char in run):

@@ -35,6 +35,7 @@ _NOT_ALONE = words("known_words.toml", "chinese_not_double")
 # Tags of names of some kind, and how a name that is made of everyday words ends.
 _NAMES = frozenset({"PER", "LOC", "ORG", "nr", "ns", "nt", "nw", "PER?"})
 _SHORTEST, _OFFICES = 2, frozenset("办部组处科")
+_TOWNS = frozenset("市町県")  # how the name of a town in Japan ends, and no given name
 _WHOLE_NAME = 3  # characters
 _GENERAL = re.compile(r"(?:部|部门|组|处|科|总部|地区|分公司|办公室|中心|市场|版|品牌|平台)$")
 _GIVEN_TAGS = frozenset({"PER", "LOC", "ORG", "nr", "n", "a", "nw", "nz", "v", "vn", "an"})
@@ -188,7 +189,7 @@ def _unexplained(tagged: Sequence[tuple[str, str]], index: int) -> int:
 def _plausible(word: str, tag: str) -> bool:
     if tag == "PER":
         is_office = len(word) == _SHORTEST and word[-1] in _OFFICES
-        is_form = _NAME.fullmatch(word) is not None and not is_office
+        is_form = _NAME.fullmatch(word) is not None and not is_office and word[-1] not in _TOWNS
         return is_form and ("·" in word or chinese_name(word))
     if not has_han(word) or len(word) < 2:
         return False

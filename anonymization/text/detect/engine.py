@@ -27,6 +27,7 @@ from anonymization.text.contracts import (
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.capitals import with_capitals
+from anonymization.text.detect.declared import NAME as DECLARED
 from anonymization.text.detect.declared import find_declared, find_rows
 from anonymization.text.detect.explained import without_fixed_words, without_keys
 from anonymization.text.detect.listed_names import find_listed_names, find_unknown, whole_names
@@ -47,6 +48,7 @@ from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
+from data.text.scripts import CAPITALS, LETTER
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
 # What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
@@ -205,8 +207,10 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
             return _of_birth(text, finding)
         if config.public_places and finding.type is EntityType.NATIONALITY:
             return False  # it would contradict the countries, which stay
-        if config.public_places and finding.type is EntityType.LOCATION:
-            value = text[finding.start : finding.end]
+        value = text[finding.start : finding.end]
+        is_place = finding.type is EntityType.LOCATION
+        is_place = is_place or (finding.type is EntityType.ADDRESS and value[-1] in "都道府県")
+        if config.public_places and is_place:
             is_public = value in _PUBLIC or (value.isupper() and value.title() in _PUBLIC)
             return not is_public and _SUFFIX.sub("", value) not in _PUBLIC
         return True
@@ -343,7 +347,7 @@ class TextDetector:
     def _settle(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Those that stay; until then an address of nobody's keeps others from reading it."""
         return tuple(
-            finding
+            _as_person(text, finding)
             for finding in self._read(text, findings)
             if finding.type is not EntityType.IP_ADDRESS
             or not is_nobodys(text[finding.start : finding.end])
@@ -374,6 +378,21 @@ class TextDetector:
 
     def _wanted(self, finding: Finding) -> bool:
         return finding.type in self._entities and finding.score >= self._config.min_score
+
+
+# A person with the family name first, whatever a label says: the legal name of firms and people.
+_TURNED = re.compile(
+    rf"[{CAPITALS}]{LETTER}+(?:[ '-][{CAPITALS}]{LETTER}+)?, "
+    rf"(?!(?:Inc|Ltd|Limited|Corp|Corporation|Company|Incorporated|Gmbh|Esq|The)\b)"
+    rf"[{CAPITALS}]{LETTER}{{2,20}}(?: [{CAPITALS}]\.?)?"
+)
+
+
+def _as_person(text: str, finding: Finding) -> Finding:
+    is_firm = finding.type is EntityType.ORGANIZATION and finding.recognizer == DECLARED
+    if is_firm and _TURNED.fullmatch(text, finding.start, finding.end):
+        return replace(finding, type=EntityType.PERSON)
+    return finding
 
 
 # A line break that is written as an escape, before a word that begins anew: in calendars and code.

@@ -394,6 +394,9 @@ _KINDS = (
 )
 
 
+_HEADING = re.compile(r"(?:\A|\n)#{1,6} [^\n]{0,40}\Z")  # capitals in it are its letter case
+
+
 def find_unknown(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> Iterator[Finding]:
     """Findings in prose, in no order; none without a dictionary."""
     if not dictionary:
@@ -442,7 +445,10 @@ def _keyed(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
 def _pairs(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _PAIR.finditer(folded):
         every = [word for word in match["v"].split() if len(word.rstrip(".")) > 1]
-        if all(_is_name(word, dictionary) and not _is_listed(word, dictionary) for word in every):
+        is_title = match["v"].isupper() and _HEADING.search(folded, 0, match.start("v")) is not None
+        if not is_title and all(
+            _is_name(word, dictionary) and not _is_listed(word, dictionary) for word in every
+        ):
             yield Finding(*match.span("v"), EntityType.PERSON, NAME, _SCORE)
 
 

@@ -234,6 +234,12 @@ _LOGINS = screened(
     r"^NICKNAME[^:\n]{0,40}:(?P<nickname>[^\s,;]{3,40})",
     flags=re.MULTILINE,
 )
+# What a service sends by itself: it is called by its own name, and not by somebody's.
+_SERVICE = re.compile(
+    r" {1,4}<(?:[\w.+-]*no-?_?reply[\w.+-]*|notif(?:y|ications?)|feedback|alerts?|news(?:letter)?"
+    r"|updates?|digest|marketing|support|billing)@",
+    re.IGNORECASE,
+)
 _HOSTS = Screened(
     r"(?<![\w.@-])(?:(?!(?:com|org|net|io|dev|go|golang|java|sun|src|app|test)\.)[a-z0-9][a-z0-9-]*\.)"
     r"(?:[a-z0-9-]+\.){1,4}(?:internal|intra|intranet|corp|lan|home\.arpa)(?![\w(-]|\.\w)"
@@ -248,7 +254,8 @@ _FAMILY_ALONE = Screened(
 )
 _PASSWORD = Screened(
     r"(?m)^[ \t]{0,12}(?:export )?(?:[\w.-]{0,30}[._-])?"
-    r"(?i:pass|pw|passwd|password|passwort|pwd|passphrase) ?[=:] ?(?P<v>[!-~]{4,64})[ \t]*\r?$"
+    r"(?:(?i:pass|pw|passwd|password|passwort|pwd|passphrase)|(?<=_)PASS[A-Z]) ?[=:] ?"
+    r"(?P<v>[!-~]{4,64})[ \t]*\r?$"
 )
 _BIRTHDAY = re.compile(r"(?m)^BDAY[^:\n]{0,40}:(?P<v>[\d-]{6,10})\r?$")
 _SAID_PASSWORD = screened(
@@ -267,7 +274,7 @@ _SAID_PASSWORD = screened(
 _POST = re.compile(r"(?m)^ADR[^:\n]{0,60}:;*(?P<v>[^\r\n]*\d[^\r\n]*?);*\r?$")
 # A literal or cell that is two or three words with capitals, and nothing else.
 _LITERAL = Screened(
-    rf"(?<![\w\\])(?P<quote>[\"'`])(?P<v>{_FULL})(?P=quote)(?!\w)"
+    rf"(?<![\w\\])(?P<quote>[\"'`])(?P<v>{_FULL})(?P=quote)(?!\w|[ \t]{{0,8}}=(?!=))"
     rf"|(?<=[|\t])[ ]{{0,20}}(?P<cell>{_FULL})[ ]{{0,20}}(?=[|\t]|$)"
 )
 _PAIR = Screened(
@@ -317,7 +324,8 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
                 yield Finding(at, start, EntityType.PERSON, NAME, _SCORE)
     for match in find_each(_LOGINS, folded):
         group = str(match.lastgroup)
-        if match[group].lower() not in _NO_LOGINS and own_handle(match[group]):
+        is_sender = group == "mailer" and _SERVICE.match(folded, match.end("mailer")) is not None
+        if match[group].lower() not in _NO_LOGINS and own_handle(match[group]) and not is_sender:
             yield Finding(*match.span(group), EntityType.ACCOUNT, NAME, _SCORE)
     for match in _HOSTS.finditer(folded):
         if not match.group().endswith(("github.com", "gitlab.com", "bitbucket.org")):

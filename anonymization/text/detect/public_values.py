@@ -32,7 +32,9 @@ _BUILT = re.compile(
     r"(?i)(?<![a-z])(?:built|compiled|released)(?: on| at)?[:,]?\s{1,20}\Z|tex\w{0,4} ?<\Z"
     r"|(?:^|\n|\()(?:file|package|document (?:class|style))\W{1,2}[\w.-]{1,40},? \Z"
 )
-_NUMBERED_VERSION = re.compile(r"[ >]{1,2}(?:v|ver\.? ?|version )\d")
+_NUMBERED_VERSION = re.compile(
+    r"[ >]{1,2}(?:v|ver\.? ?|version |revision |rev\.? ?|patchlevel |build )\d"
+)
 _HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
 _SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
 _UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")

@@ -159,6 +159,12 @@ _EXAMPLES = re.compile(
     r"(?:test|user|admin|you|me|my|your|name|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
     r"@(?:(?:[\w-]+\.)?example\.(?:com|net|org)|(?:e?mail|(?:my|your)?-?(?:domain|company))\.com)"
 )
+_ALGORITHM = re.compile(  # of SSH, with the vendor that has added it
+    r"(?:[uh]mac|aes\d+|chacha20|curve\d+|ecdh|ecdsa|ssh|sk|sntrup[\dx]+|mlkem[\dx]+|zlib|rijndael|gss|rsa"
+    r"|webauthn|hostkeys|posix|statvfs|fstatvfs|hardlink|fsync|limits|eow|keepalive|no-more|auth"
+    r"|kexguess\d|ext|tun|streamlocal|direct|forwarded|copy|users|home|ping|agent|publickey)"
+    r"(?:-[a-z0-9-]+)?@(?:openssh\.com|libssh\.org|lysator\.liu\.se|tinyssh\.org|matt\.ucc\.asn\.au)"
+)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of a calendar's event
 
 
@@ -166,7 +172,7 @@ def own_mail(value: str) -> bool:
     """An e-mail address that a person reads; `first_last@x.org` and `admin@example.com` are only
     forms of one."""
     name = value.partition("@")[0].lower()
-    if _EXAMPLES.fullmatch(value.lower()):
+    if _EXAMPLES.fullmatch(value.lower()) or _ALGORITHM.fullmatch(value.lower()):
         return False
     return wording.NO_MAILBOX.fullmatch(name) is None and _UUID.match(name) is None
 

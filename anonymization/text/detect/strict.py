@@ -447,6 +447,7 @@ NAME, _EXPLAINED = "position", "explained"
 _MODELS = frozenset({"sudachi", "lac", "spacy", "given_name", "unknown_word", "name_said"})
 _SMALL = words("words.toml", "function_words")
 _TITLES = frozenset(["Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "Dr", "Mr", "Mrs", "Ms", "Prof"])
+_OFFICES = words("japanese.toml", "honorifics") | words("japanese.toml", "honoured_roles")
 _WORD = re.compile(rf"{LETTER}+")
 _KOREAN = Screened(rf"[{HANGUL}]+")  # no words of Korean are known: nothing explains one
 
@@ -567,5 +568,6 @@ def _own_part(text: str, start: int, end: int, kind: EntityType, name: str) -> I
     while end > start and not text[end - 1].isalnum() and text[end - 1] not in ").）°":
         end -= 1
     value = text[start:end]
-    if any(map(str.isalnum, value)) and value.lower() not in _SMALL and value not in _TITLES:
+    is_name = value.lower() not in _SMALL and value not in _TITLES and value not in _OFFICES
+    if any(map(str.isalnum, value)) and is_name:
         yield Finding(start, end, kind, name, _SCORE)

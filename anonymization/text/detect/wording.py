@@ -43,6 +43,7 @@ _NO_HANDLES = words("words.toml", "no_handles")
 _HOST_ENDS = frozenset(
     {"com", "net", "org", "io", "ai", "dev", "app", "cn", "de", "fr", "jp", "uk"}
 )
+_FILE_ENDS = frozenset({"html", "htm", "js", "mjs", "css", "php", "aspx", "jsp", "json", "xml"})
 _PUBLIC = words("words.toml", "public_hosts")
 NAMED_AFTER_PEOPLE = words("words.toml", "named_after_people")
 GIVEN_NAMES = words("names.toml", "given")
@@ -91,9 +92,10 @@ SERVICE_LOGINS = words("words.toml", "service_logins")
 
 
 def own_handle(value: str) -> bool:
-    """Is it the handle of somebody, with a letter, and no word of programs, and no host?"""
+    """Is it the handle of somebody, with a letter, and no word of programs, no host and no file?"""
     name = value.strip("_. ").lower()
-    is_host = "." in name and name.rpartition(".")[2] in _HOST_ENDS
+    end = name.rpartition(".")[2] if "." in name else ""
+    is_host = end in _HOST_ENDS or end in _FILE_ENDS
     is_decorator = "." in name and name.partition(".")[0] in _DECORATING
     is_known = name in _NO_HANDLES or name in SERVICE_LOGINS or is_decorator
     is_shared = _SHARED.fullmatch(name) is not None or _POINTER.fullmatch(name) is not None

@@ -90,6 +90,21 @@ _SERVICE = re.compile(r"://(?P<name>[A-Za-z][A-Za-z0-9_-]{1,40})(?=[:/;\"'\s])")
 _DECLARED = r"(?m)^[ \t]*(?:upstream[ \t]+{name}[ \t]*\{{|{name}:[ \t]*$)"
 
 
+# Programs in commands: what separates the parts of an expression of sed, and all of awk and jq.
+_SED = re.compile(
+    r"(?<![\w\\])(?P<first>[sy](?P<d>[/|#,!@~:%]))(?:\\.|(?!(?P=d))[^\\\n]){1,400}?(?P<second>(?P=d))"
+    r"(?:\\.|(?!(?P=d))[^\\\n]){0,400}?(?P<third>(?P=d)[gpiIeMm0-9]{0,6})(?=[\s'\";}]|\Z)"
+)
+_LABELLED = re.compile(r"[:=\"]")
+_EDITS_TEXT = re.compile(r"\b(?:sed|perl|ssed|gsed)\b")
+_PROGRAM = re.compile(
+    r"\b(?:[gmn]?awk|jq)\b(?:[ \t]+-{1,2}[\w-]+(?:[ \t]+(?!')[^\s'|;-]\S*)?){0,6}[ \t]+"
+    r"(?P<v>'[^']{1,2000}')"
+)
+# An option by a quoted name: `S:"Local Directory"=C:\\`.
+_QUOTED_OPTION = re.compile(r"(?m)^\ufeff?(?:[A-Za-z]:)?\"[^\"\n]{1,120}\"(?=[ \t]*=)")
+
+
 def lexer_of(path: str) -> str:
     """The name of the lexer for a file by its name; empty for what is no code."""
     name = PurePath(path).name.lower()
@@ -112,7 +127,12 @@ def fixed_spans(alias: str, text: str) -> Spans:
     tokens = [token for token in _lexer(alias).get_tokens_unprocessed(text) if token[2]]
     is_shell = alias == "bash" and _COMMAND.search(text) is not None
     spans: list[tuple[int, int]] = []
-    for start, end in sorted({*_read_by_place(tokens, is_shell), *_services(text)}):
+    read = {*_read_by_place(tokens, is_shell), *_services(text)}
+    if alias == "bash":
+        read.update(_programs(text))
+    elif alias == "ini":
+        read.update(match.span() for match in _QUOTED_OPTION.finditer(text))
+    for start, end in sorted(read):
         if spans and not text[spans[-1][1] : start].strip():
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:
@@ -141,6 +161,16 @@ def _is_compared(tokens: Sequence[_Token], number: int) -> bool:
         if 0 <= at < len(tokens) and tokens[at][2].lower() in _COMPARES:
             return True
     return False
+
+
+def _programs(text: str) -> Iterator[tuple[int, int]]:
+    """Marks and flags of the expressions that commands run, and whole programs."""
+    for match in _SED.finditer(text) if _EDITS_TEXT.search(text) else ():
+        # What looks like a label in an expression has no value behind it.
+        parts = (0,) if _LABELLED.search(match.group()) else ("first", "second", "third")
+        yield from map(match.span, parts)
+    for match in _PROGRAM.finditer(text):
+        yield match.span("v")
 
 
 def _services(text: str) -> Iterator[tuple[int, int]]:

@@ -54,9 +54,20 @@ def find_prefixed(text: str, folded: str) -> Iterator[Finding]:
         for prefix, family in BY_PREFIX[hit.group()]:
             end = _match(text, folded, hit.start(), prefix, family)
             if end:
-                yield _finding(hit.start(), end, family)
+                yield _finding(hit.start() + _address(prefix, text[hit.start() : end]), end, family)
                 done = end
                 break
+
+
+_WAY = re.compile(r"(?:(?:v\d|[a-z]{4,10})/)*")  # `services/` before the token
+
+
+def _address(prefix: str, token: str) -> int:
+    """The length of the public address of a service before a token: only the token is secret."""
+    if "/" not in prefix or "." not in prefix:
+        return 0
+    way = _WAY.match(token, len(prefix))
+    return way.end() if way else len(prefix)
 
 
 def find_infixed(text: str, folded: str) -> Iterator[Finding]:

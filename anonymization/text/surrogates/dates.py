@@ -273,7 +273,8 @@ def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool, p
         old = match[name]
         written.append(match.string[done:start])
         if name == "name":
-            written.append(_month_like(month, old))
+            is_short = match.string[max(0, start - 1) : start] in ("-", "/")  # `13-May-2024`
+            written.append(_month_like(month, old, is_short))
         elif name == "th":
             written.append(ordinal_suffix(day))
         else:
@@ -285,9 +286,10 @@ def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool, p
     return "".join(written) + match.string[done : match.end()]
 
 
-def _month_like(month: int, old: str) -> str:
+def _month_like(month: int, old: str, is_short: bool = False) -> str:
     name = MONTHS[month - 1]
-    name = name if len(old) > 4 or old.capitalize() in MONTHS else name[:3]
+    is_whole = len(old) > 4 or (old.capitalize() in MONTHS and not (is_short and len(old) == 3))
+    name = name if is_whole else name[:3]
     return name.upper() if old.isupper() else name.lower() if old.islower() else name
 
 

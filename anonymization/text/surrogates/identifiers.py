@@ -194,9 +194,12 @@ def _credit_code(number: str, rng: Generator) -> str:
     """A social credit code with a valid check character and a region that does not exist."""
     if len(number) != 18:
         return _checked(number, rng)
-    body = number[:2] + _NO_REGION + digits(rng, 4) + digits(rng, 9)
-    total = sum(CODE_ALPHABET.find(char) * pow(3, i, 31) for i, char in enumerate(body))
-    return body + CODE_ALPHABET[(31 - total % 31) % 31]
+    while True:
+        body = number[:2] + _NO_REGION + digits(rng, 4) + digits(rng, 9)
+        total = sum(CODE_ALPHABET.find(char) * pow(3, i, 31) for i, char in enumerate(body))
+        code = body + CODE_ALPHABET[(31 - total % 31) % 31]
+        if code.isdigit() or not number.isdigit():  # a column of numbers stays one
+            return code
 
 
 def _account(number: str, rng: Generator) -> str:

@@ -66,6 +66,18 @@ def masked(detector: TextDetector, text: str) -> set[str]:
         "the plan for 2024 versus 2025",
         "Login：ログイン画面",
         "REDIS_HOST: redis-primary",
+        'GET /app "https://www.ferrymex.com/index.html" 304',  # a file on a site that ends in x.com
+        "https://plot.me/service-worker.js https://chat.me/about",
+        "smtp host: smtp.mailbox.org",
+        "Quarry 2013 Holiday Air 180 QS in stock",  # a product, and no street
+        "From: Slack <no-reply@slack.com>",
+        "# LANTERNFISH ONBOARDING\nWelcome.",
+        "From the minutes:\n- Item C. Continued discussion of the roof.",
+        "See Appendix B. Detailed figures of the roof.",
+        "ruby 2.5.0p0 (2017-12-25 revision 61468) [x86_64-linux]",
+        "gcc 12.2.0 (2022-08-19 build 4411)",
+        "井原市",
+        "田辺市",
     ],
 )
 def test_what_is_no_evidence_stays(detector: TextDetector, text: str) -> None:
@@ -116,3 +128,38 @@ def test_a_family_name_that_is_a_word_follows_its_person(detector: TextDetector)
     assert masked(detector, text) == {"Martha Carver", "Carver"}
     text = "Martha Carver met the carver, a carver of wood, and every carver came."
     assert "Carver" not in masked(detector, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("2. 一覧を送付\n   宛先：佐藤本部長・岡副本部長\n", "本部長"),
+        ("2. 結果を倉橋専務に報告する。\n   宛先：倉橋専務\n", "専務"),
+        ("**Address:** 32 N. Main Street, Kent, CT  \n**Addendum:** Addendum 05", "Addendum"),
+        ("Ship to 14 Harbour Street, Rye\nContact: the office", "Contact"),
+    ],
+)
+def test_a_title_or_a_label_beside_a_value_stays(
+    detector: TextDetector, text: str, kept: str
+) -> None:
+    values = masked(detector, text)
+    assert values and not any(kept in value for value in values)
+
+
+def test_a_sender_that_is_a_person_has_a_login(detector: TextDetector) -> None:
+    assert "mwright" in masked(detector, "From: mwright <mwright@harrow.co.uk>")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "manufacturer_name: 金型",
+        "product_name: 成形型",
+        "住所: 東京都",
+        "住所: 大阪府",
+        "都道府県: 北海道",
+    ],
+)
+def test_things_and_prefectures_are_no_evidence_below_strict(text: str) -> None:
+    config = at_level(DetectionConfig(public_places=True), MaskingLevel.FULL)
+    assert masked(TextDetector(config), text) == set()

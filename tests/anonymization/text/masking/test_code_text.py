@@ -186,3 +186,38 @@ def test_a_line_break_of_a_calendar_is_no_part_of_an_account(detector: TextDetec
 )
 def test_passwords_in_notes_and_defaults_go(detector: TextDetector, text: str, secret: str) -> None:
     assert secret not in masked(text, "notes.py", detector)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"""curl -s $URL | sed "s/\",\"fullName\":\"/ /g" | sort""",
+        """sed -e 's|"userName":"|user=|g' -e 's/"surname": "/ /2' people.json""",
+        """perl -pe 's#customer: "#customer="#gi' orders.txt""",
+        """gawk -F, '{ print "contact: " $2, "name: " Owner }' people.csv""",
+        """jq -r '.[] | "owner: \\(.Owner)"' people.json""",
+    ],
+)
+def test_an_expression_that_a_command_runs_has_no_labels(detector: TextDetector, line: str) -> None:
+    assert masked(f"#!/bin/sh\n{line}\n", "list.sh", detector) == f"#!/bin/sh\n{line}\n"
+
+
+def test_people_in_an_expression_go_and_its_flags_stay(detector: TextDetector) -> None:
+    text = "sed -i 's/Marguerite Oduya/the owner/g; s|moduya@harrow.example|X|2' fares.txt\n"
+    result = masked(text, "set.sh", detector, Piece("Author: Marguerite Oduya"))
+    assert "Oduya" not in result and "moduya" not in result
+    assert result.startswith("sed -i 's/") and result.endswith("|X|2' fares.txt\n")
+    assert "/the owner/g; s|" in result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'S:"Sftp Tab Local Directory"=\nS:"Keymap Filename"=\nD:"Newline Mode"=00000000\n',
+        '"Proxy Username Prompt"=dword:00000001\n"Harbour Bell Volume"=dword:00000003\n',
+        'S:"MAC List"=hmac-sha1,umac-64@openssh.com,hmac-sha2-256-etm@openssh.com\n',
+        "KexAlgorithms = curve25519-sha256@libssh.org,sntrup761x25519-sha512@openssh.com\n",
+    ],
+)
+def test_names_of_options_and_algorithms_stay(detector: TextDetector, text: str) -> None:
+    assert masked(text, "session.ini", detector) == text

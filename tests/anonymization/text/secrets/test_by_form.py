@@ -86,3 +86,17 @@ def test_colours_of_a_terminal_do_not_hide_a_token(escape: str) -> None:
     text = f"{escape}[31mtoken{escape}[0m {shown}{escape}[0m end"
     (finding,) = find_secrets(text)
     assert text[finding.start : finding.end] == shown
+
+
+@pytest.mark.parametrize(
+    ("lead", "token"),
+    [
+        ("https://api.telegram.org/bot", "5182326485:AAHrshec7_4VQjU2pjeDni1kR7j9lfnxfz4"),
+        ("https://hooks.slack.com/services/", "T02KQ71MD/B09QWX3RT/kT7rQ2mZ9xW4vB8nC5dF3gH6"),
+        ("https://discord.com/api/webhooks/", "918273645546372819/" + "kT7rQ2mZ9xW4vB8nC5dF" * 3),
+    ],
+)
+def test_the_address_of_a_service_is_no_part_of_the_token_in_it(lead: str, token: str) -> None:
+    text = f"curl -X POST {lead}{token}"
+    (found,) = find_secrets(text)
+    assert text[found.start : found.end] == token

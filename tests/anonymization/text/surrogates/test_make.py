@@ -142,6 +142,11 @@ def test_numbers_pass_their_checks_where_nobody_lives() -> None:
     assert address in ipaddress.ip_network("240.0.0.0/4")
 
 
+def test_a_number_with_the_check_digit_of_a_code_becomes_a_number() -> None:
+    numbers = ["887063859634103307", "910000006000000005", "310000002000000001"]
+    assert all(item(T.COMPANY_CODE, number).isdigit() for number in numbers)
+
+
 def test_the_days_of_a_range_move_together() -> None:
     assert re.fullmatch(r"[A-Z][a-z]{2} (\d+)-(?:[A-Z][a-z]{2} )?(\d+)", item(T.DATE, "Apr 11-13"))
     assert item(T.DATE, "May 30-31, 2023").count("-") == 1

@@ -43,6 +43,9 @@ def test_forms_of_logs_headings_and_identifiers_agree() -> None:
     name = MONTHS[day.month - 1]
     assert moved(made, "06-Jan-2021") == f"{day.day:02}-{name[:3]}-{day.year}"
     assert moved(made, "06/Jan/2021") == f"{day.day:02}/{name[:3]}/{day.year}"
+    late = date.fromisoformat(moved(made, "2021-05-13"))  # `May` is whole and short alike
+    assert moved(made, "13-May-2021") == f"{late.day:02}-{MONTHS[late.month - 1][:3]}-{late.year}"
+    assert moved(made, "13 May 2021").split()[1] == MONTHS[late.month - 1]
     assert moved(made, "2021_01_06") == f"{day:%Y_%m_%d}"
     assert moved(made, "January6th 2021").startswith(f"{name}{day.day}")
     assert moved(made, "Jan 6").split()[1] == str(day.day)

@@ -44,3 +44,18 @@ def test_a_join_of_two_files_gives_the_rows_it_gave(tmp_path: Path) -> None:
     read = json.loads((files / "orders.json").read_text())
     assert [new.index(order["customer_id"]) for order in read["orders"]] == [0, 2, 0]
     assert set(new).isdisjoint(ids) and f"{new[0]} and {new[1]}" in read["note"]
+
+
+def test_a_roster_has_one_name_per_person_in_each_of_its_columns(tmp_path: Path) -> None:
+    people = [("Brinkhurst", "Oriel"), ("Sallowfield", "Tamar"), ("Quennell", "Idris")]
+    lines = ["Legal Name,Preferred Last Name,Work Email"]
+    lines += [f'"{f}, {g}",{f},{g.lower()}.{f.lower()}@wexcombe.org' for f, g in people]
+    (tmp_path / "roster.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    config = MaskingConfig()
+    mask_paths([tmp_path / "roster.csv"], tmp_path / "out", bytes(32), config, 1)
+    (made,) = (tmp_path / "out" / FILES).rglob("*.csv")
+    rows = list(csv.DictReader(io.StringIO(made.read_text(encoding="utf-8"))))
+    for row, (old, _) in zip(rows, people, strict=True):
+        family, given = row["Legal Name"].split(", ")
+        assert family == row["Preferred Last Name"] != old
+        assert row["Work Email"].split("@")[0] == f"{given}.{family}".lower()
