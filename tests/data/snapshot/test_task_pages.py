@@ -62,7 +62,7 @@ def test_many_tools_are_counted_by_service() -> None:
 
 
 def test_what_is_checked_is_what_grades_the_task(tmp_path: Path) -> None:
-    task = max(release(tmp_path).candidates, key=lambda one: len(one.deliverables))
+    task = max(release(tmp_path).candidates, key=lambda task: len(task.deliverables))
     n_files = len(task.deliverables)
     assert n_files and checked_words(task, {}) == []
     rubric = {"rubric": {"criteria": [{}, {}]}, "rules": [{}]}
@@ -76,7 +76,7 @@ def test_what_is_checked_is_what_grades_the_task(tmp_path: Path) -> None:
 
 
 def test_files_and_programs_among_answers_are_named_and_folded(tmp_path: Path) -> None:
-    task = max(release(tmp_path).candidates, key=lambda one: one.task_id)
+    task = max(release(tmp_path).candidates, key=lambda task: task.task_id)
     program = "import x\n" * 100
     held = {"b.xlsx": base64.b64encode(b"PK\x03\x04" + b"0" * 600).decode()}
     grading = {"checks": [{"params": {"inputs": held, "program": program}}]}

@@ -98,5 +98,5 @@ def test_colours_of_a_terminal_do_not_hide_a_token(escape: str) -> None:
 )
 def test_the_address_of_a_service_is_no_part_of_the_token_in_it(lead: str, token: str) -> None:
     text = f"curl -X POST {lead}{token}"
-    (found,) = find_secrets(text)
-    assert text[found.start : found.end] == token
+    (secret,) = find_secrets(text)
+    assert text[secret.start : secret.end] == token
