@@ -139,6 +139,7 @@ def test_a_pattern_without_a_file_is_an_error() -> None:
         matching_files(["selection", "anonymization/gone"], REPO)
 
 
+@pytest.mark.slow
 def test_the_tests_of_a_room_are_also_all_that_import_its_modules() -> None:
     files = room_tests(["data/snapshot/sums.py"], ["tests/data/snapshot"], REPO)
     assert "tests/data/snapshot/test_sums.py" in files

@@ -390,6 +390,7 @@ def authors(documents: Iterator[str], readings: Iterator[Mapping[str, Any]]) -> 
     return Scripted(reply)
 
 
+@pytest.mark.slow
 def test_faults_go_back_to_the_author_three_times() -> None:
     model = authors(iter(["no = [toml", FAULTY, TEXT]), repeat(READING))
     attempts, judged = authored(IDEAS[:1], model, CONFIG, SEED, drafts=1)
@@ -423,6 +424,7 @@ def test_a_second_derivation_is_asked_for_without_what_the_first_holds() -> None
     assert build(attempt.document, 1, SEED).answers[0].value not in shown, right.part
 
 
+@pytest.mark.slow
 def test_where_two_derivations_differ_both_ends_go_back_with_the_doubts() -> None:
     careless = {
         **READING,

@@ -79,7 +79,9 @@ def test_a_month_table_is_noticed() -> None:
 
 
 def test_han_ranges_are_written_in_data_text_only() -> None:
-    assert [str(p) for p in FILES if writes_han_range((REPO / p).read_text("utf-8"))] == []
+    written = [str(p) for p in FILES if writes_han_range((REPO / p).read_text("utf-8"))]
+    # What check programs import goes into the sandbox alone, without data.text.
+    assert written == ["construction/grading/checking.py"]
 
 
 def test_months_are_listed_in_data_text_only() -> None:

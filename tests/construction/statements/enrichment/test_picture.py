@@ -58,6 +58,7 @@ def test_the_font_is_the_declared_subset() -> None:
     assert "SIL OPEN FONT LICENSE Version 1.1" in (FONT_FILE.parent / "OFL.txt").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_subset_is_made_anew_from_the_installed_font(tmp_path: Path) -> None:
     if not _SOURCE.is_file():
         pytest.skip(f"no {_SOURCE}: install fonts-noto-cjk (`make system`)")
