@@ -128,7 +128,7 @@ def _edits() -> dict[str, Callable[[Any], None]]:
     """Edits of a sheet that leave its cells and their look as they were."""
 
     def rule(sheet: Any) -> None:
-        sheet.conditional_formatting.add("B2", CellIsRule(operator="lessThan", formula=["5"]))
+        sheet.conditional_formatting.add("B2", CellIsRule(operator="lessThan", formula=["5"]))  # type: ignore[no-untyped-call]
 
     def name(sheet: Any) -> None:
         sheet.parent.defined_names["net"] = DefinedName("net", attr_text="Sheet!$B$2")
