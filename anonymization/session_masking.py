@@ -152,9 +152,11 @@ def _originals(
     folder = out / _ORIGINALS
     folder.mkdir()
     wanted = {item.sha256 for survivor in session for item in survivor.fixtures}
-    unpack_fixtures(session, wanted - job.pages.keys(), folder)
-    yield lambda fixture: job.pages.get(fixture.sha256, folder / fixture.sha256).read_bytes()
-    shutil.rmtree(folder)
+    try:
+        unpack_fixtures(session, wanted - job.pages.keys(), folder)
+        yield lambda fixture: job.pages.get(fixture.sha256, folder / fixture.sha256).read_bytes()
+    finally:
+        shutil.rmtree(folder)
 
 
 def _files(session: Sequence[Survivor]) -> dict[Named, Fixture]:

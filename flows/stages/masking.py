@@ -66,7 +66,7 @@ def _shards(work: Work, compute: Callable[[MaskJob, Path], None], elsewhere: Lis
     config = with_approvals(recipe, run.runtime.approvals)
     listed, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
     masks_undecided = review is None and _masks_undecided(run)
-    named = [listed_digest(values, run.key) for values in (listed, elsewhere) if values]
+    named = [listed_digest(values, run.key) for values in (listed, elsewhere)]
     decided = None if review is None else kept_digest(review, run.key)
     results = read_probes(work.folder(NETWORK.name))
     pages = {

@@ -9,9 +9,12 @@ What is right must not depend on them; the builder derives it with and without t
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from numpy.random import Generator
 
 from construction.workflows.contracts import Fields
 from construction.workflows.documents.contracts import (
@@ -252,13 +255,19 @@ class _Maker:
         return " ".join(self._one_of(alike)[place] for place in range(len(first)))
 
     def _numbered(self, like: str, seen: set[str]) -> str:
-        """A code of the same form with other digits."""
-        while True:
-            made = re.sub(r"\d", lambda _: str(int(self._chance.integers(1, 10))), like)
-            if made.casefold() not in seen:
-                seen.add(made.casefold())
-                return made
-            like = like if re.search(r"\d{3}", like) else f"{like}0"
+        return numbered(like, seen, self._chance)
+
+
+def numbered(like: str, seen: set[str], chance: Generator) -> str:
+    """A code of the same form with other digits; one digit longer where too few are free."""
+    for again in itertools.count(1):
+        made = re.sub(r"\d", lambda _: str(int(chance.integers(1, 10))), like)
+        if made.casefold() not in seen:
+            break
+        is_short = re.search(r"\d{3}", like) is None
+        like = f"{like}0" if is_short or again % _MOST_TRIES == 0 else like
+    seen.add(made.casefold())
+    return made
 
 
 def _shape(name: str) -> list[str]:

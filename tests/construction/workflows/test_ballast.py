@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from construction.workflows.contracts import Draft
+from construction.workflows.documents.ballast import numbered
 from construction.workflows.documents.contracts import Document, document_of
 from construction.workflows.documents.scenario import scenario_of
 from construction.workflows.runs import graded, perform, spec_of_draft
 from construction.workflows.world_file import world_faults
+from data.randomness import keyed_generator
 
 TEXT = (Path(__file__).parent / "key_returns.toml").read_text("utf-8")
 SEED = 5
@@ -92,3 +94,10 @@ def test_a_split_read_knows_the_value_without_opening_a_record() -> None:
     calls = Counter(request.operation for request in run.requests)
     assert "get_employee" not in calls
     assert calls["search_employees"] == 2
+
+
+def test_codes_grow_where_all_of_their_form_are_taken() -> None:
+    taken, chance = {f"k-{number}" for number in range(100, 1000)}, keyed_generator(1, "t", "t")
+    made = numbered("K-123", taken, chance)
+    assert (made[:2], len(made)) == ("K-", 6)
+    assert made.casefold() in taken
