@@ -175,10 +175,12 @@ def record_faults(
     `rivals` are those of all records of its collection, for whoever asks about many.
     """
     collection = service(service_name).collections[plural]
-    near: Iterable[Fields] = state.get(service_name, {}).get(plural, {}).values()
-    if rivals is not None:
-        keys = [(name, _folded(str(fields.get(name)))) for name in _keys(collection)]
-        near = (other for key in keys for other in rivals.get(key, ()))
+    near: Iterable[Fields] = ()
+    if keys := _keys(collection):
+        near = state.get(service_name, {}).get(plural, {}).values()
+        if rivals is not None:
+            named = [(name, _folded(str(fields.get(name)))) for name in keys]
+            near = (other for key in named for other in rivals.get(key, ()))
     others = [other for other in near if other["id"] != fields["id"]]
     faults = _missing(collection, fields) + _unordered(collection, fields)
     faults += _unknown_references(state, service_name, collection, fields)

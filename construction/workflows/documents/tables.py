@@ -44,28 +44,43 @@ class SqlFault(Exception):
     """SQL that is refused or does not run; the message is for the author of a document."""
 
 
+# Emptied databases that nobody uses: to open one takes longer than most drafts' SQL.
+_IDLE: list[duckdb.DuckDBPyConnection] = []
+
+
+def _opened() -> duckdb.DuckDBPyConnection:
+    options: dict[str, Any] = {**SAFE, "threads": "1", "memory_limit": MEMORY}
+    connection = duckdb.connect(":memory:", config=options)
+    connection.execute("set lock_configuration = true")
+    return connection
+
+
 class Tables:
     """One database in memory. `offset` is that of the world's clock."""
 
     def __init__(self, offset: dt.timedelta) -> None:
-        options: dict[str, Any] = {**SAFE, "threads": "1", "memory_limit": MEMORY}
-        self._connection = duckdb.connect(":memory:", config=options)
+        try:
+            self._connection = _IDLE.pop()
+        except IndexError:
+            self._connection = _opened()
+        self._made: set[str] = set()
         self._watch = threading.Timer(SECONDS, self._connection.interrupt)
         self._watch.daemon = True
         self._watch.start()
         self._connection.execute(
-            "create macro in_zone(t, zone) as timezone(zone, timezone('UTC', t - "
+            "create or replace macro in_zone(t, zone) as timezone(zone, timezone('UTC', t - "
             f"to_minutes({int(offset.total_seconds() // 60)})))"
         )
-        self._connection.execute("set lock_configuration = true")
 
     def put(self, table: str, shape: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> None:
         """A table with these columns and types, in place of one of the same name."""
         schema, _, name = table.rpartition(".")
         if schema:
+            self._made.add(f'schema "{schema}"')
             self._connection.execute(f'create schema if not exists "{schema}"')
         titled = f'"{schema}"."{name}"' if schema else f'"{name}"'
         columns = ", ".join(f'"{column}" {_sql_type(kind)}' for column, kind in shape.items())
+        self._made.add(f"table {titled}")
         self._connection.execute(f"create or replace table {titled} ({columns})")
         content = orjson.dumps([{name: row.get(name) for name in shape} for row in rows]).decode()
         form = json.dumps([dict(shape)]).replace("'", "''")
@@ -86,6 +101,7 @@ class Tables:
     def keep(self, name: str, select: str) -> None:
         """Keep the result of a SELECT under a name. Raises SqlFault."""
         _require_select(select)
+        self._made.add(f'table "{name}"')
         self._run(f'create or replace table "{name}" as {select}')
 
     def drop(self, names: Iterable[str]) -> None:
@@ -104,8 +120,18 @@ class Tables:
         return [{name: _plain(cell) for name, cell in zip(names, row, strict=True)} for row in rows]
 
     def close(self) -> None:
+        """Empty the database for whoever needs the next; one that was interrupted is not used."""
+        is_sound = not self._watch.finished.is_set()
         self._watch.cancel()
-        self._connection.close()
+        try:
+            for made in sorted(self._made, reverse=True):  # tables, then their schemas
+                self._connection.execute(f"drop {made.replace(' ', ' if exists ', 1)}")
+        except duckdb.Error:
+            is_sound = False
+        if is_sound:
+            _IDLE.append(self._connection)
+        else:
+            self._connection.close()
 
     def _run(self, sql: str, given: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
         if self._watch.finished.is_set():

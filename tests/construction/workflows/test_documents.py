@@ -326,6 +326,22 @@ def test_sql_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     tables.close()
 
 
+def test_the_next_database_holds_nothing_of_the_one_before() -> None:
+    first = Tables(dt.timedelta(hours=2))
+    first.put("pools.names", {"value": "VARCHAR"}, [{"value": "Ada"}])
+    first.keep("kept", "select * from pools.names")
+    first.close()
+    second = Tables(dt.timedelta())
+    for name in ("pools.names", "kept"):
+        with pytest.raises(SqlFault, match="does not exist"):
+            second.select(f"select * from {name}")
+    left = "select schema_name from duckdb_schemas() where not internal"
+    assert second.select(left) == []
+    sql = "select in_zone(timestamp '2026-07-01 10:00:00', 'Asia/Tokyo') as there"
+    assert second.select(sql) == [{"there": "2026-07-01T19:00:00"}]
+    second.close()
+
+
 def test_times_are_in_the_clock_of_the_world() -> None:
     tables = Tables(dt.timedelta(hours=2))
     tables.put("t", {"seen": "TIMESTAMP"}, [{"seen": "2026-07-01T10:00:00"}])
