@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ import hypothesis
 import pytest
 
 from tests.dealing import dealt
-from tests.demo import Demo, shared
+from tests.demo import Demo, base, begin, shared
 
 REPO = Path(__file__).resolve().parent.parent
 SLOW_SECONDS = 10.0  # where `slow` does not say
@@ -74,8 +75,31 @@ def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
     For quick tests alone it is built as on a machine without bubblewrap, which has to go too.
     """
-    is_quick = "not slow" in request.config.getoption("markexpr")
-    return shared(tmp_path_factory, has_box=not is_quick)
+    return shared(base(tmp_path_factory), has_box=_has_box(request.config))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _demo_in_time(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """The demo is begun before the first test, so that workers do not all wait for it later."""
+    is_first = os.environ.get("PYTEST_XDIST_WORKER") == "gw0"
+    if not is_first or not any("demo" in _fixtures(item) for item in request.session.items):
+        yield
+        return
+    child = begin(base(tmp_path_factory), has_box=_has_box(request.config))
+    yield
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGTERM)
+    child.wait()
+
+
+def _has_box(config: pytest.Config) -> bool:
+    return "not slow" not in config.getoption("markexpr")
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    return getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
+import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import orjson
@@ -42,22 +43,30 @@ class Demo:
         return ["build", *more, "--config", self.config, "--out", out, "--quiet"]
 
 
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that the first process to ask for it fills; the others wait, and find it filled."""
+def base(factory: pytest.TempPathFactory) -> Path:
+    """The folder that all workers of this session share."""
     own = factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
-    with folder.with_suffix(".lock").open("w") as lock:
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+def begin(folder: Path, *, has_box: bool) -> subprocess.Popen[bytes]:
+    """Make the one demo of this session in the background; whoever needs it waits for it."""
+    words = [sys.executable, "-m", "tests.demo", str(folder), *(["box"] if has_box else [])]
+    repo = Path(__file__).resolve().parent.parent
+    return subprocess.Popen(words, cwd=repo, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def shared(folder: Path, *, has_box: bool) -> Demo:
+    """The one demo of this session: the first process to ask makes it, the others wait."""
+    root = folder / "shared-demo"
+    with root.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = folder / "done"
+        done = root / "done"
         if not done.exists():
-            make(folder)
+            shutil.rmtree(root, ignore_errors=True)  # of a process that did not come to its end
+            _make(root, has_box=has_box)
             done.touch()
-    return folder
-
-
-def shared(factory: pytest.TempPathFactory, *, has_box: bool) -> Demo:
-    """The one demo of this session."""
-    return _in(once(factory, "shared-demo", partial(_make, has_box=has_box)), has_box)
+    return _in(root, has_box)
 
 
 def assert_all_but_what_needs_a_box(out: Path) -> None:
@@ -104,3 +113,7 @@ def _runtime(demo: Demo, root: Path) -> dict[str, object]:
         "tripwires": str(demo.folder / "tripwires.txt"),
         "key_file": str(key_file(root)),
     }
+
+
+if __name__ == "__main__":
+    shared(Path(sys.argv[1]), has_box="box" in sys.argv[2:])
