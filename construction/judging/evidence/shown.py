@@ -36,6 +36,7 @@ from construction.judging.evidence.passages import (
     with_neighbours,
     words_about,
 )
+from data.neutralise import unmarked
 from data.text.lexicon import pattern_of
 from data.text.scripts import HAN
 
@@ -554,7 +555,7 @@ def _indexed(same: _Same) -> list[tuple[str, str]]:
 
 def words_of(text: str) -> str:
     """The words and numbers of a text in plain form, a blank around each."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", unmarked(text)).casefold()
     words = []
     for match in _TOKEN.finditer(folded):
         word = match[0]
