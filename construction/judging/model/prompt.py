@@ -28,7 +28,7 @@ from typing import Any
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Case, ModelStagesConfig
 from construction.judging.evidence.shown import deal
-from construction.judging.evidence.views import Pictures
+from construction.judging.evidence.views import Pictures, each_once
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from construction.prompt_frame import OUTPUTS
@@ -197,7 +197,7 @@ class LookedAt:
 
 def looked_at(case: Case, config: ModelStagesConfig, pictures: Pictures | None) -> LookedAt:
     """What a model is shown of pictures; without `pictures` nothing."""
-    views = [view for view in case.evidence.files if view.bare_pictures]
+    views = [view for view in each_once(case.evidence.files) if view.bare_pictures]
     made = set[tuple[str, str]]()
     if views and pictures is not None:
         shown = deal(case.evidence, config.evidence_tokens, images=True).images
