@@ -188,7 +188,16 @@ def test_expected_values_that_are_written_into_the_program_are_noticed() -> None
     assert "inputs/orders.csv with " in " ".join(proof.faults)  # which change it was
 
 
-FEES = b"RATE = 0.02\n\n\ndef fee(amount, days):\n    return amount * RATE if days >= 3 else 0\n\n\ndef both(one, two):\n    return one + two\n"
+FEES = b"""RATE = 0.02
+
+
+def fee(amount, days):
+    return amount * RATE if days >= 3 else 0
+
+
+def both(one, two):
+    return one + two
+"""
 MENDED = """
 code = open("inputs/fees.py").read()
 open("outputs/fees.py", "w").write(code.replace("days >= 3", "days > 3 and amount > 0"))
