@@ -161,14 +161,15 @@ def _structures(path: str, content: bytes, kind: str) -> Iterator[Mutant]:
 
     if kind in PROGRAMS | {"xlsx", "md", "txt"}:
         _everywhere(content, kind, partial(changed, -1, 0), formulas=True)
-        count, known = len(places), {content}
+        count, known = len(places), set[tuple[int, str]]()
         for way in _ways(count)[: len(_FUNCTIONS) - 1]:
             for at in _spread(range(count), 2 * _PLACES):
                 places.clear()
                 made = _everywhere(content, kind, partial(changed, at, way), formulas=True)
-                if made not in known:
-                    yield Mutant(STRUCTURE, path, made, *places[at])
-                known.add(made)
+                before, after = places[at]
+                if (at, after) not in known:
+                    yield Mutant(STRUCTURE, path, made, before, after)
+                known.add((at, after))
 
 
 def _other_part(part: str, way: int) -> str:

@@ -197,7 +197,7 @@ class _Proving:
         self.result: Mapping[str, bytes] = {}
         self.reported: dict[str, list[str]] = {}  # what findings on the result expect and find
         self.expected: dict[str, str] = {}
-        self.structures: dict[str, set[bytes]] = {}  # the mutants of this kind that findings fail
+        self.structures: dict[str, set[str]] = {}  # the mutants of this kind that findings fail
 
     def findings(self) -> tuple[str, ...]:
         """The findings that hold on the results of both solutions."""
@@ -280,7 +280,7 @@ class _Proving:
             return set()
         self.counts["killed"] += 1
         for finding in failed if mutant.kind == STRUCTURE else ():
-            self.structures.setdefault(finding.name, set()).add(mutant.content)
+            self.structures.setdefault(finding.name, set()).add(mutant.after)
         return {finding.name for finding in failed}
 
     def changed_inputs(self, findings: tuple[str, ...]) -> tuple[str, ...]:
@@ -325,7 +325,7 @@ class _Proving:
                 names = names - {finding.name for finding in printed if finding.passed}
             unsteady |= names
         kept = tuple(n for n in findings if n not in unsteady and n in self.structures)
-        wrong = set[bytes]().union(*(self.structures[name] for name in kept))
+        wrong = set[str]().union(*(self.structures[name] for name in kept))
         least = _LEAST_OTHERS if self.task.inputs else 0
         is_steady = len(self._other_results) - lost >= least
         return kept if is_steady and len(wrong) >= _STRUCTURES else ()

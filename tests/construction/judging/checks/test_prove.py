@@ -259,10 +259,10 @@ print(json.dumps([{"finding": "formula", "passed": got == want, "expected": want
 
 def test_formulas_of_a_workbook_are_made_to_compute_otherwise() -> None:
     book, target = Workbook(), io.BytesIO()
-    book.active.append([3, 4, "=SUM(A1:B1)"])
+    book["Sheet"].append([3, 4, "=SUM(A1:B1)"])
     book.save(target)
     made = [
-        load_workbook(io.BytesIO(one.content)).active["C1"].value
+        load_workbook(io.BytesIO(one.content))["Sheet"]["C1"].value
         for one in copies_of("wrong", "sums.xlsx", target.getvalue(), run)
         if one.kind == STRUCTURE
     ]
