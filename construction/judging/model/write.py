@@ -213,9 +213,9 @@ class _Draft:
         for message in self.messages:
             for text in (message, cleaned(message)):
                 starts, ends = _places(first, text), _places(last, text)
-                found = [(a, b) for a in starts for b in ends if b >= a + len(first)]
-                yield from (text[start : end + len(last)] for start, end in found)
-                if found:
+                spans = [(a, b) for a in starts for b in ends if b >= a + len(first)]
+                yield from (text[start : end + len(last)] for start, end in spans)
+                if spans:
                     break
 
     def _is_faithful(self, request: str) -> bool:
@@ -231,8 +231,8 @@ class _Draft:
         # What it may repeat: the person's words, now and before, and names of files.
         before = [said.text for said in self.case.evidence.before if said.speaker != "agent"]
         sources = [*self.messages, *before, "\n".join(self.given), self.case.request]
-        found = inventions(request, sources, self.files)
-        new = [fact for fact in found if not self._is_given(fact)]
+        strange = inventions(request, sources, self.files)
+        new = [fact for fact in strange if not self._is_given(fact)]
         if new:
             self._fault(
                 JudgeReason.INVENTION,

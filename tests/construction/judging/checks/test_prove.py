@@ -253,8 +253,8 @@ print(json.dumps([{"finding": "formula", "passed": got == want, "expected": want
     task = replace(TASK, deliverables=("answer.md",), reference=write, checks=checks, second=write)
     proof = prove(task, run)
     assert (proof.reason, proof.findings) == (None, ("formula",))
-    told = checks.replace('"=.*"', '"D."').replace("=SUM(B2:C2)*B1-10", "D2")
-    assert prove(replace(task, checks=told), run).reason is not None
+    other = checks.replace('"=.*"', '"D."').replace("=SUM(B2:C2)*B1-10", "D2")
+    assert prove(replace(task, checks=other), run).reason is not None
 
 
 def test_formulas_of_a_workbook_are_made_to_compute_otherwise() -> None:
