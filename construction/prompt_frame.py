@@ -25,6 +25,7 @@ class PromptWords:
     as_one: str
     gaps: str
     inputs: str
+    same: str
     deliver: str
     answer: str
     named: str
@@ -45,6 +46,7 @@ WORDS = {
             "continue with what is available."
         ),
         inputs="Input files:",
+        same="{path} (the same file: {others})",
         deliver="Deliver into outputs/:",
         answer="outputs/{name}: your complete answer",
         named="outputs/{name}",
@@ -59,6 +61,7 @@ WORDS = {
         ),
         gaps="如果所需的内容上面没有说、输入文件里也没有，请指出来，并用现有的内容完成。",
         inputs="输入文件：",
+        same="{path}（同一文件：{others}）",
         deliver="请将成果放入 outputs/：",
         answer="outputs/{name}：完整的回答",
         named="outputs/{name}",
@@ -76,6 +79,7 @@ WORDS = {
             "必要なものが上にも入力ファイルにもない場合は、それを示したうえで、あるもので進めてください。"
         ),
         inputs="入力ファイル：",
+        same="{path}（同じファイル：{others}）",
         deliver="成果物は outputs/ に置いてください：",
         answer="outputs/{name}：完全な回答",
         named="outputs/{name}",
@@ -106,11 +110,19 @@ def frame(
     words = words_of(language, request)
     blocks = [request, *guidelines]
     if fixtures:
-        paths = [f"- {INPUTS}{fixture.path}" for fixture in fixtures]
-        blocks.append("\n".join([words.inputs, *paths]))
+        blocks.append("\n".join([words.inputs, *(f"- {one}" for one in _given(fixtures, words))]))
     lines = [f"- {line}" for item in deliverables for line in _deliver(item, words)]
     blocks.append("\n".join([words.deliver, *lines]))
     return "\n\n".join(blocks)
+
+
+def _given(fixtures: Sequence[Fixture], words: PromptWords) -> Iterator[str]:
+    """The paths of the inputs, each content once."""
+    paths: dict[str, list[str]] = {}
+    for fixture in fixtures:
+        paths.setdefault(fixture.sha256, []).append(f"{INPUTS}{fixture.path}")
+    for path, *others in paths.values():
+        yield words.same.format(path=path, others=", ".join(others)) if others else path
 
 
 def announced(deliverables: Sequence[Deliverable]) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_SHOWN = re.compile("⟨U\\+[0-9A-F]{4,6}⟩")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n?")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~$])")
@@ -44,6 +45,14 @@ def visible(text: str) -> str:
     Line ends become line feeds; tabs and line feeds stay. Idempotent.
     """
     return _UNSEEN.sub(_name_it, _LINE_END.sub("\n", text))
+
+
+def unmarked(text: str) -> str:
+    """`text` with a blank for every such character, and for what `visible` shows in its place.
+
+    To compare a text with one that was read as `visible` shows it.
+    """
+    return _SHOWN.sub(" ", visible(text))
 
 
 def one_line(text: str) -> str:

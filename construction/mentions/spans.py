@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from construction.mentions.extensions import (
     BARE_NAMES,
@@ -106,8 +106,11 @@ class _Zones:
         return position >= 0 and self._ends[position] > start
 
 
-def find_file_spans(text: str) -> tuple[FileSpan, ...]:
-    """At most `MAX_SPANS` spans, in order and without overlap. Linear in the text's length."""
+def find_file_spans(text: str, known: Sequence[str] = ()) -> tuple[FileSpan, ...]:
+    """At most `MAX_SPANS` spans, in order and without overlap. Linear in the text's length.
+
+    A name whose start is uncertain begins where that of a `known` path does.
+    """
     if "." not in text and "/" not in text and "\\" not in text and not _WHOLE.search(text):
         return ()
     away = _Zones([*(match.span() for match in _AWAY.finditer(text)), *_pasted(text)])
@@ -119,7 +122,16 @@ def find_file_spans(text: str) -> tuple[FileSpan, ...]:
                 break
             if not (taken.touch(span.start, span.end) or away.touch(span.start, span.end)):
                 spans_kept.append(span)
-    return tuple(sorted(spans_kept, key=lambda span: span.start))
+    ordered = sorted(spans_kept, key=lambda span: span.start)
+    return tuple(_begun(text, span, known) for span in ordered) if known else tuple(ordered)
+
+
+def _begun(text: str, span: FileSpan, known: Sequence[str]) -> FileSpan:
+    name = tail(settled(text, span, known) or "")
+    if not name or tail(span.path) == name:
+        return span
+    start = span.end - len(name)
+    return replace(span, path=text[start : span.end], start=start)
 
 
 def settled(text: str, span: FileSpan, known: Iterable[str]) -> str | None:

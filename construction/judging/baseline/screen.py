@@ -140,14 +140,15 @@ def _unknown(case: Case) -> Iterator[MissingInput]:
     wanted = {tail(name) for item in candidate.deliverables for name in item.name_hints}
     known = {tail(fixture.path) for fixture in candidate.fixtures}
     known |= {tail(path) for path in case.evidence.wrote}
-    for span in find_file_spans(text):
+    spans = find_file_spans(text, sorted(known | wanted))
+    for span in spans:
         name, before = tail(span.path), text[max(0, span.start - _LOOK_BACK) : span.start].lower()
         is_made = not _is_recorded(case) and (
             span.path.startswith(OUTPUTS) or (name in wanted and _first(_words("makes"), before))
         )
         if is_made and not span.doubtful:
             known.add(name)
-    for span in find_file_spans(text):
+    for span in spans:
         is_open = tail(span.path) not in known and not span.path.startswith(INPUTS)
         if is_open and not span.doubtful:
             known.add(tail(span.path))

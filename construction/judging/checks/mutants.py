@@ -3,7 +3,8 @@
 A changed copy differs from the original in one thing: a number, a row, a name, an order, the heads
 of two columns, a unit. Texts, delimited tables, JSON and workbooks are changed by their structure,
 documents and slides in their paragraphs and cells; other types are left alone. What the findings of
-a check tell of is changed wherever it stands. Other inputs have a record less, other numbers, other
+a check tell of is changed wherever it stands; formulas and programs are made to compute otherwise
+(`STRUCTURE`). Other inputs have a record less, other numbers, other
 hours and days: the reference's results for them are wrong results for the inputs as they are, and
 checks that compute what they expect pass them. The same file gives the same copies.
 
@@ -22,20 +23,22 @@ import io
 import json
 import re
 import sys
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
-from html import escape
 from importlib import import_module
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+try:
+    from construction.judging.checks import office
+except ImportError:  # it lies beside this program where that runs
+    office = import_module("office")
+
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.,-])-?\d[\d,]*(?:\.\d+)?(?![A-Za-z0-9_]|[.,-]\d)")
 _ID = re.compile(r"(?=[\d-]*[^\W\d])[\w-]{1,20}")
-_FORMULA = re.compile(r'<c r="([A-Z]+\d+)"([^>]*)><f>([^<]*)</f><v(?: ?/>|></v>)</c>')
 _WORD = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})?|(?:(?![\x00-\u2e7f])[^\W\d_]){2,8}")
 _DATE = re.compile(
     r"(?<!(?a:[\w.-]))(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})(?!(?a:[\w-]))"
@@ -56,6 +59,20 @@ _UNITS = (
 _TABLES = {"csv": ",", "tsv": "\t"}
 _BINARY = frozenset({"pdf", "png", "jpg", "jpeg", "gif", "zip", "xls", "doc", "ppt", "odt", "ods"})
 _WHOLE = frozenset({"xlsx", "docx", "pptx", "xml", "html", "toml"})  # no lines to leave out
+PROGRAMS = frozenset({"py", "js", "ts", "sql", "r", "sh", "rb", "php", "go", "java", "vba", "bas"})
+_WRITTEN = re.compile(r"=[A-Z][A-Z.]*\([^\n`]*")  # a formula in an answer in words
+# What a formula or a program computes by: an operator, a function, the row of a cell, a truth.
+_PART = re.compile(
+    r"\A=|(?<=[\w)\] ])(?:[<>!=]=|<>|[<>+*/-])(?=[\w($ ])|\b(?:and|or|not|[Tt]rue|[Ff]alse)\b"
+    r"|\b[A-Z]{2,}(?=\()|(?<=[A-Z$])\d+(?![\w(])"
+)
+_OTHER_PARTS = {
+    "=": "", "==": "!=", "!=": "==", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
+    "+": "-", "-": "+", "*": "/", "/": "*", "and": "or", "or": "and", "not": "",
+    "True": "False", "False": "True", "true": "false", "false": "true",
+}  # fmt: skip
+_FUNCTIONS = ("SUM", "MAX", "MIN", "COUNT")
+STRUCTURE = "structure"
 _LOGICAL = frozenset({"True", "False", "None", "nothing"})
 _MOST_TOLD, _TOLD_WAYS = 24, 3  # values that are changed, and in how many ways each
 _PLACES = 6  # of one kind in one file
@@ -115,6 +132,7 @@ def _copies(what: str, path: str, content: bytes, words: list[str]) -> Iterator[
 
 
 def _wrong(path: str, content: bytes, kind: str, others: frozenset[str]) -> Iterator[Mutant]:
+    yield from islice(_structures(path, content, kind), _MOST // 2)
     if kind in _TABLES:
         yield from _of_table(path, content, _TABLES[kind], others)
     elif kind == "xlsx":
@@ -123,6 +141,43 @@ def _wrong(path: str, content: bytes, kind: str, others: frozenset[str]) -> Iter
         yield from _of_paragraphs(path, content, kind, others)
     elif kind not in _BINARY:
         yield from _of_text(path, content, others)
+
+
+def _structures(path: str, content: bytes, kind: str) -> Iterator[Mutant]:
+    """Formulas of cells and answers and parts of programs that compute otherwise, in one place."""
+    places: list[tuple[str, str]] = []  # that were passed, each as its line was and is
+    whole = re.compile(r"(?s).+") if kind in PROGRAMS | {"xlsx"} else _WRITTEN
+
+    def changed(chosen: int, way: int, text: str) -> str:
+        def of_part(match: re.Match[str]) -> str:
+            new = _other_part(match[0], way) if len(places) == chosen else match[0]
+            start, end = match.string.rfind("\n", 0, match.start()) + 1, match.end()
+            rest = match.string[end:].partition("\n")[0]
+            before = match.string[start : match.start()]
+            places.append((f"{before}{match[0]}{rest}", f"{before}{new}{rest}"))
+            return new
+
+        return whole.sub(lambda formula: _PART.sub(of_part, formula[0]), text)
+
+    if kind in PROGRAMS | {"xlsx", "md", "txt"}:
+        _everywhere(content, kind, partial(changed, -1, 0), formulas=True)
+        count, known = len(places), set[tuple[int, str]]()
+        for way in _ways(count)[: len(_FUNCTIONS) - 1]:
+            for at in _spread(range(count), 2 * _PLACES):
+                places.clear()
+                made = _everywhere(content, kind, partial(changed, at, way), formulas=True)
+                before, after = places[at]
+                if (at, after) not in known:
+                    yield Mutant(STRUCTURE, path, made, before, after)
+                known.add((at, after))
+
+
+def _other_part(part: str, way: int) -> str:
+    """Another row, another function, the opposite operator or truth."""
+    if part.isdigit():
+        return str(int(part) + 1 + way)
+    others = [name for name in _FUNCTIONS if name != part]
+    return _OTHER_PARTS[part] if part in _OTHER_PARTS else others[way]
 
 
 def _reported(path: str, content: bytes, kind: str, words: Sequence[str]) -> Iterator[Mutant]:
@@ -184,28 +239,34 @@ def _date_change(value: str, way: int) -> tuple[_Change, str]:
     return changed, after
 
 
-def _everywhere(content: bytes, kind: str, change: _Change) -> bytes:
-    """The file with every text and number in it changed; as it was where nothing changes."""
+def _everywhere(content: bytes, kind: str, change: _Change, *, formulas: bool = False) -> bytes:
+    """The file with every text and number in it changed; as it was where nothing changes.
+
+    Of a workbook the formulas, or all but these.
+    """
     if kind == "xlsx":
-        book = _opened(content)
-        changed = [_change_cell(cell, change) for _, cell in _filled(book)]
-        return _with_values(_saved(book), content) if any(changed) else content
+        book = office.opened(content)
+        cells = [cell for _, cell in office.filled(book) if (cell.data_type == "f") == formulas]
+        changed = [_change_cell(cell, change) for cell in cells]
+        return office.with_values(office.saved(book), content) if any(changed) else content
     if kind not in ("docx", "pptx"):
         return change(content.decode("utf-8", "replace")).encode()
-    document = _document(content, kind)
-    texts = [(paragraph, _plain(paragraph)) for paragraph in _paragraphs(document, kind)]
+    document = office.opened_document(content, kind)
+    texts = [
+        (paragraph, office.text_of(paragraph)) for paragraph in office.paragraphs(document, kind)
+    ]
     rewritten = [(paragraph, new) for paragraph, text in texts if (new := change(text)) != text]
     for paragraph, new in rewritten:
-        _rewrite(paragraph, new)
-    return _saved(document) if rewritten else content
+        office.rewrite(paragraph, new)
+    return office.saved(document) if rewritten else content
 
 
 def _change_cell(cell: Any, change: _Change) -> bool:
     value = cell.value
-    if isinstance(value, str) and not value.startswith("="):
+    if isinstance(value, str):
         new: Any = change(value)
-    elif _is_figure(value):
-        shown = _figure(value)
+    elif office.is_figure(value):
+        shown = office.figure(value)
         new = value if (text := change(shown)) == shown else type(value)(float(text))
     elif isinstance(value, date):
         shown = value.isoformat()[:10]
@@ -285,10 +346,10 @@ def _inputs(path: str, content: bytes, kind: str) -> Iterator[Mutant]:
 def _records(path: str, content: bytes, kind: str) -> Iterator[Mutant]:
     """One record less, and the first half of them: rows, events, entries of a list, lines."""
     if kind == "xlsx":
-        sheets = _opened(content).worksheets
+        sheets = office.opened(content).worksheets
         rows = [(sheet.title, row) for sheet in sheets for row in range(2, sheet.max_row)]
         for title, row in _spread(rows, 3):
-            yield Mutant("row", path, _less(content, title, row))
+            yield Mutant("row", path, office.without_row(content, title, row))
     if kind in _WHOLE:
         return
     text = content.decode("utf-8", "replace")
@@ -426,174 +487,76 @@ def _reordered(path: str, rows: _Rows, delimiter: str) -> Iterator[Mutant]:
 
 def _of_workbook(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant]:
     yield from _workbook_numbers(path, content)
-    book = _opened(content)
+    book = office.opened(content)
     names: dict[str, tuple[str, int, int]] = {}
-    for title, cell in _filled(book):
+    for title, cell in office.filled(book):
         if isinstance(cell.value, str) and _WORD.fullmatch(cell.value.strip()):
             names.setdefault(cell.value.strip(), (title, cell.row, cell.column))
     known = sorted(names.keys() | others)
     chosen = _spread(sorted(names), 3)
     for name in chosen:
         for other in _instead(name, known, len(chosen)):
-            yield Mutant("entity", path, _set(content, *names[name], other), name, other)
-    figures = [(title, c.row, c.column) for title, c in _filled(book) if _is_figure(c.value)]
+            yield Mutant(
+                "entity", path, office.with_cell(content, *names[name], other), name, other
+            )
+    figures = [
+        (title, c.row, c.column) for title, c in office.filled(book) if office.is_figure(c.value)
+    ]
     for title, row, column in _spread(figures, 2):
-        broken = _set(content, title, row, column, "#DIV/0!")
+        broken = office.with_cell(content, title, row, column, "#DIV/0!")
         yield Mutant("number", path, broken, "", "#DIV/0!")
     for sheet in [sheet for sheet in book.worksheets if sheet.max_row > 2][:1]:
         for row in sorted({2, sheet.max_row}):
-            yield Mutant("row", path, _less(content, sheet.title, row), str(row))
-        yield Mutant("order", path, _turned(content, sheet.title))
+            yield Mutant("row", path, office.without_row(content, sheet.title, row), str(row))
+        yield Mutant("order", path, office.turned_round(content, sheet.title))
         sheet.insert_rows(3)
-        yield Mutant("row", path, _saved(book))
+        yield Mutant("row", path, office.saved(book))
 
 
 def _workbook_numbers(path: str, content: bytes) -> Iterator[Mutant]:
-    cells = _filled(_opened(content))
-    figures = [(title, cell) for title, cell in cells if _is_figure(cell.value)]
+    cells = office.filled(office.opened(content))
+    figures = [(title, cell) for title, cell in cells if office.is_figure(cell.value)]
     for title, cell in _spread(figures):
         for way in _ways(len(figures)):
-            new: Any = type(cell.value)(float(_another(_figure(cell.value), way)))
-            changed = _set(content, title, cell.row, cell.column, new)
+            new: Any = type(cell.value)(float(_another(office.figure(cell.value), way)))
+            changed = office.with_cell(content, title, cell.row, cell.column, new)
             yield Mutant("number", path, changed, str(cell.value), str(new))
     days = [(title, cell) for title, cell in cells if isinstance(cell.value, date)]
     for title, cell in _spread(days):
         for later in (1, 40, 400):
             new = cell.value + timedelta(days=later)
-            changed = _set(content, title, cell.row, cell.column, new)
+            changed = office.with_cell(content, title, cell.row, cell.column, new)
             yield Mutant("number", path, changed, str(cell.value)[:10], str(new)[:10])
-
-
-def _filled(book: Any) -> list[tuple[str, Any]]:
-    """The cells of a workbook that hold something, each with the name of its sheet."""
-    rows = ((sheet.title, row) for sheet in book.worksheets for row in sheet.iter_rows())
-    return [(title, cell) for title, row in rows for cell in row if cell.value is not None]
-
-
-def _is_figure(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _figure(value: float) -> str:
-    return f"{value:.9g}" if value % 1 else f"{value:.0f}"
-
-
-def _opened(content: bytes, *, values: bool = False) -> Any:
-    from openpyxl import load_workbook
-
-    return load_workbook(io.BytesIO(content), data_only=values)
-
-
-def _saved(book: Any) -> bytes:
-    target = io.BytesIO()
-    book.save(target)
-    return target.getvalue()
-
-
-def _set(content: bytes, title: str, row: int, column: int, value: object) -> bytes:
-    book = _opened(content)
-    book[title].cell(row, column).value = value
-    return _with_values(_saved(book), content)
-
-
-def _with_values(saved: bytes, content: bytes) -> bytes:
-    """A saved workbook with the values that its formulas had: the library drops them."""
-    values = _opened(content, values=True).worksheets
-    target = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(saved)) as old, zipfile.ZipFile(target, "w") as new:
-        for item in old.infolist():
-            data = old.read(item)
-            number = re.fullmatch(r"xl/worksheets/sheet(\d+)\.xml", item.filename)
-            if number and int(number[1]) <= len(values):
-                known = partial(_computed, values[int(number[1]) - 1])
-                data = _FORMULA.sub(known, data.decode()).encode()
-            new.writestr(item, data)
-    return target.getvalue()
-
-
-def _computed(sheet: Any, match: re.Match[str]) -> str:
-    value = sheet[match[1]].value
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return match[0]
-    kind = f'{match[2]} t="str"' if isinstance(value, str) else match[2]
-    return f'<c r="{match[1]}"{kind}><f>{match[3]}</f><v>{escape(str(value))}</v></c>'
-
-
-def _less(content: bytes, title: str, row: int) -> bytes:
-    book = _opened(content)
-    book[title].delete_rows(row)
-    return _saved(book)
-
-
-def _turned(content: bytes, title: str) -> bytes:
-    book = _opened(content)
-    rows = list(book[title].iter_rows(min_row=2))
-    values = [[cell.value for cell in row] for row in rows]
-    for row, turned in zip(rows, reversed(values), strict=True):
-        for cell, value in zip(row, turned, strict=True):
-            cell.value = value
-    return _saved(book)
 
 
 def _of_paragraphs(
     path: str, content: bytes, kind: str, others: frozenset[str] = frozenset()
 ) -> Iterator[Mutant]:
-    texts = list(map(_plain, _paragraphs(_document(content, kind), kind)))
+    texts = list(
+        map(office.text_of, office.paragraphs(office.opened_document(content, kind), kind))
+    )
     figures = [(at, match) for at, text in enumerate(texts) for match in _NUMBER.finditer(text)]
     for at, match in _spread(figures):
         for way in _ways(len(figures)):
             new = _another(match[0], way)
-            yield Mutant("number", path, _put(content, kind, at, match.span(), new), match[0], new)
+            yield Mutant(
+                "number",
+                path,
+                office.with_text(content, kind, at, match.span(), new),
+                match[0],
+                new,
+            )
     for at, _ in _spread(figures, 2):
-        yield Mutant("row", path, _put(content, kind, at, (0, len(texts[at])), ""), texts[at])
+        yield Mutant(
+            "row", path, office.with_text(content, kind, at, (0, len(texts[at])), ""), texts[at]
+        )
     whole = enumerate(texts)
     named = [(at, text.index(name), name) for at, text in whole for name in others if name in text]
     present = _spread(sorted(named), 3)
     for at, start, name in present:
         for other in _instead(name, sorted(others), len(present)):
-            changed = _put(content, kind, at, (start, start + len(name)), other)
+            changed = office.with_text(content, kind, at, (start, start + len(name)), other)
             yield Mutant("entity", path, changed, name, other)
-
-
-def _document(content: bytes, kind: str) -> Any:
-    if kind == "docx":
-        return import_module("docx").Document(io.BytesIO(content))
-    return import_module("pptx").Presentation(io.BytesIO(content))
-
-
-def _paragraphs(document: Any, kind: str) -> Iterator[Any]:
-    """Every paragraph, in order, those in cells of tables among them."""
-    if kind == "docx":
-        yield from document.paragraphs
-        for row in (row for table in document.tables for row in table.rows):
-            for cell in row.cells:
-                yield from cell.paragraphs
-        return
-    for shape in (shape for slide in document.slides for shape in slide.shapes):
-        if shape.has_text_frame:
-            yield from shape.text_frame.paragraphs
-        if getattr(shape, "has_table", False):
-            for cell in (cell for row in shape.table.rows for cell in row.cells):
-                yield from cell.text_frame.paragraphs
-
-
-def _plain(paragraph: Any) -> str:
-    return "".join(run.text for run in paragraph.runs)
-
-
-def _put(content: bytes, kind: str, at: int, span: tuple[int, int], new: str) -> bytes:
-    document = _document(content, kind)
-    paragraph = next(islice(_paragraphs(document, kind), at, None))
-    text = _plain(paragraph)
-    _rewrite(paragraph, text[: span[0]] + new + text[span[1] :])
-    return _saved(document)
-
-
-def _rewrite(paragraph: Any, text: str) -> None:
-    first, *others = paragraph.runs
-    first.text = text
-    for run in others:
-        run.text = ""
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ solutions; there must be some, and then
   what was changed; and the reference's results for other inputs. A finding that fails for none of
   them is left out;
 - with a changed input, the old result fails and the reference's new one holds: the program computes
-  what it expects.
+  what it expects. Where no change of an input makes the old result fail, findings about formulas
+  and programs alone remain: each of them fails for one that computes otherwise in one place, all of
+  them for `_STRUCTURES`, and with each other input it holds for one of the solutions.
 
 The hard rules of the task are held against the reference's result, too (`held_rules`).
 
@@ -44,13 +46,13 @@ from construction.grading.findings import (
     read_findings,
 )
 from construction.grading.programs import STDOUT, Program, Ran, Run
-from construction.judging.checks import mutants
+from construction.judging.checks import mutants, office
 from construction.judging.checks.held_rules import Held, held
-from construction.judging.checks.mutants import INDEX, Mutant
+from construction.judging.checks.mutants import INDEX, PROGRAMS, STRUCTURE, Mutant
 from data.canonical import canonical_json, digest
 from data.contracts import Check, Rule
 
-VERSION = 6  # raised when what a proof asks for changes
+VERSION = 7  # raised when what a proof asks for changes
 _MUTANTS = 6
 _ERRORS = "errors.txt"
 _SOLUTION, _COMMAND = "solution.py", f"mkdir -p outputs && python3 -B solution.py 2> {_ERRORS}"
@@ -62,7 +64,9 @@ _MOST_MUTANTS, _MOST_TOLD = 30, 18  # in all, and of what findings tell of
 _MOST_MORE = 18  # of what findings tell of that none of these has failed
 _OTHER_INPUT = "other input"
 _MOST_INPUT_BYTES = 2_000_000  # of all inputs: the check carries them along
-_MAKER = Path(mutants.__file__)
+_MAKER, _OFFICE = Path(mutants.__file__), Path(office.__file__)
+_STRUCTURES = 4  # formulas and programs that compute otherwise, for findings about them alone
+_LEAST_OTHERS = 3  # other inputs with which such a finding holds, if there are inputs
 _WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
 
 
@@ -156,10 +160,9 @@ def prove(task: Provable, run: Run | None) -> Proof:
         agreed = proof.findings()
         rules = proof.held_rules()
         proof.without_work(agreed)
-        findings = proof.wrong_results(agreed)
+        findings = proof.changed_inputs(proof.wrong_results(agreed))
         if findings != agreed:
             proof.without_work(findings)
-        proof.changed_inputs(findings)
     except _Unproven as why:
         faults = tuple(filter(None, (why.reason.advice, why.detail, *why.faults)))
         return Proof(reason=why.reason, detail=why.detail, faults=faults, counts=proof.counts)
@@ -183,6 +186,10 @@ def proven_check(task: Provable, proof: Proof) -> Check:
     )
 
 
+# Another input, with its change, and the findings that fail for the reference's result.
+_Failing = tuple[Mutant, Mapping[str, bytes], set[str]]
+
+
 class _Proving:
     def __init__(self, task: Provable, run: Run) -> None:
         self.task, self.run = task, run
@@ -190,6 +197,7 @@ class _Proving:
         self.result: Mapping[str, bytes] = {}
         self.reported: dict[str, list[str]] = {}  # what findings on the result expect and find
         self.expected: dict[str, str] = {}
+        self.structures: dict[str, set[str]] = {}  # the mutants of this kind that findings fail
 
     def findings(self) -> tuple[str, ...]:
         """The findings that hold on the results of both solutions."""
@@ -271,22 +279,56 @@ class _Proving:
         if not failed or not _is_right(mutant, failed, len(findings)):
             return set()
         self.counts["killed"] += 1
+        for finding in failed if mutant.kind == STRUCTURE else ():
+            self.structures.setdefault(finding.name, set()).add(mutant.after)
         return {finding.name for finding in failed}
 
-    def changed_inputs(self, findings: Sequence[str]) -> None:
-        """With another number in an input, the old result fails and the new one holds."""
-        faults = list[str]()
+    def changed_inputs(self, findings: tuple[str, ...]) -> tuple[str, ...]:
+        """With another number in an input, the old result fails and the new one holds.
+
+        Of findings of which none does so those that hold whatever the inputs, as long as formulas
+        and programs compute what they should.
+        """
+        faults, failing = list[str](), list[_Failing]()
         for mutant, inputs, changed in self._other_results:
             self.counts["changed_inputs"] += 1
             old, new = self._checked(self.result, inputs), self._checked(changed, inputs)
             failed = [f for f in _among(findings, new or ()) if not f.passed]
             if failed:
+                failing.append((mutant, inputs, {finding.name for finding in failed}))
                 faults.append(f"{_change_of(mutant)}: the new result fails {_shown(failed[0])}")
                 continue
             if old is not None and any(not finding.passed for finding in _among(findings, old)):
-                return
+                return findings
             faults.append(f"{_change_of(mutant)}: the old result passes as before")
-        raise _Unproven(ProofReason.NOT_COMPUTED, faults=faults[:_MOST_FAULTS])
+        kept = self._of_structure(findings, failing)
+        if not kept:
+            raise _Unproven(ProofReason.NOT_COMPUTED, faults=faults[:_MOST_FAULTS])
+        return kept
+
+    def _of_structure(
+        self, findings: tuple[str, ...], failing: Sequence[_Failing]
+    ) -> tuple[str, ...]:
+        """The findings about formulas and programs that hold whatever the values of inputs.
+
+        `failing` are those that fail for the reference's results with other inputs; the second
+        solution may do as well there, and a program with a line less may be none.
+        """
+        unsteady, lost = set[str](), 0
+        for mutant, inputs, names in failing:
+            if extension_of(mutant.path) in PROGRAMS and mutant.kind == "row":
+                lost += 1
+                continue
+            with suppress(_Unproven):
+                results = self._solved(self.task.second, ProofReason.SECOND_FAILED, inputs)
+                printed = _among(findings, self._checked(results, inputs) or ())
+                names = names - {finding.name for finding in printed if finding.passed}
+            unsteady |= names
+        kept = tuple(n for n in findings if n not in unsteady and n in self.structures)
+        wrong = set[str]().union(*(self.structures[name] for name in kept))
+        least = _LEAST_OTHERS if self.task.inputs else 0
+        is_steady = len(self._other_results) - lost >= least
+        return kept if is_steady and len(wrong) >= _STRUCTURES else ()
 
     def _trace(self, outputs: Mapping[str, bytes]) -> str:
         """What the check program says of itself where it fails."""
@@ -388,8 +430,10 @@ class _Proving:
         for path, content in self.result.items():
             for mutant in copies_of("wrong", path, content, self.run, others):
                 by_kind.setdefault(mutant.kind, []).append(mutant)
+        structures = by_kind.pop(STRUCTURE, [])
         first = self._of_words(self._words())[:_MOST_TOLD]
-        return [*first, *_in_turn(list(by_kind.values()))][:_MOST_MUTANTS]
+        rest = _in_turn(list(by_kind.values()))
+        return [*structures, *[*first, *rest][:_MOST_MUTANTS]]
 
     def _words(self) -> list[str]:
         return [text for texts in self.reported.values() for text in texts]
@@ -433,7 +477,8 @@ def _maker(
 ) -> tuple[list[Any], Mapping[str, bytes]]:
     """What `mutants` lists for a file, and the files that it made."""
     arguments = [_MAKER.name, what, _base(path), json.dumps(list(names))]
-    files = {_MAKER.name: _MAKER.read_bytes(), HELPER: helper(), "given": content}
+    files = {own.name: own.read_bytes() for own in (_MAKER, _OFFICE)}
+    files |= {HELPER: helper(), "given": content}
     command = f"python3 -B {shlex.join(arguments)}"
     ran = run(Program(files, command, _SOLUTION_SECONDS, libraries=True, keeps="made"))
     if ran.timed_out or ran.code != 0:

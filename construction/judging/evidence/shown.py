@@ -5,7 +5,6 @@ of the budget: files that the task names or the agent read most, then those that
 the request. Of a larger file its outline, its beginning and the passages, rows and sheets that
 match the request (`passages`) are shown, a sheet that the request names whole if it fits. What is
 left out is said in its place and in `left_out`. The same evidence and budget give the same content.
-`find_quote` looks in all of the evidence, whatever spaces, marks and ways of writing numbers.
 """
 
 from __future__ import annotations
@@ -36,6 +35,8 @@ from construction.judging.evidence.passages import (
     with_neighbours,
     words_about,
 )
+from construction.judging.evidence.views import each_once
+from data.neutralise import unmarked
 from data.text.lexicon import pattern_of
 from data.text.scripts import HAN
 
@@ -48,8 +49,7 @@ _TRIES = 8
 _FLAT = 2  # lines of an outline: a list, and the keys of its records
 _NAMED_WEIGHT = 4  # of a file that the task names, where others have 1 to 3
 _LEAST = 60  # tokens of a file's view below which only its name is worth while
-_COLUMNS, _LISTED = 40, 60
-_PICTURES_NAMED = 20
+_COLUMNS, _LISTED, _PICTURES_NAMED = 40, 60, 20
 _BEFORE_TOKENS, _WORDS_TOKENS = 800, 500
 
 
@@ -99,6 +99,7 @@ def deal(
     With `images` the pictures among the inputs go along, and pages that hold no text. `about` adds
     words by which parts of long files are chosen, where the evidence holds no request.
     """
+    evidence = evidence.model_copy(update={"files": each_once(evidence.files)})
     left_out: list[str] = []
     content: dict[str, Any] = {"said": _said(evidence.said, int(budget * _SAID_SHARE), left_out)}
     content |= {key: value for key, value in _around(evidence, left_out).items() if value}
@@ -554,7 +555,7 @@ def _indexed(same: _Same) -> list[tuple[str, str]]:
 
 def words_of(text: str) -> str:
     """The words and numbers of a text in plain form, a blank around each."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", unmarked(text)).casefold()
     words = []
     for match in _TOKEN.finditer(folded):
         word = match[0]

@@ -65,6 +65,20 @@ def look(files: Mapping[str, Path], limits: ViewLimits | None = None) -> tuple[F
     return tuple(views)
 
 
+def each_once(views: Iterable[FileView]) -> tuple[FileView, ...]:
+    """The views, of those that show the same as an earlier one only that they do."""
+    first: dict[FileView, str] = {}
+    shown = []
+    for view in views:
+        plain = view.model_copy(update={"path": "", "media_type": ""})
+        path = first.setdefault(plain, view.path) if view.sheets or view.parts else view.path
+        if path != view.path:
+            own = {"path": view.path, "bytes": view.bytes, "media_type": view.media_type}
+            view = FileView(**own, kind=view.kind, note=f"the same as {path}")
+        shown.append(view)
+    return tuple(shown)
+
+
 def tree_of(paths: Iterable[str]) -> tuple[str, ...]:
     """The folders of some files, with how many files of which types lie in each."""
     folders: dict[str, Counter[str]] = {}

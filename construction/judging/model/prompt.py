@@ -28,9 +28,10 @@ from typing import Any
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Case, ModelStagesConfig
 from construction.judging.evidence.shown import deal
-from construction.judging.evidence.views import Pictures
+from construction.judging.evidence.views import Pictures, each_once
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
+from construction.prompt_frame import OUTPUTS
 from data.canonical import digest
 from data.errors import ConfigError
 from data.neutralise import visible
@@ -160,8 +161,9 @@ def _at_hand(case: Case) -> dict[str, Any]:
     evidence = case.evidence
     given = [view.path for view in evidence.files]
     said = "\n".join(one.text for one in evidence.said if one.speaker != "agent")
-    spans = [span.path for span in find_file_spans(said) if not span.doubtful]
-    named = list({tail(path): path for path in reversed(spans)}.values())
+    spans = find_file_spans(said, (*given, *evidence.wrote, *evidence.read))
+    names = [span.path for span in spans if not span.doubtful]
+    named = list({tail(path): path for path in reversed(names)}.values())
     wrote = {tail(path) for path in evidence.wrote}
     listed = [f"{name}: {_whereabouts(name, given, wrote)}" for name in named[:_MOST_NAMED]]
     there = {*map(tail, given), *map(tail, named), *wrote}
@@ -179,6 +181,8 @@ def _whereabouts(name: str, given: Sequence[str], wrote: Collection[str]) -> str
         return f"not kept; at hand with the same name in another form: {alike[0]}"
     if wanted in wrote:
         return "made by the agent"
+    if name.startswith(OUTPUTS):
+        return "to be made"
     return "not kept: an input that is lacking, or a file that is to be made"
 
 
@@ -193,7 +197,7 @@ class LookedAt:
 
 def looked_at(case: Case, config: ModelStagesConfig, pictures: Pictures | None) -> LookedAt:
     """What a model is shown of pictures; without `pictures` nothing."""
-    views = [view for view in case.evidence.files if view.bare_pictures]
+    views = [view for view in each_once(case.evidence.files) if view.bare_pictures]
     made = set[tuple[str, str]]()
     if views and pictures is not None:
         shown = deal(case.evidence, config.evidence_tokens, images=True).images

@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -38,7 +38,13 @@ from construction.judging.evidence.contracts import Evidence
 from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
-from construction.judging.model.prompt import HIDDEN, case_content, case_images, load_prompt
+from construction.judging.model.prompt import (
+    HIDDEN,
+    case_content,
+    case_images,
+    cleaned,
+    load_prompt,
+)
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls
@@ -47,7 +53,7 @@ from construction.released_paths import with_released_paths
 from construction.signals.crosswalk import default_crosswalk
 from data.contracts import Deliverable, Label
 from data.contracts.candidate import Confidence
-from data.neutralise import visible
+from data.neutralise import unmarked, visible
 from data.text.dates import Moment, find_dates
 from data.text.lexicon import load_table
 from data.text.numbers import scan_numbers
@@ -142,6 +148,8 @@ class _Draft:
         # What the agent said and made is no source: the input files alone are one.
         self.inputs = Evidence(files=case.evidence.files)
         self.paths = self._paths()
+        self.given = (*(fixture.path for fixture in case.candidate.fixtures), *self.paths)
+        self.files = (*self.given, *case.evidence.wrote)
         self.request = self._request()
         self.taxonomy = self._taxonomy()
 
@@ -168,14 +176,14 @@ class _Draft:
         said, config = self.case.request, self.config
         request = visible(HIDDEN.sub("", self._whole(self.answer.request))).strip()
         names = {tail(path) for path in self.paths}
-        made = [span.path for span in find_file_spans(request) if tail(span.path) in names]
+        spans = find_file_spans(request, self.files)
+        made = [span.path for span in spans if tail(span.path) in names]
         fixtures = self.case.candidate.fixtures
         request = with_released_paths(request, fixtures, made, of_machine=True)
         language = leading_language(said)
         if not request:
-            if len(self.messages) > 1:
-                wrong = "is empty, but there are several messages: make one message of them"
-                self._fault(JudgeReason.EMPTY, f"`request` {wrong}")
+            if not self.answer.request.strip():
+                self._fault(JudgeReason.EMPTY, "`request` is empty: write it")
         elif len(request) > config.rewrite_chars and len(request) > len(said) * 1.2:
             self._fault(JudgeReason.TOO_LONG, f"`request` has {len(request)} characters")
         elif leading_language(request) != language:
@@ -190,26 +198,30 @@ class _Draft:
         lines = []
         for line in request.split("\n"):
             first, gap, last = (part.strip() for part in line.partition(_GAP))
-            passage = self._passage(first, last) if gap else line
-            if passage is None:
+            passages = list(dict.fromkeys(self._passages(first, last))) if gap else [line]
+            if len(passages) != 1:
                 ends = f"from “{first[:60]}” to “{last[:60]}”"
-                self._fault(JudgeReason.LOSS, f"no message holds a passage {ends}")
+                wrong = f"several passages reach {ends}: copy more of their ends"
+                wrong = wrong if passages else f"no message holds a passage {ends}"
+                self._fault(JudgeReason.LOSS, wrong)
                 return ""
-            lines.append(passage)
+            lines += passages
         return "\n".join(lines)
 
-    def _passage(self, first: str, last: str) -> str | None:
+    def _passages(self, first: str, last: str) -> Iterator[str]:
+        """What the messages hold from some words to others, as written, else as it was shown."""
         for message in self.messages:
-            start = message.find(first)
-            end = message.find(last, start + len(first)) if start >= 0 else -1
-            if end >= 0:
-                return message[start : end + len(last)]
-        return None
+            for text in (message, cleaned(message)):
+                starts, ends = _places(first, text), _places(last, text)
+                spans = [(a, b) for a in starts for b in ends if b >= a + len(first)]
+                yield from (text[start : end + len(last)] for start, end in spans)
+                if spans:
+                    break
 
     def _is_faithful(self, request: str) -> bool:
         """Are the person's facts there, and none beside them? Soft ones may go, if they must."""
         quotes = [one.quote for one in self.answer.left_out]
-        lost = losses(request, self.messages, quotes)
+        lost = losses(request, self.messages, quotes, self.files)
         if lost:
             self._fault(
                 JudgeReason.LOSS,
@@ -217,11 +229,10 @@ class _Draft:
                 "the words of the messages that you leave out or replace",
             )
         # What it may repeat: the person's words, now and before, and names of files.
-        evidence, candidate = self.case.evidence, self.case.candidate
-        before = [said.text for said in evidence.before if said.speaker != "agent"]
-        names = "\n".join([*(fixture.path for fixture in candidate.fixtures), *self.paths])
-        sources = [*self.messages, *before, names, self.case.request]
-        new = [fact for fact in inventions(request, sources) if not self._is_given(fact)]
+        before = [said.text for said in self.case.evidence.before if said.speaker != "agent"]
+        sources = [*self.messages, *before, "\n".join(self.given), self.case.request]
+        strange = inventions(request, sources, self.files)
+        new = [fact for fact in strange if not self._is_given(fact)]
         if new:
             self._fault(
                 JudgeReason.INVENTION,
@@ -290,6 +301,13 @@ class _Draft:
             reason=" ".join(choice.reason.split()),
             judge=self.config.judge,
         )
+
+
+def _places(words: str, text: str) -> list[int]:
+    """Where some words begin in a text, at most twice."""
+    first = text.find(words) if words else -1
+    second = text.find(words, first + 1) if first >= 0 else -1
+    return [at for at in (first, second) if at >= 0]
 
 
 def plain_path(path: str) -> str:
@@ -411,16 +429,25 @@ class Told:
 
 def plain(text: str) -> str:
     """Words and numbers in one case and width, a blank for every other sign."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", unmarked(text)).casefold()
     return f" {_SIGNS.sub(' ', folded).strip()} "
 
 
 @lru_cache(maxsize=256)
-def told_by(text: str) -> Told:
-    """The facts of a text; no part of it belongs to two."""
-    rest = unicodedata.normalize("NFKC", text).replace("’", "'")
+def told_by(text: str, files: tuple[str, ...] = ()) -> Told:
+    """The facts of a text; no part of it belongs to two. `files` are names that it may hold."""
+    rest = unicodedata.normalize("NFKC", unmarked(text)).replace("’", "'")
     facts: list[Fact] = []
-    for finder in (_urls, _mails, _files, _dates, _codes, _numbers, _quoted, _names):
+    for finder in (
+        _urls,
+        _mails,
+        partial(_files, files),
+        _dates,
+        _codes,
+        _numbers,
+        _quoted,
+        _names,
+    ):
         finds = list(finder(rest))
         facts += [fact for _, _, fact in finds]
         rest = _without(rest, [(start, end) for start, end, _ in finds])
@@ -432,17 +459,22 @@ def _holds(words: str, text: str) -> bool:
     return wanted in words if wanted.isascii() else wanted.strip() in words
 
 
-def losses(rewrite: str, messages: Sequence[str], left_out: Iterable[str] = ()) -> list[Fact]:
+def losses(
+    rewrite: str,
+    messages: Sequence[str],
+    left_out: Iterable[str] = (),
+    files: tuple[str, ...] = (),
+) -> list[Fact]:
     """The facts of a person's messages that a rewrite does not tell.
 
     Not those in the words that `left_out` names, nor a number or date of a message whose place a
     later message's took: "make it 6 copies" after 5, if the rewrite tells the 6.
     """
-    own, excused = told_by(rewrite), [plain(words) for words in left_out]
+    own, excused = told_by(rewrite, files), [plain(words) for words in left_out]
     lost: list[Fact] = []
     for at, message in enumerate(messages):
-        later = [told_by(text) for text in messages[at + 1 :]]
-        for fact in told_by(message).required:
+        later = [told_by(text, files) for text in messages[at + 1 :]]
+        for fact in told_by(message, files).required:
             if own.tells(fact) or any(_holds(words, fact.text) for words in excused):
                 continue
             if not _is_replaced(fact, later, own):
@@ -450,12 +482,12 @@ def losses(rewrite: str, messages: Sequence[str], left_out: Iterable[str] = ()) 
     return list(dict.fromkeys(lost))
 
 
-def inventions(rewrite: str, sources: Sequence[str]) -> list[Fact]:
+def inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()) -> list[Fact]:
     """The facts of a rewrite that no source tells; names are not looked at, nor small counts."""
-    known = [told_by(source) for source in sources]
+    known = [told_by(source, files) for source in sources]
     return [
         fact
-        for fact in told_by(rewrite).required
+        for fact in told_by(rewrite, files).required
         if fact.kind is not FactKind.NAME and not any(one.tells(fact) for one in known)
     ]
 
@@ -494,8 +526,8 @@ def _mails(text: str) -> _Spans:
         yield *match.span(), Fact(FactKind.MAIL, match[0], match[0].lower())
 
 
-def _files(text: str) -> _Spans:
-    for span in find_file_spans(text):
+def _files(known: tuple[str, ...], text: str) -> _Spans:
+    for span in find_file_spans(text, known):
         if not span.doubtful:
             name = span.path.replace("\\", "/").rpartition("/")[2]
             yield span.start, span.end, Fact(FactKind.FILE, span.path, name.casefold())

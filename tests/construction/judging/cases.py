@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from construction.judging.contracts import Case
 from construction.sessions.packaging.package import Identity, package
+from data.canonical import digest
 from data.contracts import Disclosure, Fixture
 from tests.construction.sessions.instances import said
 
@@ -23,6 +24,8 @@ def case(
 
     `acts` are (kind, path, turn index) of the agent, `reply` its last words.
     """
-    fixtures = [Fixture(path=path, sha256="0" * 64, bytes=9, media_type="x/y") for path in files]
+    fixtures = [
+        Fixture(path=path, sha256=digest(path), bytes=9, media_type="x/y") for path in files
+    ]
     instance = replace(said(*texts, acts=acts), reply=reply, tools=tuple(tools))
     return package(instance, fixtures, Identity(task_id, "demo", Disclosure.PUBLIC))

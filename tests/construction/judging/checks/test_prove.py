@@ -17,6 +17,7 @@ from construction.grading.findings import FINDINGS, grade_findings, read_finding
 from construction.grading.grade import grade
 from construction.grading.programs import STDOUT, Program, Ran
 from construction.grading.spec import spec_of
+from construction.judging.checks.mutants import STRUCTURE
 from construction.judging.checks.prove import (
     Proof,
     ProofReason,
@@ -185,6 +186,88 @@ def test_expected_values_that_are_written_into_the_program_are_noticed() -> None
     assert proof.reason is ProofReason.NOT_COMPUTED
     assert "the new result fails" in " ".join(proof.faults)
     assert "inputs/orders.csv with " in " ".join(proof.faults)  # which change it was
+
+
+FEES = b"""RATE = 0.02
+
+
+def fee(amount, days):
+    return amount * RATE if days >= 3 else 0
+
+
+def both(one, two):
+    return one + two
+"""
+MENDED = """
+code = open("inputs/fees.py").read()
+open("outputs/fees.py", "w").write(code.replace("days >= 3", "days > 3 and amount > 0"))
+"""
+ANEW = """
+code = open("inputs/fees.py").read().split("def fee")[0] + "\\n\\ndef fee(sum_, late):\\n"
+code += "    if late <= 3 or sum_ <= 0:\\n        return 0\\n    return sum_ * RATE\\n"
+code += "def both(a, b):\\n    return sum([a, b])\\n"
+open("outputs/fees.py", "w").write(code)
+"""
+BEHAVES = """
+import json
+names = {}
+try:
+    exec(open("outputs/fees.py").read(), names)
+except Exception:
+    pass
+found = []
+def says(name, test, function="fee"):
+    try:
+        passed = bool(test(names[function]))
+    except Exception:
+        passed = False
+    found.append({"finding": name, "passed": passed, "expected": True, "found": passed})
+says("no fee on the third day", lambda fee: fee(100, 3) == 0 and fee(100, 4) > 0)
+says("no fee without a sum", lambda fee: fee(0, 9) == 0 and fee(-5, 9) == 0 and fee(7, 9) > 0)
+says("a share of the sum", lambda fee: 0 < fee(100, 9) * 2 == fee(200, 9) < 200)
+says("both add up", lambda both: both(2, 3) == 5, "both")
+print(json.dumps(found))
+"""
+
+
+def test_what_a_program_does_needs_no_changed_value_of_an_input() -> None:
+    task = Provable("t2", "Mend fees.py.", ("fees.py",), {"fees.py": FEES}, MENDED, BEHAVES, ANEW)
+    proof = prove(task, run)
+    assert (proof.reason, proof.counts["changed_inputs"] > 3) == (None, True)
+    assert set(proof.findings) == {
+        "no fee on the third day", "no fee without a sum", "a share of the sum", "both add up"
+    }  # fmt: skip
+    by_heart = BEHAVES.replace("* 2 == fee(200, 9) < 200", "== 2")
+    assert "a share of the sum" not in prove(replace(task, checks=by_heart), run).findings
+
+
+def test_a_formula_in_an_answer_is_proven_without_other_values() -> None:
+    write = "open('outputs/answer.md', 'w').write('In D2: =SUM(B2:C2)*B1-10\\n')"
+    checks = """
+import json, pathlib, re
+file = pathlib.Path("outputs/answer.md")
+got = "".join(re.findall("=.*", file.read_text())) if file.is_file() else ""
+want = "=SUM(B2:C2)*B1-10"
+print(json.dumps([{"finding": "formula", "passed": got == want, "expected": want, "found": got}]))
+"""
+    task = replace(TASK, deliverables=("answer.md",), reference=write, checks=checks, second=write)
+    proof = prove(task, run)
+    assert (proof.reason, proof.findings) == (None, ("formula",))
+    other = checks.replace('"=.*"', '"D."').replace("=SUM(B2:C2)*B1-10", "D2")
+    assert prove(replace(task, checks=other), run).reason is not None
+
+
+def test_formulas_of_a_workbook_are_made_to_compute_otherwise() -> None:
+    book, target = Workbook(), io.BytesIO()
+    book["Sheet"].append([3, 4, "=SUM(A1:B1)"])
+    book.save(target)
+    made = [
+        load_workbook(io.BytesIO(one.content))["Sheet"]["C1"].value
+        for one in copies_of("wrong", "sums.xlsx", target.getvalue(), run)
+        if one.kind == STRUCTURE
+    ]
+    assert {"SUM(A1:B1)", "=MAX(A1:B1)", "=SUM(A2:B1)", "=SUM(A1:B2)"} <= set(made)
+    assert len(set(made)) == len(made) >= 6
 
 
 def test_findings_on_which_the_solutions_differ_do_not_count() -> None:

@@ -90,8 +90,18 @@ def test_small_files_are_whole_and_large_ones_keep_columns_and_both_ends() -> No
     assert shown.tokens <= 2_000
 
 
+def test_what_two_files_show_alike_is_shown_once() -> None:
+    table = sheet(12)
+    shown = deal(given_by("Sum.", view("tons.xlsx", table), view("port/tons.xlsx", table)))
+    first, second = shown.content["input_files"]
+    assert len(first["sheets"][0]["cells"]) == 13
+    assert (second["path"], second["note"]) == ("port/tons.xlsx", "the same as tons.xlsx")
+    assert "sheets" not in second
+
+
 def test_files_that_the_task_names_get_more() -> None:
-    files = tuple(view(f"{name}.xlsx", sheet(4_000)) for name in ("named", "other", "read"))
+    sheets = enumerate(("named", "other", "read"), 4_000)
+    files = tuple(view(f"{name}.xlsx", sheet(rows)) for rows, name in sheets)
     shown = deal(given_by("See named.xlsx.", *files, read=("/w/read.xlsx",)), 3_000)
     rows = [len(file["sheets"][0]["cells"]) for file in shown.content["input_files"]]
     assert rows[0] > 1.5 * rows[1]

@@ -29,8 +29,8 @@ def lack(what: str, quote: str, kind: str = "file") -> dict[str, str]:
     return {"what": what, "kind": kind, "quote": quote}
 
 
-def written(request: str = "", **changes: Any) -> dict[str, Any]:
-    """A task with `request`; the person's own words stand if it is empty."""
+def written(request: str = "Sum trips.csv", **changes: Any) -> dict[str, Any]:
+    """A task with `request`."""
     return {
         "request": request,
         "left_out": [],

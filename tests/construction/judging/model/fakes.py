@@ -18,6 +18,7 @@ from construction.judging.contracts import Case, ModelStagesConfig
 from construction.judging.evidence.contracts import Evidence, FileView, Part, Said, Sheet
 from construction.judging.model.write import deliverables_of
 from construction.mentions.extensions import media_type
+from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.text.language import UNDETERMINED, language_of
 
@@ -63,7 +64,12 @@ def case(
         prompt=words,
         language=language_of(words) or UNDETERMINED,
         fixtures=tuple(
-            Fixture(path=one.path, sha256="0" * 64, bytes=one.bytes, media_type=one.media_type)
+            Fixture(
+                path=one.path,
+                sha256=digest(one.path),
+                bytes=one.bytes,
+                media_type=one.media_type,
+            )
             for one in views
         ),
         deliverables=deliverables_of(outputs),

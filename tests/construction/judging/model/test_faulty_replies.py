@@ -36,7 +36,7 @@ CASE = case(
 FACT = ("orders.csv", "Goole,12")
 GOOD: dict[str, dict[str, Any]] = {
     "screen": screened(work_quote="Add up the boxes"),
-    "write": written(),
+    "write": written(CASE.request),
     "grade": graded(*(criterion(name, 0.2, FACT) for name in DIMENSIONS)),
 }
 

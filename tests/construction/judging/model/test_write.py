@@ -44,11 +44,30 @@ def test_a_faithful_request_is_taken_at_once() -> None:
     assert (result.difficulty, result.difficulty_reason) == ("easy", "one step")
 
 
-def test_one_clear_message_stands_as_it_is() -> None:
-    result, calls = value(case("Sum trips.csv, please", TRIPS), written())
-    assert (result.request, calls) == ("Sum trips.csv, please", 1)
-    result, calls = value(case(TURNS, TRIPS), written())
-    assert (result.request, calls) == ("\n\n".join(TURNS), 2)
+def test_one_clear_message_stands_without_its_greeting() -> None:
+    said = "Hi Anna! Sum trips.csv\nper driver,\nthe whole year. thx"
+    for words in ("Sum trips.csv\nper driver,\nthe whole year.", "Sum trips.csv ⟨…⟩ whole year."):
+        greeting = [{"quote": "Hi Anna!", "why": "greeting"}]
+        result, calls = value(case(said, TRIPS), written(words, left_out=greeting))
+        assert (result.request, calls) == ("Sum trips.csv\nper driver,\nthe whole year.", 1)
+    for item in (case(said, TRIPS), case(TURNS, TRIPS)):
+        single, client = judged(item, written(""))
+        assert client.asked[1].repair is not None and "is empty" in client.asked[1].repair[1]
+        assert single.value is not None and single.value.request == item.request
+
+
+def test_what_is_shown_by_its_name_is_no_number() -> None:
+    said = "Hi! Sum \x1b[31mtrips.csv\x1b[0m, 2 decimals,\x0cand \u202e14\u202c rows"
+    words = "Sum ⟨U+001B⟩[31mtrips.csv⟨U+001B⟩[0m, 2 decimals,⟨U+000C⟩and 14 rows"
+    for request in (words, words.replace("⟨U+000C⟩", " "), "Sum ⟨U+001B⟩[31mtrips.csv ⟨…⟩ rows"):
+        result, calls = value(case(said, TRIPS), written(request))
+        assert calls == 1 and result.request.startswith("Sum ⟨U+001B⟩[31mtrips.csv")
+
+
+def test_a_name_behind_words_without_a_blank_is_that_of_the_input() -> None:
+    item = case("地点见会议室_2025.txt，排5场", {"会议室_2025.txt": "A1"})
+    result, calls = value(item, written("地点见`会议室_2025.txt`，排5场。"))
+    assert (result.request, calls) == ("地点见`会议室_2025.txt`，排5场。", 1)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +113,9 @@ def test_a_pasted_passage_is_put_in_whole() -> None:
     item = case(["answer this one pls", mail, "politely"])
     result, _ = value(item, written("Answer this one politely:\nFrom: P. Olsen ⟨…⟩ regards, Pia"))
     assert result.request == f"Answer this one politely:\n{mail}"
+    single, client = judged(item, written("Answer this one politely:\ne ⟨…⟩ Pia"))
+    assert single.value is not None and single.value.request == item.request
+    assert client.asked[1].repair is not None and "several passages" in client.asked[1].repair[1]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +173,7 @@ def test_any_type_is_a_deliverable_and_an_asterisk_names_none() -> None:
         {"path": name, "unchanged": False, "what": "it"}
         for name in ("minutes.rtf", "points.parquet")
     ]
-    result, calls = value(case(words), written(deliverables=files))
+    result, calls = value(case(words), written(words, deliverables=files))
     assert ([single.file_type for single in result.deliverables], calls) == (["parquet", "rtf"], 1)
 
 

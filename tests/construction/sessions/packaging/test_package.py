@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.contracts import Case
+from construction.prompt_frame import frame
 from construction.released_paths import with_page_paths, with_released_paths
 from construction.sessions.packaging.package import Identity, package
+from data.canonical import digest
 from data.contracts import (
     Disclosure,
     Fixture,
@@ -24,7 +26,7 @@ IDENTITY = Identity("s-0001", "workshop", Disclosure.PUBLIC, "CC0-1.0")
 
 
 def fixture(path: str) -> Fixture:
-    return Fixture(path=path, sha256="0" * 64, bytes=1, media_type="text/plain")
+    return Fixture(path=path, sha256=digest(path), bytes=1, media_type="text/plain")
 
 
 def packed(instance: TaskInstance, *paths: str) -> Case:
@@ -229,6 +231,14 @@ def test_the_agents_own_names_are_not_told() -> None:
 )
 def test_files_go_by_their_released_paths(text: str, paths: tuple[str, ...], expected: str) -> None:
     assert with_released_paths(text, [fixture(path) for path in paths]) == expected
+
+
+def test_a_file_with_two_paths_is_listed_once() -> None:
+    pair = [fixture("oak.csv"), fixture("pine.csv")]
+    pair += [pair[0].model_copy(update={"path": "wood/oak.csv"})]
+    prompt = frame("Count them.", pair, (), "en")
+    assert "- inputs/oak.csv (the same file: inputs/wood/oak.csv)\n- inputs/pine.csv\n" in prompt
+    assert prompt.count("oak.csv") == 2
 
 
 @given(
