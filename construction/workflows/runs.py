@@ -73,7 +73,7 @@ def answers_alike(run: Run, world: World, other: World) -> bool:
     apart = _apart(world, other)
     for request in run.requests:
         is_plain = is_read(request)
-        if is_plain and _place(request) not in apart:
+        if is_plain and _collection_read(request) not in apart:
             world, other = read_again(world, request), read_again(other, request)
             continue
         first, second = handle(world, request), handle(other, request)
@@ -85,7 +85,7 @@ def answers_alike(run: Run, world: World, other: World) -> bool:
     return True
 
 
-def _place(request: Request) -> tuple[str, str]:
+def _collection_read(request: Request) -> tuple[str, str]:
     return request.service, operations(request.service)[request.operation].collection
 
 

@@ -335,8 +335,8 @@ def test_the_next_database_holds_nothing_of_the_one_before() -> None:
     for name in ("pools.names", "kept"):
         with pytest.raises(SqlFault, match="does not exist"):
             second.select(f"select * from {name}")
-    left = "select schema_name from duckdb_schemas() where not internal"
-    assert second.select(left) == []
+    schemas = "select schema_name from duckdb_schemas() where not internal"
+    assert second.select(schemas) == []
     sql = "select in_zone(timestamp '2026-07-01 10:00:00', 'Asia/Tokyo') as there"
     assert second.select(sql) == [{"there": "2026-07-01T19:00:00"}]
     second.close()
