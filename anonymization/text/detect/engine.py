@@ -48,7 +48,7 @@ from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
-from data.text.scripts import CAPITALS, LETTER
+from data.text.scripts import CAPITALS, HAN, LETTER
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
 # What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
@@ -197,6 +197,11 @@ _BORN = re.compile(
 )
 _BORN_AFTER = re.compile(r"[ ,)）]{0,2}(?:出生|生(?![产效成])|is (?:my|his|her|their) birthday)")
 _REACH = 60  # characters
+_ADDRESSED = frozenset({EntityType.UNEXPLAINED, EntityType.ADDRESS})
+_WITH_REGION = _ADDRESSED | {EntityType.LOCATION}
+_REGION = re.compile(
+    rf"(?:(?:北京|上海|天津|重庆)市|北海道|[{HAN}]{{2,3}}?{_SUFFIX.pattern.removesuffix('$')})[ \u3000]?"
+)
 
 
 def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
@@ -208,14 +213,32 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
         if config.public_places and finding.type is EntityType.NATIONALITY:
             return False  # it would contradict the countries, which stay
         value = text[finding.start : finding.end]
-        is_place = finding.type is EntityType.LOCATION
-        is_place = is_place or (finding.type is EntityType.ADDRESS and value[-1] in "都道府県")
-        if config.public_places and is_place:
+        if config.public_places and finding.type in _ADDRESSED:
+            return not _is_region(text, finding)
+        if config.public_places and finding.type is EntityType.LOCATION:
             is_public = value in _PUBLIC or (value.isupper() and value.title() in _PUBLIC)
             return not is_public and _SUFFIX.sub("", value) not in _PUBLIC
         return True
 
     return wanted
+
+
+def _within_region(text: str, finding: Finding) -> Finding:
+    """The finding without a region that everybody knows, which it begins with: 四川省成都市…"""
+    end = _region_end(text, finding) if finding.type in _WITH_REGION else finding.end
+    return replace(finding, start=end) if finding.start < end < finding.end else finding
+
+
+def _is_region(text: str, finding: Finding) -> bool:
+    """Is it a region alone, which a label of addresses shows to be private?"""
+    return _region_end(text, finding) == finding.end
+
+
+def _region_end(text: str, finding: Finding) -> int:
+    """Where a region that everybody knows ends, with which a finding begins."""
+    region = _REGION.match(text, finding.start, finding.end)
+    is_known = region is not None and _SUFFIX.sub("", region.group().rstrip()) in _PUBLIC
+    return region.end() if region and is_known else finding.start
 
 
 def _of_birth(text: str, finding: Finding) -> bool:
@@ -365,6 +388,8 @@ class TextDetector:
             )
         settled = without_fixed_words(text, settled)
         masked = [finding for finding in settled if self._masked(text, finding)]
+        if self._config.public_places:
+            masked = [_within_region(text, finding) for finding in masked]
         weighed = names_again(text, list(weights(text, masked, self.dictionary)), self.dictionary)
         masked = [finding for finding, _ in weighed]
         if EntityType.UNEXPLAINED not in self._entities:
@@ -373,7 +398,11 @@ class TextDetector:
         strict = find_strict(
             text, beside_codes(text, masked), self.dictionary, self.usual_words, self._entities
         )
-        strict = list(without_keys(text, strict))
+        strict = [
+            each
+            for each in without_keys(text, strict)
+            if each.type is not EntityType.UNEXPLAINED or self._masked(text, each)
+        ]
         return tuple(doubting(text, strict, doubted, self.dictionary))
 
     def _wanted(self, finding: Finding) -> bool:

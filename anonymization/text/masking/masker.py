@@ -44,6 +44,7 @@ from anonymization.text.masking.own_hosts import SITE, hosts_of_mail, own_hosts
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.spelling.known_values import respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
+from anonymization.text.surrogates.names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
@@ -60,7 +61,7 @@ _NAMED = frozenset(
 _DECLARED = frozenset({"declared", "position", "said", "keyed_name", "romanised", FIELD})
 _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,3}")
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
-_JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|[円歳]")
+_JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|丁目|番地|[円歳]")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _MOST_IN_ADDRESS = 2
@@ -197,11 +198,15 @@ class Masker:
         return {(hit.type, hit.value) for hit in hits}
 
     def _in_japanese(self, pieces: Iterable[Piece]) -> frozenset[str]:
-        """The values in texts in Japanese, which may have no kana of their own."""
+        """The values in texts in Japanese, or in their columns, which may have no kana of their
+        own."""
+        pieces = list(pieces)
+        columns = {piece.label for piece in pieces if piece.lead and _JAPANESE.search(piece.text)}
         return frozenset(
             piece.value[finding.start : finding.end]
             for piece in pieces
             if _JAPANESE.search(piece.text)
+            or (piece.lead and piece.label in columns and is_written_in_japan(piece.value))
             for finding in self._findings[piece]
         )
 

@@ -43,6 +43,7 @@ class Lexicon:
     company_ends_zh: tuple[str, ...]
     company_lines_zh: tuple[str, ...]
     place_words: frozenset[str]
+    states: frozenset[str]
     street_ends: frozenset[str]
     place_ends_zh: tuple[str, ...]
     place_lead_zh: tuple[str, ...]
@@ -68,6 +69,7 @@ _SETS = (
     "person_words",
     "company_words",
     "place_words",
+    "states",
     "street_ends",
     "mailboxes",
     "url_words",

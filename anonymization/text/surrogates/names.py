@@ -52,7 +52,7 @@ def _is_japanese_name(value: str) -> bool:
     words = lexicon()
     plain = _without_title(value)[0].replace(" ", "").replace("\u3000", "")
     plain = next((plain[: -len(t)] for t in words.person_titles_zh if plain.endswith(t)), plain)
-    if not is_han(plain) or plain[:2] in words.zh_double or not _is_written_in_japan(plain):
+    if not is_han(plain) or plain[:2] in words.zh_double or not is_written_in_japan(plain):
         return False
     if len(plain) > 1 and plain[-1] in _GIVEN_ENDS:
         return True
@@ -66,7 +66,7 @@ def _knows_japanese_family(table: SurrogateTable, value: str) -> bool:
     return table.knows(_JA_FAMILY, _without_title(value)[0])
 
 
-def _is_written_in_japan(text: str) -> bool:
+def is_written_in_japan(text: str) -> bool:
     """Is every character in the Japanese standard? Simplified Chinese ones (张) are not."""
     try:
         text.encode("shift_jis")
@@ -320,6 +320,7 @@ _PARTS = re.compile(
 )
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
+_COMMA_BEFORE, _CODE_AFTER = re.compile(r", ?$"), re.compile(r",? {1,2}\d{4,5}(?!\d)")
 _JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目|番地")
 
 
@@ -378,11 +379,19 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
         is_last = value[match.end() : match.end() + 1] in ("", ",", ";", "\n")
         if folded in keep or (is_last and match.start() and folded in lexicon().street_ends):
             return word
+        if is_state(value, match):
+            return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
         return cased_like(table.token(PLACE, folded, stem, salt), word)
 
     return _PARTS.sub(change, value)
+
+
+def is_state(value: str, word: re.Match[str]) -> bool:
+    """Is it the short name of a state, behind a comma or before a postcode: `Dayton, OH 45402`?"""
+    is_apart = _COMMA_BEFORE.search(value, 0, word.start()) or _CODE_AFTER.match(value, word.end())
+    return word.group() in lexicon().states and is_apart is not None
 
 
 def _number(table: SurrogateTable, word: str, salt: str) -> str:

@@ -1,0 +1,79 @@
+"""What stays of a file agrees with what is masked beside it: regions, ranges, numbers that count."""
+
+from __future__ import annotations
+
+import pytest
+
+from anonymization.levels import MaskingLevel, at_level
+from anonymization.text.contracts import DetectionConfig, Mode
+from anonymization.text.detect.engine import TextDetector
+from anonymization.text.masking.masker import Masker
+from anonymization.text.masking.pieces import Piece, labelled
+from anonymization.text.vault import applied
+
+KEY = b"a" * 32
+
+
+@pytest.fixture(scope="module")
+def detector() -> TextDetector:
+    return TextDetector(at_level(DetectionConfig.for_tasks(), MaskingLevel.STRICT))
+
+
+def masked(detector: TextDetector, *pieces: Piece) -> list[str]:
+    masker = Masker(detector, KEY, scope="agreeing", mode=Mode.SURROGATE)
+    masker.learn(pieces)
+    return [applied(piece.value, masker.edits(piece))[0] for piece in pieces]
+
+
+@pytest.mark.parametrize(
+    ("region", "rest"),
+    [
+        ("愛知県", "岡崎市康生通3丁目"),
+        ("北海道", "小樽市色内2-14-8"),
+        ("福建省", "莆田市荔城路77号"),
+        ("内蒙古自治区", "赤峰市新城街12号"),
+    ],
+)
+def test_a_region_stays_alone_and_in_an_address(
+    detector: TextDetector, region: str, rest: str
+) -> None:
+    alone, whole = masked(detector, labelled("住所", region), labelled("address", region + rest))
+    assert alone == region
+    assert whole.startswith(region)
+    assert rest[:2] not in whole
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("Location: Ferrisvale, OH", ", OH"),
+        ("Ship to 12 Alder Road, Fernside, QC", ", QC"),
+        ("Ship to 48 Miller Street, Orrville, TX 75080", ", TX"),
+    ],
+)
+def test_the_state_of_an_address_stays(detector: TextDetector, text: str, state: str) -> None:
+    (result,) = masked(detector, Piece(text))
+    assert result != text
+    assert state in result
+
+
+def test_one_town_has_one_surrogate_in_a_column_of_addresses(detector: TextDetector) -> None:
+    first, second = masked(
+        detector,
+        labelled("address1", "長野県飯田市鼎名古熊2339"),
+        labelled("address1", "飯田市大瀬木1106-2"),
+    )
+    assert first.partition("県")[2].partition("市")[0] == second.partition("市")[0] != "飯田"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2-17-31",
+        "Volunteers aged 21–34 years took part.",
+        "We asked women aged 50 to 64 and men of any age.",
+        "Rates fell in every school.14 Aim 2 is exploratory.",
+    ],
+)
+def test_what_counts_is_no_date_age_or_house(detector: TextDetector, text: str) -> None:
+    assert masked(detector, Piece(text)) == [text]
