@@ -17,6 +17,7 @@ from functools import partial
 from itertools import chain, islice
 
 from anonymization.text.contracts import (
+    DOUBTED,
     DetectionConfig,
     EntityType,
     Finding,
@@ -42,13 +43,15 @@ from anonymization.text.detect.prose import (
 )
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
+from anonymization.text.detect.strict import NAME as POSITION
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
+from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.weight import Weight, names_again, weights
 from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
-from data.text.scripts import CAPITALS, HAN, LETTER
+from data.text.scripts import CAPITALS, HAN, LETTER, has_kana
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
 # What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
@@ -403,12 +406,24 @@ class TextDetector:
             for each in without_keys(text, strict)
             if each.type is not EntityType.UNEXPLAINED or self._masked(text, each)
         ]
-        return tuple(doubting(text, strict, doubted, self.dictionary))
+        decided = doubting(text, strict, doubted, self.dictionary)
+        return tuple(self._asked(text, finding) for finding in decided)
+
+    def _asked(self, text: str, finding: Finding) -> Finding:
+        """The finding; of everyday words of Japanese in a column of firms (`グリス`, in one of
+        makers) its owner has to decide."""
+        model, value = self._config.japanese_model, text[finding.start : finding.end]
+        is_unclear = finding.recognizer == POSITION and finding.type in _OF_FIRMS
+        if not (model and is_unclear and has_kana(value) and is_of_firm(text)):
+            return finding
+        is_everyday = japanese.is_everyday(value, model)
+        return replace(finding, recognizer=DOUBTED) if is_everyday else finding
 
     def _wanted(self, finding: Finding) -> bool:
         return finding.type in self._entities and finding.score >= self._config.min_score
 
 
+_OF_FIRMS = frozenset({EntityType.UNEXPLAINED, EntityType.ORGANIZATION})
 # A person with the family name first, whatever a label says: the legal name of firms and people.
 _TURNED = re.compile(
     rf"[{CAPITALS}]{LETTER}+(?:[ '-][{CAPITALS}]{LETTER}+)?, "

@@ -83,6 +83,12 @@ def find_names(units: Sequence[str], model: str) -> list[list[Finding]]:
     return [_findings(_words(tokenizer, unit), _HAN_ONLY.fullmatch(unit) is None) for unit in units]
 
 
+def is_everyday(text: str, model: str) -> bool:
+    """Is every word of a text in the dictionary, and none of them a name?"""
+    tagged = _words(load(model), text)
+    return not any(word.name or word.unknown for word in tagged)
+
+
 def _words(tokenizer: Tokenizer, text: str) -> list[_Word]:
     tagged = []
     for token in tokenizer.tokenize(text):

@@ -42,7 +42,7 @@ from anonymization.text.masking.known_search import (
 )
 from anonymization.text.masking.own_hosts import SITE, hosts_of_mail, own_hosts
 from anonymization.text.masking.pieces import FindingFilter, Piece
-from anonymization.text.spelling.known_values import respelled, short_forms
+from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
 from anonymization.text.surrogates.names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
@@ -70,6 +70,7 @@ _NAME_LETTERS = re.compile(r"[^\W\d_]+")
 _JOINING = frozenset("-_")
 _SHORTEST_REST = 3  # characters of what is beside code
 _DATE = EntityType.DATE
+_HELD = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.UNEXPLAINED})
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
@@ -121,6 +122,7 @@ class Masker:
         self._listed, self._is_listed = ListedValues(listed), frozenset(listed)
         self._elsewhere, self._is_elsewhere = KnownValueSearch(elsewhere), frozenset(elsewhere)
         self._hits: dict[Piece, tuple[Occurrence, ...]] = {}
+        self._firms: dict[str, set[str]] = {}  # names of firms without and with a legal form
         # Short forms of the people so far.
         self._forms = {form for pair in listed for form in self._forms_of(*pair)}
         self._search: KnownValueSearch | None = None
@@ -169,6 +171,8 @@ class Masker:
         values.update(self._of_columns(fresh))
         values |= self._of_others(fresh)
         values |= self._short_forms(values, fresh)
+        values |= self._bare_firms(values, fresh)
+        values -= {(kind, firm) for kind in _HELD for firm in self._firms}
         if self._hides_firms:
             values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
 
@@ -242,6 +246,27 @@ class Masker:
         seen |= _occurring(self._forms, [piece.text for piece in fresh], self._vocabulary)
         self._forms |= new
         return seen
+
+    def _bare_firms(
+        self, values: set[tuple[EntityType, str]], fresh: Sequence[Piece]
+    ) -> set[tuple[EntityType, str]]:
+        """Names of known firms without their legal form, where texts have them so."""
+        is_new = False
+        for kind, value in values - self._values.keys():
+            bare = bare_firm(value, self._dictionary) if kind is EntityType.ORGANIZATION else ""
+            if bare:
+                known = self._firms.setdefault(bare, set())
+                if not any(name in value for name in known):  # `Hollin Ltd` is in `Hollin Ltd.`
+                    known -= {name for name in known if value in name}
+                    known.add(value)
+                is_new = True
+        pieces = self._findings if is_new else fresh
+        whole = "\0".join(piece.text for piece in pieces) if self._firms else ""
+        return {
+            (EntityType.ORGANIZATION, bare)
+            for bare, names in self._firms.items()
+            if whole.count(bare) > sum(map(whole.count, names))
+        }
 
     def _forms_of(self, kind: EntityType, value: str) -> Iterable[tuple[EntityType, str]]:
         return short_forms(value, self._dictionary) if kind is EntityType.PERSON else ()

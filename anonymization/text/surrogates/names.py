@@ -456,7 +456,8 @@ _LEGAL_FORMS = frozenset(
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
-    if has_kana(value) or _JAPANESE_FORM.search(value) or _is_japanese(table, value):
+    is_known = any(table.knows(_JA_STEM, run) for run in _RUNS.findall(value))
+    if is_known or has_kana(value) or _JAPANESE_FORM.search(value) or _is_japanese(table, value):
         return _japanese_organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)

@@ -77,3 +77,37 @@ def test_one_town_has_one_surrogate_in_a_column_of_addresses(detector: TextDetec
 )
 def test_what_counts_is_no_date_age_or_house(detector: TextDetector, text: str) -> None:
     assert masked(detector, Piece(text)) == [text]
+
+
+@pytest.mark.parametrize(
+    ("label", "firm", "text"),
+    [
+        ("supplier_name", "青嶺鋼材㈱", "評価表\u3000青嶺鋼材.xlsx"),
+        ("取引先", "株式会社モリオカヤ", "モリオカヤに見積を依頼した。"),
+        ("公司", "杭州东启纸业有限公司", "请联系杭州东启纸业，谢谢"),
+        ("company", "Hollin Marrow Ltd", "Ask Hollin Marrow for the samples."),
+    ],
+)
+def test_a_firm_is_the_same_without_its_legal_form(
+    detector: TextDetector, label: str, firm: str, text: str
+) -> None:
+    full, told = masked(detector, labelled(label, firm), Piece(text))
+    bare = next(part for part in (firm[:-1], firm[4:], firm[:-4], firm[:-4]) if part in text)
+    new = full.replace(firm.replace(bare, ""), "")
+    assert bare.strip() not in told
+    assert new.strip() in told
+
+
+def test_the_shop_of_a_record_has_one_name(detector: TextDetector) -> None:
+    text = 'const a = {shopName: "サロン ド・ミカ", n: 1};\nconst b = {shop: "サロン ド・ミカ"};'
+    (result,) = masked(detector, Piece(text))
+    first, second = result.split('"')[1], result.split('"')[3]
+    assert first == second != "サロン ド・ミカ"
+    assert first.startswith("サロン ")
+
+
+def test_goods_in_a_column_of_makers_are_for_the_owner(detector: TextDetector) -> None:
+    cells = ["ベアリング", "パッキン、ワッシャー", "ヤマゲンド㈱"]
+    results = masked(detector, *(labelled("manufacturer_name", cell) for cell in cells))
+    assert results[:2] == cells[:2]
+    assert "ヤマゲンド" not in results[2]
