@@ -203,7 +203,7 @@ _REACH = 60  # characters
 _ADDRESSED = frozenset({EntityType.UNEXPLAINED, EntityType.ADDRESS})
 _WITH_REGION = _ADDRESSED | {EntityType.LOCATION}
 _REGION = re.compile(
-    rf"(?:(?:北京|上海|天津|重庆)市|北海道|[{HAN}]{{2,3}}?{_SUFFIX.pattern.removesuffix('$')})[ \u3000]?"
+    rf"(?:(?:北京|上海|天津|重庆)市|北海道|[{HAN}]{{2,3}}?{_SUFFIX.pattern[:-1]})[ \u3000]?"
 )
 
 

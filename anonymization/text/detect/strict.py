@@ -38,6 +38,7 @@ from anonymization.text.detect.strict_fields import (
     Field,
     find_field_rows,
     find_fields,
+    firm_spans,
     is_of_firm,
     is_of_thing,
 )
@@ -467,7 +468,7 @@ def find_strict(
     explained = [(*span, EntityType.UNEXPLAINED) for span in find_explained(text)]
     settled = [finding for finding in settled if not _is_explained(finding, explained)]
     fields = _fields(text, dictionary)
-    settled = _with_whole_firms(text, settled, fields)
+    settled = _with_whole_firms(text, settled, firm_spans(text, fields))
     ours = (Field.NAMED, Field.CODED)
     places = [*_find_codes(text), *find_capitals(text, MachineLines(text))]
     places += [(*match.span(), EntityType.UNEXPLAINED) for match in _KOREAN.finditer(text)]
@@ -489,26 +490,15 @@ def find_strict(
     return [finding for finding in settled if finding.recognizer != _EXPLAINED]
 
 
-# The name of a key or option, before the value that it holds.
-_LABEL_BEFORE = re.compile(
-    r"(?<![\w-])([A-Za-z][\w-]{1,40})[\"'`]?\]?\s{0,3}(?:=>|:=|[:=])\s{0,3}[\"'`]?$"
-)
-_LONGEST_FIRM, _REACH = 40, 48  # characters
-
-
 def _with_whole_firms(
-    text: str, settled: Sequence[Finding], fields: Sequence[tuple[int, int, EntityType, Field]]
+    text: str, settled: Sequence[Finding], spans: Iterable[tuple[int, int]]
 ) -> list[Finding]:
     """The findings, with those of a firm's own field as one: `shop: "Salon de Hana"` is one name,
     though a model sees somebody in it."""
     whole: dict[tuple[int, int], list[Finding]] = {}
-    for start, end, kind, field in fields:
-        if field is not Field.NAMED or kind not in _OF_SOMEBODY or end - start > _LONGEST_FIRM:
-            continue
+    for start, end in spans:
         inside = [found for found in settled if found.start < end and start < found.end]
-        label = _LABEL_BEFORE.search(text, max(0, start - _REACH), start)
-        is_own = label is not None and is_of_firm(f"{label[1]}: ")
-        if is_own and all(f.type in _NAMES and start <= f.start and f.end <= end for f in inside):
+        if all(f.type in _NAMES and start <= f.start and f.end <= end for f in inside):
             whole[start, end] = inside
     parts = {found for inside in whole.values() for found in inside}
     firms = [Finding(*span, EntityType.ORGANIZATION, NAME, _SCORE) for span in whole]

@@ -1,4 +1,4 @@
-"""What stays of a file agrees with what is masked beside it: regions, ranges, numbers that count."""
+"""What stays of a file agrees with what is masked beside it: regions, ranges, firms, readings."""
 
 from __future__ import annotations
 
