@@ -11,7 +11,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -21,6 +21,7 @@ from anonymization.text.contracts import (
     DetectionConfig,
     EntityType,
     Finding,
+    NameReading,
     kinds,
     trimmed,
     uncovered,
@@ -353,6 +354,11 @@ class TextDetector:
         """English words that explain themselves, none without a model."""
         model = self._config.english_model
         return english.usual_words(model) if model else frozenset()
+
+    def readings(self, names: Iterable[str]) -> Mapping[str, NameReading]:
+        """How Japanese names are read; none without a model."""
+        model = self._config.japanese_model
+        return japanese.readings(names, model) if model else {}
 
     def _names(
         self,

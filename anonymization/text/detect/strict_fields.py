@@ -8,7 +8,7 @@ are in `data/fields.toml`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 

@@ -17,6 +17,7 @@ from anonymization.text.contracts import (
     Finding,
     Lexical,
     Mode,
+    Reading,
     uncovered,
 )
 from anonymization.text.detect.strict_fields import is_of_firm
@@ -351,7 +352,9 @@ class Masker:
                 [piece.value[f.start : f.end] for f in self._findings[piece] if f.type is _DATE]
                 for piece in pieces
             ]
-            self._surrogates.learn(values, self._in_japanese(pieces), dates)
+            people = [value for kind, value in values if kind is EntityType.PERSON]
+            known = self._detector.readings(people) if isinstance(self._detector, Reading) else {}
+            self._surrogates.learn(values, self._in_japanese(pieces), dates, known)
         for kind, value in values:
             new = self._new(kind, value)
             if kind is EntityType.ACCOUNT and value.casefold() in self._identifiers:

@@ -29,7 +29,7 @@ from anonymization.text.surrogates.assignment import (
 from data.text.numerals import ordinal_suffix
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
-_JA_FAMILY, _JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
+JA_FAMILY, JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
     "ja.family",
     "ja.given",
     "ja.kana",
@@ -63,7 +63,7 @@ def _is_japanese_name(value: str) -> bool:
 
 def _knows_japanese_family(table: SurrogateTable, value: str) -> bool:
     """Is it the family name of somebody whose name is known?"""
-    return table.knows(_JA_FAMILY, _without_title(value)[0])
+    return table.knows(JA_FAMILY, _without_title(value)[0])
 
 
 def is_written_in_japan(text: str) -> bool:
@@ -88,7 +88,7 @@ def _japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
         return _RUNS.sub(lambda run: _kana(table, run.group(), salt), core) + title
     if core[-1] in _GIVEN_ENDS and len(core) <= _LONGEST_GIVEN:
         return _ja_given(table, core, salt) + title
-    family = _family_of(core)
+    family = _family_of(table, core)
     given = core[len(family) :]
     return _ja_family(table, family, salt) + (_ja_given(table, given, "") if given else "") + title
 
@@ -141,9 +141,10 @@ def _without_title(value: str) -> tuple[str, str]:
     return value[: len(value) - len(title)], title
 
 
-def _family_of(name: str) -> str:
+def _family_of(table: SurrogateTable, name: str) -> str:
     """The family name that a name begins with: a common one, otherwise two characters."""
-    known = [family for family in lexicon().ja_families if name.startswith(family)]
+    families = (*lexicon().ja_families, *table.families.get(name, ()))
+    known = [family for family in families if name.startswith(family)]
     if known:
         return max(known, key=len)
     run = re.match(f"[{HAN}]+", name)
@@ -154,13 +155,13 @@ def _family_of(name: str) -> str:
 def _ja_family(table: SurrogateTable, name: str, salt: str) -> str:
     if not is_han(name):
         return _kana(table, name, salt)
-    return table.token(_JA_FAMILY, name, _drawn_family, salt)
+    return table.token(JA_FAMILY, name, _drawn_family, salt)
 
 
 def _ja_given(table: SurrogateTable, name: str, salt: str) -> str:
     if not is_han(name):
         return _RUNS.sub(lambda run: _kana(table, run.group(), salt), name)
-    return table.token(_JA_GIVEN, name, _drawn_given, salt, fresh=False)
+    return table.token(JA_GIVEN, name, _drawn_given, salt, fresh=False)
 
 
 def _drawn_family(rng: Generator, attempt: int) -> str:
@@ -184,6 +185,12 @@ def _ja_stem(size: int) -> Draw:
 def _kana(table: SurrogateTable, word: str, salt: str) -> str:
     """Other syllables, as many as before (at least two); hiragana stay hiragana."""
     is_hiragana = _HIRAGANA.fullmatch(word) is not None
+    katakana = "".join(chr(ord(c) + _TO_HIRAGANA) if "ぁ" <= c <= "ゖ" else c for c in word)
+    for size in (len(katakana), *range(len(katakana) - 2, 1, -1)):
+        read = table.readings.get(katakana[:size])
+        if read:
+            known = "".join(chr(ord(c) - _TO_HIRAGANA) for c in read) if is_hiragana else read
+            return known + (_kana(table, word[size:], salt) if size < len(word) else "")
 
     def draw(rng: Generator, attempt: int) -> str:
         size = max(2, len(word)) + attempt // LONGER_FROM

@@ -9,6 +9,7 @@ from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, labelled
+from anonymization.text.surrogates.readings import read_surrogate, romanised
 from anonymization.text.vault import applied
 
 KEY = b"a" * 32
@@ -111,3 +112,33 @@ def test_goods_in_a_column_of_makers_are_for_the_owner(detector: TextDetector) -
     results = masked(detector, *(labelled("manufacturer_name", cell) for cell in cells))
     assert results[:2] == cells[:2]
     assert "ヤマゲンド" not in results[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "reading", "login"),
+    [
+        ("長谷部陽太郎", "ハセベヨウタロウ", "hasebe_youtarou"),
+        ("大西 美咲", "おおにし みさき", "misaki.onishi"),
+        ("宮下恵", "ミヤシタ メグミ", "m-miyashita"),
+    ],
+)
+def test_readings_are_those_of_the_surrogate(
+    detector: TextDetector, name: str, reading: str, login: str
+) -> None:
+    whole, read, mail = masked(
+        detector,
+        labelled("氏名", name),
+        labelled("フリガナ", reading),
+        labelled("メールアドレス", f"{login}@nagi-works.jp"),
+    )
+    family, given = whole[:2], whole[2:].strip()
+    kana = read_surrogate(family, True), read_surrogate(given, False)
+    katakana = "".join(chr(ord(c) + 0x60) if "ぁ" <= c <= "ゖ" else c for c in read)
+    assert katakana.replace(" ", "") == "".join(kana)
+    assert (" " in read) == (" " in reading)
+    assert romanised(kana[0]).replace("ou", "o") in mail.replace("ou", "o")
+
+
+def test_how_a_reading_is_spelled() -> None:
+    assert romanised("キョウコ") == "kyouko"
+    assert romanised("ハットリシンイチロウ") == "hattorishinichirou"
