@@ -130,6 +130,7 @@ class Surrogates:
         )
         for value in sorted(value for kind, value in values if kind is EntityType.DATE):
             self._shift.watch(value)
+        self._shift.settle()
         years = _years_beside(dates) or Counter(
             year
             for kind, value in values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anonymization.levels import MaskingLevel, at_level
-from anonymization.text.contracts import DetectionConfig, Mode
+from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, labelled
@@ -142,3 +142,29 @@ def test_readings_are_those_of_the_surrogate(
 def test_how_a_reading_is_spelled() -> None:
     assert romanised("キョウコ") == "kyouko"
     assert romanised("ハットリシンイチロウ") == "hattorishinichirou"
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("Due 2023-09-14: send the **September report** and the March one.", False),
+        ("会议 2023年9月14日：9月工资表和3月报表", False),
+        ("2023年9月14日に9月号の原稿、3月の会議", False),
+        ("| Region | January | September |", True),
+        ("We met April Larkin and June Rowe there.", True),
+        ('months = ["March", "September"]', True),
+        ("1〜9月の売上、9月間、毎月", True),
+    ],
+)
+def test_months_named_beside_dates_move_with_them(text: str, stays: bool) -> None:
+    moving = TextDetector(
+        at_level(
+            DetectionConfig.for_tasks().model_copy(update={"births_only": False}),
+            MaskingLevel.STRICT,
+        )
+    )
+    kept = {text[f.start : f.end] for f in moving.find([text])[0] if f.type is EntityType.DATE}
+    named = {
+        value for value in kept if value in ("September", "March", "9月", "3月", "April", "June")
+    }
+    assert (not named) if stays else len(named) == 2
