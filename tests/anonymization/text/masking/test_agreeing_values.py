@@ -168,3 +168,41 @@ def test_months_named_beside_dates_move_with_them(text: str, stays: bool) -> Non
         value for value in kept if value in ("September", "March", "9月", "3月", "April", "June")
     }
     assert (not named) if stays else len(named) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("CC: Mark Vennick, Tess O'Hara, Nina Vennick", ["Vennick", "Nina Vennick"]),
+        ("Present: Paul D'Orsay, Maria Keltrin", ["Maria Keltrin"]),
+    ],
+)
+def test_a_name_with_an_apostrophe_does_not_turn_the_next_one(
+    detector: TextDetector, text: str, names: list[str]
+) -> None:
+    found = [text[f.start : f.end] for f in detector.find([text])[0]]
+    assert all(any(name in value for value in found) for name in names)
+    assert not any("," in value for value in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "password"),
+    [
+        ("测试环境 10.2.3.4 operator//Kz#41mnb\n", "Kz#41mnb"),
+        ("普通用户wen.qiao，plum$2207\t三部", "plum$2207"),
+        ("qa-lead@tarnow.pl//w!nter88\n", "w!nter88"),
+    ],
+)
+def test_a_password_behind_its_login_in_a_note(
+    detector: TextDetector, text: str, password: str
+) -> None:
+    assert password not in masked(detector, Piece(text))[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["total = a//b  # half of 12!", "see https://tarnow.pl//a1!b for it", "用了Rust，共12!"]
+)
+def test_what_stands_behind_two_strokes_or_a_comma_is_no_password(
+    detector: TextDetector, text: str
+) -> None:
+    assert all(f.type is not EntityType.SECRET for f in detector.find([text])[0])
