@@ -42,17 +42,17 @@ from anonymization.text.detect.prose import (
     english_units,
     japanese_units,
 )
+from anonymization.text.detect.public_values import is_public_place, region_end
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
 from anonymization.text.detect.strict import NAME as POSITION
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.weight import Weight, names_again, weights
-from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
-from data.text.scripts import CAPITALS, HAN, LETTER, has_kana
+from data.text.scripts import CAPITALS, LETTER, has_kana
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
 # What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
@@ -189,13 +189,6 @@ def _order(finding: Finding) -> tuple[int, int, float, int, str, str]:
     )
 
 
-_PUBLIC = (
-    words("places.toml", "countries")
-    | words("places.toml", "towns")
-    | words("places.toml", "chinese")
-    | words("japanese.toml", "public")
-)
-_SUFFIX = re.compile(r"(?:省|市|都|府|県|州|(?:回族|维吾尔|壮族)?自治区|特别行政区)$")
 _BORN = re.compile(
     r"(?:(?<![a-z])born(?![a-z])|birth|(?<![a-z])d\.?o\.?b(?![a-z])|出生|生日|生于)[^.!?。！？，；\d\n]{0,40}$"
 )
@@ -203,9 +196,6 @@ _BORN_AFTER = re.compile(r"[ ,)）]{0,2}(?:出生|生(?![产效成])|is (?:my|hi
 _REACH = 60  # characters
 _ADDRESSED = frozenset({EntityType.UNEXPLAINED, EntityType.ADDRESS})
 _WITH_REGION = _ADDRESSED | {EntityType.LOCATION}
-_REGION = re.compile(
-    rf"(?:(?:北京|上海|天津|重庆)市|北海道|[{HAN}]{{2,3}}?{_SUFFIX.pattern[:-1]})[ \u3000]?"
-)
 
 
 def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
@@ -220,8 +210,7 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
         if config.public_places and finding.type in _ADDRESSED:
             return not _is_region(text, finding)
         if config.public_places and finding.type is EntityType.LOCATION:
-            is_public = value in _PUBLIC or (value.isupper() and value.title() in _PUBLIC)
-            return not is_public and _SUFFIX.sub("", value) not in _PUBLIC
+            return not is_public_place(value)
         return True
 
     return wanted
@@ -229,20 +218,17 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
 
 def _within_region(text: str, finding: Finding) -> Finding:
     """The finding without a region that everybody knows, which it begins with: 四川省成都市…"""
-    end = _region_end(text, finding) if finding.type in _WITH_REGION else finding.end
+    end = (
+        region_end(text, finding.start, finding.end)
+        if finding.type in _WITH_REGION
+        else finding.end
+    )
     return replace(finding, start=end) if finding.start < end < finding.end else finding
 
 
 def _is_region(text: str, finding: Finding) -> bool:
     """Is it a region alone, which a label of addresses shows to be private?"""
-    return _region_end(text, finding) == finding.end
-
-
-def _region_end(text: str, finding: Finding) -> int:
-    """Where a region that everybody knows ends, with which a finding begins."""
-    region = _REGION.match(text, finding.start, finding.end)
-    is_known = region is not None and _SUFFIX.sub("", region.group().rstrip()) in _PUBLIC
-    return region.end() if region and is_known else finding.start
+    return region_end(text, finding.start, finding.end) == finding.end
 
 
 def _of_birth(text: str, finding: Finding) -> bool:
@@ -422,6 +408,8 @@ class TextDetector:
         is_unclear = finding.recognizer == POSITION and finding.type in _OF_FIRMS
         if not (model and is_unclear and has_kana(value) and is_of_firm(text)):
             return finding
+        if _FORM_OF_FIRM.search(value):
+            return finding
         is_everyday = japanese.is_everyday(value, model)
         return replace(finding, recognizer=DOUBTED) if is_everyday else finding
 
@@ -429,6 +417,7 @@ class TextDetector:
         return finding.type in self._entities and finding.score >= self._config.min_score
 
 
+_FORM_OF_FIRM = re.compile("会社|㈱|㈲|[(（][株有][)）]")
 _OF_FIRMS = frozenset({EntityType.UNEXPLAINED, EntityType.ORGANIZATION})
 # A person with the family name first, whatever a label says: the legal name of firms and people.
 _TURNED = re.compile(

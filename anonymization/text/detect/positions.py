@@ -314,6 +314,7 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
         group = str(match.lastgroup)
         is_given = group == "titled" and not _ANY_GIVEN.isdisjoint(match[group].split())
         is_sure = group in ("ris", "gecos", "author", "tagged")
+        is_given = is_given or (group == "mailed" and _is_own_mail(folded, match, dictionary))
         if is_given or can_be_name(match[group], dictionary, is_sure):
             score = _TITLED if group == "titled" else _SCORE
             yield Finding(*match.span(group), EntityType.PERSON, NAME, score)
@@ -348,6 +349,21 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _FAMILY_ALONE.finditer(folded):
         yield Finding(*match.span(), EntityType.PERSON, NAME, 0.6)
     yield from _literals(folded, dictionary)
+
+
+_MAILBOX = re.compile(r"\"? {0,2}<([\w.+-]+)@")
+
+
+def _is_own_mail(folded: str, match: re.Match[str], dictionary: frozenset[str]) -> bool:
+    """Does the address behind a name show a part that is no word: `Bill Okoro <b.okoro@…>`?"""
+    mailbox = _MAILBOX.match(folded, match.end("mailed"))
+    words_of = _SEVERAL.findall(match["mailed"])
+    return mailbox is not None and any(
+        len(word) >= _SHORTEST
+        and word.casefold() in mailbox[1].casefold()
+        and not in_dictionary(word, dictionary)
+        for word in words_of[1:]
+    )
 
 
 def _literals(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:

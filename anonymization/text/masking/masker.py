@@ -20,6 +20,7 @@ from anonymization.text.contracts import (
     Reading,
     uncovered,
 )
+from anonymization.text.detect.public_values import region_end
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
@@ -319,7 +320,7 @@ class Masker:
             self._search = KnownValueSearch(carried)
         text = piece.value
         hits = self._hits[piece]
-        occurring = self._search.find(text)
+        occurring = [hit for hit in self._search.find(text) if not _is_in_region(text, hit)]
         if piece in self._fixed:
             occurring = _in_code(occurring, self._fixed[piece], piece.lead)
         known = containing(occurring, hits)
@@ -455,6 +456,11 @@ def _occurring(
     possible = [(kind, form) for kind, form in forms if vocabulary.may_contain(form)]
     whole = "\0".join(texts) if possible else ""  # no name holds this character
     return {(kind, form) for kind, form in possible if form in whole}
+
+
+def _is_in_region(text: str, hit: Occurrence) -> bool:
+    """Is it the name of somebody or of a village inside that of a region: 石川 in 石川県?"""
+    return hit.type in _NAMED and region_end(text, hit.start, hit.end + 1) > hit.end
 
 
 def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:

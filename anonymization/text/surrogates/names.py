@@ -492,9 +492,10 @@ def is_chinese_organization(value: str) -> bool:
 
 
 def has_legal_form(value: str) -> bool:
-    """Does a Latin name of several words end in a legal form (`Ltd`, `GmbH`)?"""
+    """Does a Latin name of several words end in a legal form or a kind of firm (`Ltd`, `Foods`)?"""
     first, _, last = value.strip(" .").rpartition(" ")
-    return bool(first) and last in _LEGAL_FORMS
+    is_kind = last.casefold() in lexicon().company_words and last[:1].isupper()
+    return bool(first) and (last in _LEGAL_FORMS or is_kind)
 
 
 def _chinese_organization(table: SurrogateTable, name: str, salt: str) -> str:

@@ -206,3 +206,32 @@ def test_what_stands_behind_two_strokes_or_a_comma_is_no_password(
     detector: TextDetector, text: str
 ) -> None:
     assert all(f.type is not EntityType.SECRET for f in detector.find([text])[0])
+
+
+@pytest.mark.parametrize(
+    ("firm", "kind"),
+    [
+        ("Quiet Harbour Trading", "Trading"),
+        ("Nestwick Robotics", "Robotics"),
+        ("Tarnow & Sons", "& Sons"),
+        ("Lindqvist Shipping AB", "Shipping AB"),
+    ],
+)
+def test_a_customer_that_is_a_firm_becomes_one(
+    detector: TextDetector, firm: str, kind: str
+) -> None:
+    (result,) = masked(detector, labelled("customer", firm))
+    assert result.endswith(kind)
+    assert result != firm
+
+
+def test_a_family_name_is_not_masked_inside_a_region(detector: TextDetector) -> None:
+    cells = [labelled("氏名", "福島健一郎"), labelled("担当者", "福島"), labelled("住所", "福島県")]
+    results = masked(detector, *cells)
+    assert results[2] == "福島県"
+    assert "福島" not in results[0] + results[1]
+
+
+def test_a_sender_whose_address_shows_the_name(detector: TextDetector) -> None:
+    text = "To: Bill D'Ormand <bdormand@tarnowbuild.net>"
+    assert "Ormand" not in masked(detector, Piece(text))[0]
