@@ -314,9 +314,9 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
         group = str(match.lastgroup)
         is_given = group == "titled" and not _ANY_GIVEN.isdisjoint(match[group].split())
         is_sure = group in ("ris", "gecos", "author", "tagged")
-        is_given = is_given or (group == "mailed" and _is_own_mail(folded, match, dictionary))
-        if is_given or can_be_name(match[group], dictionary, is_sure):
-            score = _TITLED if group == "titled" else _SCORE
+        is_own = group == "mailed" and _is_own_mail(folded, match, dictionary)
+        if is_given or is_own or can_be_name(match[group], dictionary, is_sure):
+            score = _TITLED if group == "titled" or is_own else _SCORE
             yield Finding(*match.span(group), EntityType.PERSON, NAME, score)
     for listed in _BIBLIOGRAPHY.finditer(folded):
         start = listed.start(1)
@@ -355,15 +355,17 @@ _MAILBOX = re.compile(r"\"? {0,2}<([\w.+-]+)@")
 
 
 def _is_own_mail(folded: str, match: re.Match[str], dictionary: frozenset[str]) -> bool:
-    """Does the address behind a name show a part that is no word: `Bill Okoro <b.okoro@…>`?"""
+    """Does the address behind a name show a part that is no word, and the initial of another:
+    `Bill Okoro <b.okoro@…>`?"""
     mailbox = _MAILBOX.match(folded, match.end("mailed"))
-    words_of = _SEVERAL.findall(match["mailed"])
-    return mailbox is not None and any(
-        len(word) >= _SHORTEST
-        and word.casefold() in mailbox[1].casefold()
-        and not in_dictionary(word, dictionary)
-        for word in words_of[1:]
-    )
+    login = mailbox[1].casefold() if mailbox else ""
+    parts = _SEVERAL.findall(match["mailed"].casefold())
+    for word in parts[1:]:
+        before, is_there, after = login.partition(word)
+        is_strange = len(word) >= _SHORTEST and not in_dictionary(word, dictionary)
+        if is_there and is_strange and parts[0][0] in before[:1] + after[:2]:
+            return True
+    return False
 
 
 def _literals(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
