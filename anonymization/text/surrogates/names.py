@@ -8,6 +8,7 @@ length and by common family names; names with kana are. Kana stay kana, of the s
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 
 from numpy.random import Generator
@@ -69,7 +70,7 @@ def _knows_japanese_family(table: SurrogateTable, value: str) -> bool:
 def is_written_in_japan(text: str) -> bool:
     """Is every character in the Japanese standard? Simplified Chinese ones (张) are not."""
     try:
-        text.encode("shift_jis")
+        text.encode("cp932")
     except UnicodeEncodeError:
         return False
     return True
@@ -102,6 +103,12 @@ def is_firm(value: str) -> bool:
 def _japanese_organization(table: SurrogateTable, value: str, salt: str) -> str:
     """Legal forms and kinds of business stay; the rest is an invented stem."""
     return _kept_between(table, value, salt, _ja_kinds(), _JA_STEM)
+
+
+def _knows_japanese_firm(table: SurrogateTable, value: str) -> bool:
+    """Is it the name of a known firm without its legal form?"""
+    stems = (run for part in _ja_kinds().split(value) for run in _RUNS.findall(part))
+    return any(table.knows(_JA_STEM, stem) for stem in stems)
 
 
 def _japanese_location(table: SurrogateTable, value: str, salt: str) -> str:
@@ -182,12 +189,18 @@ def _ja_stem(size: int) -> Draw:
     return draw
 
 
+def unvoiced(read: str) -> str:
+    """A reading in katakana without the marks of voiced sounds, in which readings of one name may
+    differ: タサキ, タザキ."""
+    return unicodedata.normalize("NFD", read).replace("\u3099", "")
+
+
 def _kana(table: SurrogateTable, word: str, salt: str) -> str:
     """Other syllables, as many as before (at least two); hiragana stay hiragana."""
     is_hiragana = _HIRAGANA.fullmatch(word) is not None
     katakana = "".join(chr(ord(c) + _TO_HIRAGANA) if "ぁ" <= c <= "ゖ" else c for c in word)
     for size in (len(katakana), *range(len(katakana) - 2, 1, -1)):
-        read = table.readings.get(katakana[:size])
+        read = table.readings.get(unvoiced(katakana[:size]))
         if read:
             known = "".join(chr(ord(c) - _TO_HIRAGANA) for c in read) if is_hiragana else read
             return known + (_kana(table, word[size:], salt) if size < len(word) else "")
@@ -463,8 +476,8 @@ _LEGAL_FORMS = frozenset(
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
-    is_known = any(table.knows(_JA_STEM, run) for run in _RUNS.findall(value))
-    if is_known or has_kana(value) or _JAPANESE_FORM.search(value) or _is_japanese(table, value):
+    is_japanese = _is_japanese(table, value) or _knows_japanese_firm(table, value)
+    if has_kana(value) or _JAPANESE_FORM.search(value) or (is_japanese and "公司" not in value):
         return _japanese_organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)

@@ -13,7 +13,7 @@ from functools import cache
 
 from anonymization.text.contracts import NameReading
 from anonymization.text.surrogates.assignment import SurrogateTable, lexicon
-from anonymization.text.surrogates.names import FAMILY, GIVEN, JA_FAMILY, JA_GIVEN
+from anonymization.text.surrogates.names import FAMILY, GIVEN, JA_FAMILY, JA_GIVEN, unvoiced
 
 _SYLLABLE = re.compile("[ァ-ヺ][ャュョ]|[ァ-ヺ]")
 _LONG = re.compile("(?<=o)[uo]|(?<=u)u")
@@ -67,10 +67,11 @@ def learn_reading(table: SurrogateTable, name: NameReading) -> None:
     _learn(table, FAMILY, name.family_read, new_family)
     if name.given_read:
         _learn(table, GIVEN, name.given_read, new_given)
-        table.readings.setdefault(name.family_read + name.given_read, new_family + new_given)
+        whole = unvoiced(name.family_read + name.given_read)
+        table.readings.setdefault(whole, new_family + new_given)
 
 
 def _learn(table: SurrogateTable, space: str, read: str, new: str) -> None:
-    new = table.readings.setdefault(read, new)
+    new = table.readings.setdefault(unvoiced(read), new)
     for spelled, becomes in zip(_spellings(read), _spellings(new), strict=True):
         table.token(space, spelled, lambda _rng, _: becomes.capitalize(), fresh=False)  # noqa: B023

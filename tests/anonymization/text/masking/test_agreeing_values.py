@@ -84,6 +84,7 @@ def test_what_counts_is_no_date_age_or_house(detector: TextDetector, text: str) 
     ("label", "firm", "text"),
     [
         ("supplier_name", "青嶺鋼材㈱", "評価表\u3000青嶺鋼材.xlsx"),
+        ("supplier_name", "北浜化成㈱", "評価表\u3000北浜化成.xlsx"),
         ("取引先", "株式会社モリオカヤ", "モリオカヤに見積を依頼した。"),
         ("公司", "杭州东启纸业有限公司", "请联系杭州东启纸业，谢谢"),
         ("company", "Hollin Marrow Ltd", "Ask Hollin Marrow for the samples."),
@@ -120,6 +121,7 @@ def test_goods_in_a_column_of_makers_are_for_the_owner(detector: TextDetector) -
         ("長谷部陽太郎", "ハセベヨウタロウ", "hasebe_youtarou"),
         ("大西 美咲", "おおにし みさき", "misaki.onishi"),
         ("宮下恵", "ミヤシタ メグミ", "m-miyashita"),
+        ("田崎恵子", "タザキケイコ", "k-tasaki"),
     ],
 )
 def test_readings_are_those_of_the_surrogate(
