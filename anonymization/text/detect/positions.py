@@ -312,10 +312,10 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     """People, logins, hosts and postal addresses in the places that notations reserve for them."""
     for match in find_each(_NAME_PLACES, folded):
         group = str(match.lastgroup)
-        is_given = group == "titled" and not _ANY_GIVEN.isdisjoint(match[group].split())
         is_sure = group in ("ris", "gecos", "author", "tagged")
         is_own = group == "mailed" and _is_own_mail(folded, match, dictionary)
-        if is_given or is_own or can_be_name(match[group], dictionary, is_sure):
+        is_own = is_own or (group == "titled" and not _ANY_GIVEN.isdisjoint(match[group].split()))
+        if is_own or can_be_name(match[group], dictionary, is_sure):
             score = _TITLED if group == "titled" or is_own else _SCORE
             yield Finding(*match.span(group), EntityType.PERSON, NAME, score)
     for listed in _BIBLIOGRAPHY.finditer(folded):
