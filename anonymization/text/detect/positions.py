@@ -313,8 +313,7 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in find_each(_NAME_PLACES, folded):
         group = str(match.lastgroup)
         is_sure = group in ("ris", "gecos", "author", "tagged")
-        is_own = group == "mailed" and _is_own_mail(folded, match, dictionary)
-        is_own = is_own or (group == "titled" and not _ANY_GIVEN.isdisjoint(match[group].split()))
+        is_own = _is_own(folded, match, dictionary)
         if is_own or can_be_name(match[group], dictionary, is_sure):
             score = _TITLED if group == "titled" or is_own else _SCORE
             yield Finding(*match.span(group), EntityType.PERSON, NAME, score)
@@ -349,6 +348,13 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _FAMILY_ALONE.finditer(folded):
         yield Finding(*match.span(), EntityType.PERSON, NAME, 0.6)
     yield from _literals(folded, dictionary)
+
+
+def _is_own(folded: str, match: re.Match[str], dictionary: frozenset[str]) -> bool:
+    """Does a given name in it, or the address behind it, show that a value is somebody's name?"""
+    if match.lastgroup == "titled":
+        return not _ANY_GIVEN.isdisjoint(match["titled"].split())
+    return match.lastgroup == "mailed" and _is_own_mail(folded, match, dictionary)
 
 
 _MAILBOX = re.compile(r"\"? {0,2}<([\w.+-]+)@")
