@@ -7,7 +7,7 @@ keeps them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, Self, runtime_checkable
@@ -123,6 +123,27 @@ class Lexical(Protocol):
     @property
     def usual_words(self) -> frozenset[str]:
         """Words in small letters that explain themselves; none without a model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NameReading:
+    """The two parts of a Japanese name, and how they are read, in katakana; the reading of a given
+    name that no dictionary has is empty. `is_sure`: the dictionary has both as parts of names."""
+
+    family: str
+    given: str
+    family_read: str
+    given_read: str
+    is_sure: bool
+
+
+@runtime_checkable
+class Reading(Protocol):
+    """A detector that knows how Japanese names are read."""
+
+    def readings(self, names: Iterable[str]) -> Mapping[str, NameReading]:
+        """The readings of those names that have one, by name."""
         ...
 
 

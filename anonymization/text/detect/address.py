@@ -44,7 +44,7 @@ _HUNGARIAN = r"(?:utca|útja|út|u\.|tér|tere|kapu|köz|rkp\.|körút)"
 _NUMBERS = rf"(?:{_NUMBER} ){{0,2}}"
 _SPACED = rf"(?:(?:(?:{_PARTICLE}) ){{0,2}}{_WORD} )"
 _EVIDENCE = tuple(
-    re.compile(rf"{BEFORE}{pattern}")
+    re.compile(rf"(?<!\w\.){BEFORE}{pattern}")  # `sales.88 Aim 3`: the number of a note
     for pattern in (
         rf"(?:{_NUMBER} ){{1,2}}{_SPACED}{{1,5}}?(?:{_SUFFIX}){AFTER}",
         rf"(?:{_NUMBER} ){{1,2}}{_SPACED}{{1,5}}(?:{_HUNGARIAN} ?)?{_NUMBER}",

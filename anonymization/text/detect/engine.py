@@ -11,15 +11,17 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 
 from anonymization.text.contracts import (
+    DOUBTED,
     DetectionConfig,
     EntityType,
     Finding,
+    NameReading,
     kinds,
     trimmed,
     uncovered,
@@ -40,15 +42,17 @@ from anonymization.text.detect.prose import (
     english_units,
     japanese_units,
 )
+from anonymization.text.detect.public_values import is_public_place, region_end
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
+from anonymization.text.detect.strict import NAME as POSITION
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
+from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.weight import Weight, names_again, weights
-from anonymization.text.detect.wording import words
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
-from data.text.scripts import CAPITALS, LETTER
+from data.text.scripts import CAPITALS, LETTER, has_kana
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
 # What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
@@ -185,18 +189,13 @@ def _order(finding: Finding) -> tuple[int, int, float, int, str, str]:
     )
 
 
-_PUBLIC = (
-    words("places.toml", "countries")
-    | words("places.toml", "towns")
-    | words("places.toml", "chinese")
-    | words("japanese.toml", "public")
-)
-_SUFFIX = re.compile(r"(?:省|市|都|府|県|州|(?:回族|维吾尔|壮族)?自治区|特别行政区)$")
 _BORN = re.compile(
     r"(?:(?<![a-z])born(?![a-z])|birth|(?<![a-z])d\.?o\.?b(?![a-z])|出生|生日|生于)[^.!?。！？，；\d\n]{0,40}$"
 )
 _BORN_AFTER = re.compile(r"[ ,)）]{0,2}(?:出生|生(?![产效成])|is (?:my|his|her|their) birthday)")
 _REACH = 60  # characters
+_ADDRESSED = frozenset({EntityType.UNEXPLAINED, EntityType.ADDRESS})
+_WITH_REGION = _ADDRESSED | {EntityType.LOCATION}
 
 
 def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
@@ -208,14 +207,28 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
         if config.public_places and finding.type is EntityType.NATIONALITY:
             return False  # it would contradict the countries, which stay
         value = text[finding.start : finding.end]
-        is_place = finding.type is EntityType.LOCATION
-        is_place = is_place or (finding.type is EntityType.ADDRESS and value[-1] in "都道府県")
-        if config.public_places and is_place:
-            is_public = value in _PUBLIC or (value.isupper() and value.title() in _PUBLIC)
-            return not is_public and _SUFFIX.sub("", value) not in _PUBLIC
+        if config.public_places and finding.type in _ADDRESSED:
+            return not _is_region(text, finding)
+        if config.public_places and finding.type is EntityType.LOCATION:
+            return not is_public_place(value)
         return True
 
     return wanted
+
+
+def _within_region(text: str, finding: Finding) -> Finding:
+    """The finding without a region that everybody knows, which it begins with: 四川省成都市…"""
+    end = (
+        region_end(text, finding.start, finding.end)
+        if finding.type in _WITH_REGION
+        else finding.end
+    )
+    return replace(finding, start=end) if finding.start < end < finding.end else finding
+
+
+def _is_region(text: str, finding: Finding) -> bool:
+    """Is it a region alone, which a label of addresses shows to be private?"""
+    return region_end(text, finding.start, finding.end) == finding.end
 
 
 def _of_birth(text: str, finding: Finding) -> bool:
@@ -328,6 +341,11 @@ class TextDetector:
         model = self._config.english_model
         return english.usual_words(model) if model else frozenset()
 
+    def readings(self, names: Iterable[str]) -> Mapping[str, NameReading]:
+        """How Japanese names are read; none without a model."""
+        model = self._config.japanese_model
+        return japanese.readings(names, model) if model else {}
+
     def _names(
         self,
         memo: Memo,
@@ -365,6 +383,8 @@ class TextDetector:
             )
         settled = without_fixed_words(text, settled)
         masked = [finding for finding in settled if self._masked(text, finding)]
+        if self._config.public_places:
+            masked = [_within_region(text, finding) for finding in masked]
         weighed = names_again(text, list(weights(text, masked, self.dictionary)), self.dictionary)
         masked = [finding for finding, _ in weighed]
         if EntityType.UNEXPLAINED not in self._entities:
@@ -373,13 +393,32 @@ class TextDetector:
         strict = find_strict(
             text, beside_codes(text, masked), self.dictionary, self.usual_words, self._entities
         )
-        strict = list(without_keys(text, strict))
-        return tuple(doubting(text, strict, doubted, self.dictionary))
+        strict = [
+            each
+            for each in without_keys(text, strict)
+            if each.type is not EntityType.UNEXPLAINED or self._masked(text, each)
+        ]
+        decided = doubting(text, strict, doubted, self.dictionary)
+        return tuple(self._asked(text, finding) for finding in decided)
+
+    def _asked(self, text: str, finding: Finding) -> Finding:
+        """The finding; of everyday words of Japanese in a column of firms (`グリス`, in one of
+        makers) its owner has to decide."""
+        model, value = self._config.japanese_model, text[finding.start : finding.end]
+        is_unclear = finding.recognizer == POSITION and finding.type in _OF_FIRMS
+        if not (model and is_unclear and has_kana(value) and is_of_firm(text)):
+            return finding
+        if _FORM_OF_FIRM.search(value):
+            return finding
+        is_everyday = japanese.is_everyday(value, model)
+        return replace(finding, recognizer=DOUBTED) if is_everyday else finding
 
     def _wanted(self, finding: Finding) -> bool:
         return finding.type in self._entities and finding.score >= self._config.min_score
 
 
+_FORM_OF_FIRM = re.compile("会社|㈱|㈲|[(（][株有][)）]")
+_OF_FIRMS = frozenset({EntityType.UNEXPLAINED, EntityType.ORGANIZATION})
 # A person with the family name first, whatever a label says: the legal name of firms and people.
 _TURNED = re.compile(
     rf"[{CAPITALS}]{LETTER}+(?:[ '-][{CAPITALS}]{LETTER}+)?, "

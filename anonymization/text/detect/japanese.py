@@ -8,13 +8,13 @@ of its memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from sudachipy import Dictionary, SplitMode, Tokenizer
+from sudachipy import Dictionary, Morpheme, SplitMode, Tokenizer
 
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import EntityType, Finding, NameReading
 from anonymization.text.detect.wording import words
 from data.text.scripts import HAN, has_han
 
@@ -81,6 +81,52 @@ def find_names(units: Sequence[str], model: str) -> list[list[Finding]]:
         return []
     tokenizer = load(model)
     return [_findings(_words(tokenizer, unit), _HAN_ONLY.fullmatch(unit) is None) for unit in units]
+
+
+def is_everyday(text: str, model: str) -> bool:
+    """Is every word of a text in the dictionary, and none of them a name?"""
+    tagged = _words(load(model), text)
+    return not any(word.name or word.unknown for word in tagged)
+
+
+_NAME_OF_TWO = re.compile(rf"[{HAN}]{{1,4}}[ \u3000]?[{HAN}ぁ-ゖ]{{1,4}}")
+_READ = re.compile("[ァ-ヺー]+")
+
+
+def readings(names: Iterable[str], model: str) -> dict[str, NameReading]:
+    """How names in Han characters are read, as far as the dictionary says."""
+    tokenizer = load(model)
+    found = {}
+    for name in names:
+        reading = _reading(tokenizer, name) if _NAME_OF_TWO.fullmatch(name) else None
+        if reading is not None:
+            found[name] = reading
+    return found
+
+
+def _reading(tokenizer: Tokenizer, name: str) -> NameReading | None:
+    """A family name of one word, or before a blank, and all behind it."""
+    tokens = [token for token in tokenizer.tokenize(name) if token.surface().strip()]
+    if len(tokens) > 1 and tokens[-1].surface() in _HONORIFICS:
+        tokens.pop()
+    family, _, given = re.sub("[ \u3000]", " ", name).partition(" ")
+    if not given:
+        family = tokens[0].surface()
+    size = next((n for n in range(1, len(tokens)) if _joined(tokens[:n]) == family), 0)
+    read, given_read = (
+        "" if any(token.is_oov() for token in part) else "".join(t.reading_form() for t in part)
+        for part in (tokens[:size], tokens[size:])
+    )
+    if not size or not _READ.fullmatch(read):
+        return None
+    kinds = [token.part_of_speech()[3] for token in (tokens[0], tokens[-1])]
+    given_read = given_read if _READ.fullmatch(given_read) else ""
+    is_sure = kinds == ["姓", "名"] and len(tokens) == len(kinds) and len(family) > 1
+    return NameReading(family, _joined(tokens[size:]), read, given_read, is_sure)
+
+
+def _joined(tokens: Iterable[Morpheme]) -> str:
+    return "".join(token.surface() for token in tokens)
 
 
 def _words(tokenizer: Tokenizer, text: str) -> list[_Word]:

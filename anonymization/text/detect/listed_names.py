@@ -377,7 +377,8 @@ _KEYED = Screened(
 )
 # A cell, or the part behind a key: `Smith, John`.
 _TURNED = Screened(
-    rf"(?:^|(?<=[:;(\"'|] )|(?<=[(\"'|;])|(?<=\n))(?P<v>{_CAP}(?:[ -]{_CAP})?, (?P<given>{_CAP})"
+    rf"(?:^|(?<=[:;(\"'|] )|(?<=[(\"'|;])(?<!\w')|(?<=\n))"
+    rf"(?P<v>{_CAP}(?:[ -]{_CAP})?, (?P<given>{_CAP})"
     rf"(?: [{CAPITALS}]\.?| {_CAP})?)(?=$|[\n;)\"'|])"
 )
 # Two or three such words in a row need no other evidence.

@@ -262,6 +262,8 @@ _SAID_PASSWORD = screened(
     r"(?<![a-z])-p(?P<q>['\"])(?P<option>[^'\"\n]{4,64})(?P=q)",
     r"(?:[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
     r"(?P<after>[!-.0-~]{6,48})(?=\s|$)",
+    r"(?:^|[\s\u3400-\u9fff])[a-z][\w.@-]{1,40}(?://|，)"  # a login and its password in a note
+    r"(?P<noted>(?=\S{0,40}\d)(?=\S{0,40}[!@#$%^&*])[!-.0-~]{6,40})(?=\s|$)",
     r"(?<![a-z])(?:pw|pwd|password|passwd|passphrase|passcode)(?: [a-z'-]{1,16}){1,6}: ?"
     r"(?P<later>[!-~]{6,48})",
     r"(?:getenv|environ\.get|\benv)\(\s?[\"']\w{0,40}(?:pw|pass|pwd|passwd)[\"'], ?[\"']"
@@ -310,10 +312,10 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     """People, logins, hosts and postal addresses in the places that notations reserve for them."""
     for match in find_each(_NAME_PLACES, folded):
         group = str(match.lastgroup)
-        is_given = group == "titled" and not _ANY_GIVEN.isdisjoint(match[group].split())
         is_sure = group in ("ris", "gecos", "author", "tagged")
-        if is_given or can_be_name(match[group], dictionary, is_sure):
-            score = _TITLED if group == "titled" else _SCORE
+        is_own = _is_own(folded, match, dictionary)
+        if is_own or can_be_name(match[group], dictionary, is_sure):
+            score = _TITLED if group == "titled" or is_own else _SCORE
             yield Finding(*match.span(group), EntityType.PERSON, NAME, score)
     for listed in _BIBLIOGRAPHY.finditer(folded):
         start = listed.start(1)
@@ -346,6 +348,30 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _FAMILY_ALONE.finditer(folded):
         yield Finding(*match.span(), EntityType.PERSON, NAME, 0.6)
     yield from _literals(folded, dictionary)
+
+
+def _is_own(folded: str, match: re.Match[str], dictionary: frozenset[str]) -> bool:
+    """Does a given name in it, or the address behind it, show that a value is somebody's name?"""
+    if match.lastgroup == "titled":
+        return not _ANY_GIVEN.isdisjoint(match["titled"].split())
+    return match.lastgroup == "mailed" and _is_own_mail(folded, match, dictionary)
+
+
+_MAILBOX = re.compile(r"\"? {0,2}<([\w.+-]+)@")
+
+
+def _is_own_mail(folded: str, match: re.Match[str], dictionary: frozenset[str]) -> bool:
+    """Does the address behind a name show a part that is no word, and the initial of another:
+    `Bill Okoro <b.okoro@…>`?"""
+    mailbox = _MAILBOX.match(folded, match.end("mailed"))
+    login = mailbox[1].casefold() if mailbox else ""
+    parts = _SEVERAL.findall(match["mailed"].casefold())
+    for word in parts[1:]:
+        before, is_there, after = login.partition(word)
+        is_strange = len(word) >= _SHORTEST and not in_dictionary(word, dictionary)
+        if is_there and is_strange and parts[0][0] in before[:1] + after[:2]:
+            return True
+    return False
 
 
 def _literals(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:

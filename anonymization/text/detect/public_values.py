@@ -109,3 +109,30 @@ def _is_constant(text: str, finding: Finding, value: str) -> bool:
     before = text[max(0, start - 40) : start]
     is_named = any(rule.search(before) for rule in (_BUILT, _FISCAL, _STATUTE))
     return is_named or _NUMBERED_VERSION.match(text, finding.end) is not None
+
+
+_PLACES = (
+    words("places.toml", "countries")
+    | words("places.toml", "towns")
+    | words("places.toml", "chinese")
+    | words("japanese.toml", "public")
+)
+_KIND_OF_REGION = "(?:省|市|都|府|県|州|(?:回族|维吾尔|壮族)?自治区|特别行政区)"
+_SUFFIX = re.compile(f"{_KIND_OF_REGION}$")
+_REGION = re.compile(
+    rf"(?:(?:北京|上海|天津|重庆)市|北海道|[{HAN}]{{2,3}}?{_KIND_OF_REGION})[ \u3000]?"
+)
+
+
+def is_public_place(value: str) -> bool:
+    """Is it a country, a region or a town that everybody knows?"""
+    is_listed = value in _PLACES or (value.isupper() and value.title() in _PLACES)
+    return is_listed or _SUFFIX.sub("", value) in _PLACES
+
+
+def region_end(text: str, start: int, end: int) -> int:
+    """Where a region in Han characters ends that `text[start:end]` begins with: 四川省成都市…; at
+    `start` if it begins with none that everybody knows."""
+    region = _REGION.match(text, start, end)
+    is_known = region is not None and _SUFFIX.sub("", region.group().rstrip()) in _PLACES
+    return region.end() if region and is_known else start

@@ -313,7 +313,7 @@ def _in_row_of_numbers(lowered: str, start: int, end: int, words: tuple[str, ...
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
-    for name in ("v", "v2", "v3"):
+    for name in ("v", "v2", "v3", "v4"):
         if name in match.re.groupindex and match.start(name) >= 0:
             return match.span(name)
     return match.span()

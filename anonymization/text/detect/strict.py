@@ -38,6 +38,7 @@ from anonymization.text.detect.strict_fields import (
     Field,
     find_field_rows,
     find_fields,
+    firm_spans,
     is_of_firm,
     is_of_thing,
 )
@@ -332,8 +333,7 @@ _AGES = re.compile(
     rf"|at {_ADVERB}(?P<at>{_LATE}),? (?=(?:i|he|she|we|you|my|his|her)\b(?! ?[:=]))"
     rf"|(?:boy|girl|man|woman|child|kid|toddler|teenager|lad|lass|widow|widower|pensioner"
     rf"|youth)(?: of|,| is| was| aged) (?P<of>{_AGE}){_ON}"
-    rf"|(?:aged|ages|ages of|aged between|between the ages of|ages between) (?P<first>{_AGE})"
-    rf" ?(?:and|to|-|–|or) ?(?P<second>{_AGE})(?![\w%]|\.\d)"
+    rf"|(?:aged|ages|ages of) (?P<first>{_AGE}) (?:and|or) (?P<second>{_AGE})(?![\w%]|\.\d)"
     rf"|in (?:my|his|her|their|your|our) (?:(?:early|mid|late)[ -])?(?P<decade>[2-9]0['’]?s)(?!\w)"
     rf"|(?<![/.-])(?P<sexed>{_AGE})(?= ?(?:/ ?[mf]|y/?o|yrs?/o|y\.o\.)(?![\w/]))"
     rf"|(?:patient|an?|male|female|,) (?P<marked>{_AGE})(?=[mf]\b)"
@@ -468,6 +468,7 @@ def find_strict(
     explained = [(*span, EntityType.UNEXPLAINED) for span in find_explained(text)]
     settled = [finding for finding in settled if not _is_explained(finding, explained)]
     fields = _fields(text, dictionary)
+    settled = _with_whole_firms(text, settled, firm_spans(text, fields))
     ours = (Field.NAMED, Field.CODED)
     places = [*_find_codes(text), *find_capitals(text, MachineLines(text))]
     places += [(*match.span(), EntityType.UNEXPLAINED) for match in _KOREAN.finditer(text)]
@@ -487,6 +488,21 @@ def find_strict(
         settled = sorted([*settled, *more])
     settled = sorted([*settled, *find_unexplained(text, settled, usual)])
     return [finding for finding in settled if finding.recognizer != _EXPLAINED]
+
+
+def _with_whole_firms(
+    text: str, settled: Sequence[Finding], spans: Iterable[tuple[int, int]]
+) -> list[Finding]:
+    """The findings, with those of a firm's own field as one: `shop: "Salon de Hana"` is one name,
+    though a model sees somebody in it."""
+    whole: dict[tuple[int, int], list[Finding]] = {}
+    for start, end in spans:
+        inside = [found for found in settled if found.start < end and start < found.end]
+        if all(f.type in _NAMES and start <= f.start and f.end <= end for f in inside):
+            whole[start, end] = inside
+    parts = {found for inside in whole.values() for found in inside}
+    firms = [Finding(*span, EntityType.ORGANIZATION, NAME, _SCORE) for span in whole]
+    return sorted([*(found for found in settled if found not in parts), *firms])
 
 
 def _is_rest(

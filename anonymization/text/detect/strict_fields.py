@@ -8,7 +8,7 @@ are in `data/fields.toml`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 
@@ -314,6 +314,22 @@ def is_of_firm(text: str) -> bool:
         return False
     plain = normalised(label).removesuffix(" name")
     return plain.rpartition(" ")[2] in _FIRMS or plain.endswith(_FIRMS_CJK)
+
+
+# The name of a key or option, before the value that it holds.
+_LABEL_BEFORE = re.compile(
+    r"(?<![\w-])([A-Za-z][\w-]{1,40})[\"'`]?\]?\s{0,3}(?:=>|:=|[:=])\s{0,3}[\"'`]?$"
+)
+_LONGEST_FIRM, _BEFORE_VALUE = 40, 48  # characters
+
+
+def firm_spans(text: str, fields: Iterable[_Span]) -> Iterator[tuple[int, int]]:
+    """The spans of fields whose label says that they hold a firm."""
+    for start, end, kind, field in fields:
+        is_short = end - start <= _LONGEST_FIRM and kind is not EntityType.ACCOUNT
+        label = _LABEL_BEFORE.search(text, max(0, start - _BEFORE_VALUE), start)
+        if field is Field.NAMED and is_short and label and is_of_firm(f"{label[1]}: "):
+            yield start, end
 
 
 def _value(

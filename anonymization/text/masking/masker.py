@@ -17,8 +17,10 @@ from anonymization.text.contracts import (
     Finding,
     Lexical,
     Mode,
+    Reading,
     uncovered,
 )
+from anonymization.text.detect.public_values import region_end
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
@@ -42,8 +44,9 @@ from anonymization.text.masking.known_search import (
 )
 from anonymization.text.masking.own_hosts import SITE, hosts_of_mail, own_hosts
 from anonymization.text.masking.pieces import FindingFilter, Piece
-from anonymization.text.spelling.known_values import respelled, short_forms
+from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
+from anonymization.text.surrogates.names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
@@ -60,7 +63,7 @@ _NAMED = frozenset(
 _DECLARED = frozenset({"declared", "position", "said", "keyed_name", "romanised", FIELD})
 _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,3}")
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
-_JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|[円歳]")
+_JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|丁目|番地|[円歳]")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _MOST_IN_ADDRESS = 2
@@ -69,6 +72,7 @@ _NAME_LETTERS = re.compile(r"[^\W\d_]+")
 _JOINING = frozenset("-_")
 _SHORTEST_REST = 3  # characters of what is beside code
 _DATE = EntityType.DATE
+_HELD = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.UNEXPLAINED})
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
@@ -120,6 +124,7 @@ class Masker:
         self._listed, self._is_listed = ListedValues(listed), frozenset(listed)
         self._elsewhere, self._is_elsewhere = KnownValueSearch(elsewhere), frozenset(elsewhere)
         self._hits: dict[Piece, tuple[Occurrence, ...]] = {}
+        self._firms: dict[str, set[str]] = {}  # names of firms without and with a legal form
         # Short forms of the people so far.
         self._forms = {form for pair in listed for form in self._forms_of(*pair)}
         self._search: KnownValueSearch | None = None
@@ -168,6 +173,8 @@ class Masker:
         values.update(self._of_columns(fresh))
         values |= self._of_others(fresh)
         values |= self._short_forms(values, fresh)
+        values |= self._bare_firms(values, fresh)
+        values -= {(kind, firm) for kind in _HELD for firm in self._firms}
         if self._hides_firms:
             values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
 
@@ -197,11 +204,15 @@ class Masker:
         return {(hit.type, hit.value) for hit in hits}
 
     def _in_japanese(self, pieces: Iterable[Piece]) -> frozenset[str]:
-        """The values in texts in Japanese, which may have no kana of their own."""
+        """The values in texts in Japanese, or in their columns, which may have no kana of their
+        own."""
+        pieces = list(pieces)
+        columns = {piece.label for piece in pieces if piece.lead and _JAPANESE.search(piece.text)}
         return frozenset(
             piece.value[finding.start : finding.end]
             for piece in pieces
             if _JAPANESE.search(piece.text)
+            or (piece.lead and piece.label in columns and is_written_in_japan(piece.value))
             for finding in self._findings[piece]
         )
 
@@ -237,6 +248,27 @@ class Masker:
         seen |= _occurring(self._forms, [piece.text for piece in fresh], self._vocabulary)
         self._forms |= new
         return seen
+
+    def _bare_firms(
+        self, values: set[tuple[EntityType, str]], fresh: Sequence[Piece]
+    ) -> set[tuple[EntityType, str]]:
+        """Names of known firms without their legal form, where texts have them so."""
+        is_new = False
+        for kind, value in values - self._values.keys():
+            bare = bare_firm(value, self._dictionary) if kind is EntityType.ORGANIZATION else ""
+            if bare:
+                known = self._firms.setdefault(bare, set())
+                if not any(name in value for name in known):  # `Hollin Ltd` is in `Hollin Ltd.`
+                    known -= {name for name in known if value in name}
+                    known.add(value)
+                is_new = True
+        pieces = self._findings if is_new else fresh
+        whole = "\0".join(piece.text for piece in pieces) if self._firms else ""
+        return {
+            (EntityType.ORGANIZATION, bare)
+            for bare, names in self._firms.items()
+            if whole.count(bare) > sum(map(whole.count, names))
+        }
 
     def _forms_of(self, kind: EntityType, value: str) -> Iterable[tuple[EntityType, str]]:
         return short_forms(value, self._dictionary) if kind is EntityType.PERSON else ()
@@ -288,7 +320,7 @@ class Masker:
             self._search = KnownValueSearch(carried)
         text = piece.value
         hits = self._hits[piece]
-        occurring = self._search.find(text)
+        occurring = [hit for hit in self._search.find(text) if not _is_in_region(text, hit)]
         if piece in self._fixed:
             occurring = _in_code(occurring, self._fixed[piece], piece.lead)
         known = containing(occurring, hits)
@@ -321,7 +353,9 @@ class Masker:
                 [piece.value[f.start : f.end] for f in self._findings[piece] if f.type is _DATE]
                 for piece in pieces
             ]
-            self._surrogates.learn(values, self._in_japanese(pieces), dates)
+            people = [value for kind, value in values if kind is EntityType.PERSON]
+            known = self._detector.readings(people) if isinstance(self._detector, Reading) else {}
+            self._surrogates.learn(values, self._in_japanese(pieces), dates, known)
         for kind, value in values:
             new = self._new(kind, value)
             if kind is EntityType.ACCOUNT and value.casefold() in self._identifiers:
@@ -422,6 +456,11 @@ def _occurring(
     possible = [(kind, form) for kind, form in forms if vocabulary.may_contain(form)]
     whole = "\0".join(texts) if possible else ""  # no name holds this character
     return {(kind, form) for kind, form in possible if form in whole}
+
+
+def _is_in_region(text: str, hit: Occurrence) -> bool:
+    """Is it the name of somebody or of a village inside that of a region: 石川 in 石川県?"""
+    return hit.type in _NAMED and region_end(text, hit.start, hit.end + 1) > hit.end
 
 
 def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:

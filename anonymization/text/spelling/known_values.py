@@ -264,6 +264,32 @@ def short_forms(
         yield EntityType.ACCOUNT, f"{first}_{login}"
 
 
+_FORMS_EAST = re.compile(
+    r"[\s\u3000]*(?:㈱|㈲|[(（][株有同][)）]|(?:株式|有限|合同|合資|合名)会社|股份有限公司|有限责任公司|有限公司)[\s\u3000]*"
+)
+_FORM_LATIN = re.compile(
+    r",? (?:Inc|Incorporated|LLC|Ltd|Limited|Corp|Corporation|GmbH|AG|PLC|plc|LLP|LP|KG|SARL|SAS"
+    r"|S\.?A|B\.?V|N\.?V|Oy|AB|Pty|Pte|Pvt|Co)\.?$"
+)
+_SHORTEST_FIRM = 4  # characters of a name in Han characters or kana
+
+
+def bare_firm(name: str, dictionary: frozenset[str]) -> str:
+    """The name of a firm without its legal form, where that is still its name and no other word:
+    东启纸业 of 东启纸业有限公司, `Hollin & Marrow` of `Hollin & Marrow Ltd`. Else nothing."""
+    bare, before = _FORMS_EAST.sub("", name), ""
+    while bare != before:
+        before, bare = bare, _FORM_LATIN.sub("", bare)
+    if bare == name or not bare:
+        return ""
+    if not bare.isascii():
+        is_kind = bare in lexicon().ja_company_words or bare.startswith(lexicon().ja_company_words)
+        return bare if len(bare) >= _SHORTEST_FIRM and not is_kind else ""
+    own = [word for word in LETTERS.findall(bare) if len(word) > 1]
+    is_strange = len(own) > 1 and not all(in_dictionary(word, dictionary) for word in own)
+    return bare if dictionary and is_strange else ""
+
+
 def _is_word(name: str, dictionary: frozenset[str]) -> bool:
     small = name.lower()
     return (

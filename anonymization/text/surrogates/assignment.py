@@ -43,6 +43,7 @@ class Lexicon:
     company_ends_zh: tuple[str, ...]
     company_lines_zh: tuple[str, ...]
     place_words: frozenset[str]
+    states: frozenset[str]
     street_ends: frozenset[str]
     place_ends_zh: tuple[str, ...]
     place_lead_zh: tuple[str, ...]
@@ -57,6 +58,11 @@ class Lexicon:
     ja_second: tuple[str, ...]
     ja_given_first: tuple[str, ...]
     ja_given_second: tuple[str, ...]
+    ja_first_read: tuple[str, ...]
+    ja_second_read: tuple[str, ...]
+    ja_given_first_read: tuple[str, ...]
+    ja_given_second_read: tuple[str, ...]
+    ja_letters_read: tuple[str, ...]
     ja_titles: tuple[str, ...]
     ja_company_words: tuple[str, ...]
     ja_place_ends: tuple[str, ...]
@@ -68,6 +74,7 @@ _SETS = (
     "person_words",
     "company_words",
     "place_words",
+    "states",
     "street_ends",
     "mailboxes",
     "url_words",
@@ -85,6 +92,8 @@ def lexicon() -> Lexicon:
             fields[name] = tuple(tuple(line.split()) for line in value)
         elif name in _CHARACTERS:
             fields[name] = tuple(dict.fromkeys("".join(value.split())))
+        elif name.endswith("_read"):  # one for each of other words: two may be alike
+            fields[name] = tuple(value.split())
         elif name in _SETS:
             fields[name] = frozenset(value.split())
         else:
@@ -278,6 +287,8 @@ class SurrogateTable:
     ) -> None:
         self.open_names = open_names
         self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
+        self.families: dict[str, tuple[str, ...]] = {}  # of Japanese names that a dictionary has
+        self.readings: dict[str, str] = {}  # of Japanese names, and of their surrogates
         self._key = key
         self._vocabulary = vocabulary
         self._numbers = KeyedNumbers(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from datetime import date, timedelta
 
 from numpy.random import Generator
@@ -26,6 +27,8 @@ _OF_MAIL = re.compile(
     rf"(?P<name>{MONTH_NAME}) {{1,2}}(?P<d>\d{{1,2}}) \d\d:\d\d(?::\d\d)?(?: [A-Z]{{3,4}})? "
     r"(?P<y>(?:19|20)\d\d)"
 )
+# `7月  5  2022`, as listings write it.
+_OF_LISTING = re.compile(r"(?P<m>\d{1,2})月 {1,2}(?P<d>\d{1,2})(?: {1,2}(?P<y>(?:19|20)\d\d))?")
 _RANGE = re.compile(
     rf"(?P<name>{MONTH_NAME})\.? (?P<d>\d{{1,2}})(?P<sep> ?[–/-] ?)(?P<e>\d{{1,2}})"
     r"(?P<end>,? (?P<y>\d{4}))?"
@@ -56,16 +59,16 @@ class Shift:
     """How far the dates and ages of one scope move; `rng` belongs to the scope."""
 
     def __init__(self, rng: Generator) -> None:
-        sign = 1 if rng.integers(2) else -1
-        weeks = int(rng.integers(*_WEEKS))
-        while not _is_of_months(weeks * 7):
-            weeks = weeks + 1 if weeks < _WEEKS[1] else _WEEKS[0]
-        self.days = sign * weeks * 7
+        self._sign = 1 if rng.integers(2) else -1
+        self._first = int(rng.integers(*_WEEKS))  # week from which on a shift is looked for
+        self.days = self._candidates()[0]
+        self._is_settled = False
         self.year = _ANY_YEAR  # that of dates without a year: the usual one of the scope
         self._padded: Counter[str] = Counter()  # by separator: dates with less those without
         self._day_first: Counter[str] = Counter()  # by separator, as far as figures show it
         self._days: set[date] = set()  # whose order is certain
-        self.age = int(rng.integers(1, 4)) * sign
+        self._months: set[int] = set()  # that stand without a day
+        self.age = int(rng.integers(1, 4)) * self._sign
 
     def date(self, value: str, rng: Generator) -> str:
         """The shifted date, in its own form; words without a date (Monday, yesterday) stay."""
@@ -89,7 +92,7 @@ class Shift:
         days = _RANGE.fullmatch(value)
         if days is not None:
             return self._range(days)
-        for pattern in (_OF_MAIL, *VALUE_FORMS):
+        for pattern in (_OF_MAIL, _OF_LISTING, *VALUE_FORMS):
             if pattern.search(value):
                 try:
                     return pattern.sub(self._moved, value)
@@ -160,7 +163,9 @@ class Shift:
         return _written(match, new, day_first, self._is_padded(match))
 
     def watch(self, value: str) -> None:
-        """Learn from a date whether days stand first, and whether below ten they have a zero."""
+        """Learn from a date whether days stand first, and whether below ten they have a zero; and
+        which months stand without a day."""
+        self._watch_month(value)
         for pattern in VALUE_FORMS:
             match = pattern.search(value)
             if match is not None:
@@ -169,6 +174,27 @@ class Shift:
                 if shown is not None:
                     self._padded[_separator(match)] += 1 if shown else -1
                 return
+
+    def _watch_month(self, value: str) -> None:
+        alone = _MONTH.fullmatch(value)
+        for match in (pattern.fullmatch(value) for pattern in VALUE_FORMS):
+            month, day = calendar_parts(match)[1:] if match else (None, None)
+            if month and not day:
+                self._months.add(month)
+        if alone is not None:
+            self._months.add(int(alone["m"]))
+
+    def settle(self) -> None:
+        """After the first dates: take the first shift that parts fewest days from their months,
+        where texts name these too. `1 June` of a report for June may not become 30 April."""
+        days = [day for day in self._days if day.month in self._months]
+        if days and not self._is_settled:
+            self.days = min(self._candidates(), key=lambda shift: _parted(days, shift))
+        self._is_settled = self._is_settled or bool(self._days or self._months)
+
+    def _candidates(self) -> list[int]:
+        weeks = [*range(self._first, _WEEKS[1] + 1), *range(_WEEKS[0], self._first)]
+        return [self._sign * week * 7 for week in weeks if _is_of_months(week * 7)]
 
     def _watch_order(self, match: re.Match[str]) -> None:
         figures = _figures(match)
@@ -228,6 +254,12 @@ def _is_of_months(days: int) -> bool:
     months = round(days / _DAYS_PER_MONTH)
     is_close = abs(days - months * _DAYS_PER_MONTH) <= _MOST_BESIDE
     return is_close and months % _MONTHS_PER_YEAR != 0
+
+
+def _parted(days: Iterable[date], shift: int) -> int:
+    """How many of the days a shift parts from their months, which move with their middle."""
+    by = timedelta(days=shift)
+    return sum((day + by).month != (day.replace(day=15) + by).month for day in days)
 
 
 def _figures(match: re.Match[str]) -> tuple[int, int] | None:

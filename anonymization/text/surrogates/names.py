@@ -8,6 +8,7 @@ length and by common family names; names with kana are. Kana stay kana, of the s
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 
 from numpy.random import Generator
@@ -29,7 +30,7 @@ from anonymization.text.surrogates.assignment import (
 from data.text.numerals import ordinal_suffix
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
-_JA_FAMILY, _JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
+JA_FAMILY, JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
     "ja.family",
     "ja.given",
     "ja.kana",
@@ -52,7 +53,7 @@ def _is_japanese_name(value: str) -> bool:
     words = lexicon()
     plain = _without_title(value)[0].replace(" ", "").replace("\u3000", "")
     plain = next((plain[: -len(t)] for t in words.person_titles_zh if plain.endswith(t)), plain)
-    if not is_han(plain) or plain[:2] in words.zh_double or not _is_written_in_japan(plain):
+    if not is_han(plain) or plain[:2] in words.zh_double or not is_written_in_japan(plain):
         return False
     if len(plain) > 1 and plain[-1] in _GIVEN_ENDS:
         return True
@@ -63,13 +64,13 @@ def _is_japanese_name(value: str) -> bool:
 
 def _knows_japanese_family(table: SurrogateTable, value: str) -> bool:
     """Is it the family name of somebody whose name is known?"""
-    return table.knows(_JA_FAMILY, _without_title(value)[0])
+    return table.knows(JA_FAMILY, _without_title(value)[0])
 
 
-def _is_written_in_japan(text: str) -> bool:
+def is_written_in_japan(text: str) -> bool:
     """Is every character in the Japanese standard? Simplified Chinese ones (张) are not."""
     try:
-        text.encode("shift_jis")
+        text.encode("cp932")
     except UnicodeEncodeError:
         return False
     return True
@@ -88,7 +89,7 @@ def _japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
         return _RUNS.sub(lambda run: _kana(table, run.group(), salt), core) + title
     if core[-1] in _GIVEN_ENDS and len(core) <= _LONGEST_GIVEN:
         return _ja_given(table, core, salt) + title
-    family = _family_of(core)
+    family = _family_of(table, core)
     given = core[len(family) :]
     return _ja_family(table, family, salt) + (_ja_given(table, given, "") if given else "") + title
 
@@ -102,6 +103,12 @@ def is_firm(value: str) -> bool:
 def _japanese_organization(table: SurrogateTable, value: str, salt: str) -> str:
     """Legal forms and kinds of business stay; the rest is an invented stem."""
     return _kept_between(table, value, salt, _ja_kinds(), _JA_STEM)
+
+
+def _knows_japanese_firm(table: SurrogateTable, value: str) -> bool:
+    """Is it the name of a known firm without its legal form?"""
+    stems = (run for part in _ja_kinds().split(value) for run in _RUNS.findall(part))
+    return any(table.knows(_JA_STEM, stem) for stem in stems)
 
 
 def _japanese_location(table: SurrogateTable, value: str, salt: str) -> str:
@@ -141,9 +148,10 @@ def _without_title(value: str) -> tuple[str, str]:
     return value[: len(value) - len(title)], title
 
 
-def _family_of(name: str) -> str:
+def _family_of(table: SurrogateTable, name: str) -> str:
     """The family name that a name begins with: a common one, otherwise two characters."""
-    known = [family for family in lexicon().ja_families if name.startswith(family)]
+    families = (*lexicon().ja_families, *table.families.get(name, ()))
+    known = [family for family in families if name.startswith(family)]
     if known:
         return max(known, key=len)
     run = re.match(f"[{HAN}]+", name)
@@ -154,13 +162,13 @@ def _family_of(name: str) -> str:
 def _ja_family(table: SurrogateTable, name: str, salt: str) -> str:
     if not is_han(name):
         return _kana(table, name, salt)
-    return table.token(_JA_FAMILY, name, _drawn_family, salt)
+    return table.token(JA_FAMILY, name, _drawn_family, salt)
 
 
 def _ja_given(table: SurrogateTable, name: str, salt: str) -> str:
     if not is_han(name):
         return _RUNS.sub(lambda run: _kana(table, run.group(), salt), name)
-    return table.token(_JA_GIVEN, name, _drawn_given, salt, fresh=False)
+    return table.token(JA_GIVEN, name, _drawn_given, salt, fresh=False)
 
 
 def _drawn_family(rng: Generator, attempt: int) -> str:
@@ -181,9 +189,21 @@ def _ja_stem(size: int) -> Draw:
     return draw
 
 
+def unvoiced(read: str) -> str:
+    """A reading in katakana without the marks of voiced sounds, in which readings of one name may
+    differ: タサキ, タザキ."""
+    return unicodedata.normalize("NFD", read).replace("\u3099", "")
+
+
 def _kana(table: SurrogateTable, word: str, salt: str) -> str:
     """Other syllables, as many as before (at least two); hiragana stay hiragana."""
     is_hiragana = _HIRAGANA.fullmatch(word) is not None
+    katakana = "".join(chr(ord(c) + _TO_HIRAGANA) if "ぁ" <= c <= "ゖ" else c for c in word)
+    for size in (len(katakana), *range(len(katakana) - 2, 1, -1)):
+        read = table.readings.get(unvoiced(katakana[:size]))
+        if read:
+            known = "".join(chr(ord(c) - _TO_HIRAGANA) for c in read) if is_hiragana else read
+            return known + (_kana(table, word[size:], salt) if size < len(word) else "")
 
     def draw(rng: Generator, attempt: int) -> str:
         size = max(2, len(word)) + attempt // LONGER_FROM
@@ -320,6 +340,7 @@ _PARTS = re.compile(
 )
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
+_COMMA_BEFORE, _CODE_AFTER = re.compile(r", ?$"), re.compile(r",? {1,2}\d{4,5}(?!\d)")
 _JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目|番地")
 
 
@@ -378,11 +399,19 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
         is_last = value[match.end() : match.end() + 1] in ("", ",", ";", "\n")
         if folded in keep or (is_last and match.start() and folded in lexicon().street_ends):
             return word
+        if is_state(value, match):
+            return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
         return cased_like(table.token(PLACE, folded, stem, salt), word)
 
     return _PARTS.sub(change, value)
+
+
+def is_state(value: str, word: re.Match[str]) -> bool:
+    """Is it the short name of a state, behind a comma or before a postcode: `Dayton, OH 45402`?"""
+    is_apart = _COMMA_BEFORE.search(value, 0, word.start()) or _CODE_AFTER.match(value, word.end())
+    return word.group() in lexicon().states and is_apart is not None
 
 
 def _number(table: SurrogateTable, word: str, salt: str) -> str:
@@ -447,7 +476,8 @@ _LEGAL_FORMS = frozenset(
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
-    if has_kana(value) or _JAPANESE_FORM.search(value) or _is_japanese(table, value):
+    is_japanese = _is_japanese(table, value) or _knows_japanese_firm(table, value)
+    if has_kana(value) or _JAPANESE_FORM.search(value) or (is_japanese and "公司" not in value):
         return _japanese_organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
@@ -475,9 +505,10 @@ def is_chinese_organization(value: str) -> bool:
 
 
 def has_legal_form(value: str) -> bool:
-    """Does a Latin name of several words end in a legal form (`Ltd`, `GmbH`)?"""
+    """Does a Latin name of several words end in a legal form or a kind of firm (`Ltd`, `Foods`)?"""
     first, _, last = value.strip(" .").rpartition(" ")
-    return bool(first) and last in _LEGAL_FORMS
+    is_kind = last.casefold() in lexicon().company_words and last[:1].isupper()
+    return bool(first) and (last in _LEGAL_FORMS or is_kind)
 
 
 def _chinese_organization(table: SurrogateTable, name: str, salt: str) -> str:

@@ -31,6 +31,7 @@ from anonymization.text.surrogates.names import (
     chinese_name,
     given_name,
     initial,
+    is_state,
 )
 from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
 from data.text.scripts import has_han, has_kana
@@ -101,6 +102,8 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
         return table.token("code", value, shape, salt)
 
     def word(match: re.Match[str]) -> str:
+        if is_state(value, match):
+            return match.group()
         new = table.token(STEM, match.group().casefold(), stem, salt)
         return cased_like(new, match.group())
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
-from anonymization.text.contracts import EntityType, kinds
+from anonymization.text.contracts import EntityType, NameReading, kinds
 from anonymization.text.surrogates.assignment import (
     STAGE,
     ScopeVocabulary,
@@ -40,6 +41,7 @@ from anonymization.text.surrogates.names import (
     person,
 )
 from anonymization.text.surrogates.net import account, email, ip_address, unexplained, url
+from anonymization.text.surrogates.readings import learn_reading
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
 from data.text.scripts import WORD_OUTSIDE_CJK, has_han
@@ -111,12 +113,14 @@ class Surrogates:
         values: Iterable[tuple[EntityType, str]],
         japanese: frozenset[str] = frozenset(),
         dates: Iterable[Sequence[str]] = (),
+        readings: Mapping[str, NameReading] = MappingProxyType({}),
     ) -> None:
         """Give surrogates to new values: names first, full names before parts of them.
 
-        Those in `japanese` stand in Japanese texts; `dates` are those of each text.
+        Those in `japanese` stand in Japanese texts; `dates` are those of each text; `readings` are
+        those of people with Japanese names.
         """
-        self._table.japanese |= japanese
+        self._table.japanese |= japanese | {name for name, read in readings.items() if read.is_sure}
         values = set(values)
         self._table.withdraw(
             word.casefold()
@@ -126,6 +130,7 @@ class Surrogates:
         )
         for value in sorted(value for kind, value in values if kind is EntityType.DATE):
             self._shift.watch(value)
+        self._shift.settle()
         years = _years_beside(dates) or Counter(
             year
             for kind, value in values
@@ -136,8 +141,16 @@ class Surrogates:
             self._shift.year = int(min(years, key=lambda year: (-years[year], year)))
         addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
         self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
+        self._read(readings)
         for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
+
+    def _read(self, readings: Mapping[str, NameReading]) -> None:
+        """Give surrogates to these people first, so that the readings of their names can agree."""
+        self._table.families |= {name: (read.family,) for name, read in readings.items()}
+        for name in sorted(readings, key=lambda name: (-len(name), name)):
+            self.of(EntityType.PERSON, name)
+            learn_reading(self._table, readings[name])
 
     def of(self, kind: EntityType, value: str) -> str:
         """The surrogate; equal to the value only if the value identifies nobody (a title)."""

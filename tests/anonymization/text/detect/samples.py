@@ -106,6 +106,8 @@ SAMPLES = (
     Sample("date_numbers", T.DATE, "1987-03-14"),
     Sample("date_month", T.DATE, "2026-03"),
     Sample("date_month_alone", T.DATE, "4月", "请于", "上旬"),
+    Sample("date_of_listing", T.DATE, "11月  3  2019", "4096 ", " conf.d"),
+    Sample("date_of_copy", T.DATE, "20191103", "cp -r conf ", "old/"),
     Sample("date_quarter", T.DATE, "Q3 2026"),
     Sample("date_in_full", T.DATE, "April 5th, 2021"),
     Sample("date_logged", T.DATE, "09-Mar-2021"),

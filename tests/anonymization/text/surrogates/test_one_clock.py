@@ -141,3 +141,28 @@ def test_a_blank_for_a_figure_goes_where_the_day_has_two() -> None:
 def test_a_term_is_no_house(detector: TextDetector) -> None:
     text = "Larkby & Quell Park Combined Service Term 3 Plan"
     assert not [f for f in detector.find([text])[0] if "3" in text[f.start : f.end]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_days_stay_in_the_month_that_a_text_names(seed: int) -> None:
+    made = shift(seed, "2023-09-01", "2023-09-30", "2023-08-31", "2023年9月", "8月", "2023-10-01")
+    made.settle()
+    first, last = (date.fromisoformat(moved(made, f"2023-09-{day}")) for day in ("01", "30"))
+    assert first.month == last.month
+    assert moved(made, "2023年9月") == f"{first.year}年{first.month}月"
+    assert date.fromisoformat(moved(made, "2023-08-31")).month == int(moved(made, "8月")[:-1])
+    made.watch("2019-02-01")
+    before = made.days
+    made.settle()
+    assert made.days == before
+
+
+@pytest.mark.parametrize("form", ["9月 30 08:15", "9月 30  2023"])
+def test_days_of_listings_in_other_tongues_move(form: str) -> None:
+    made = shift(4, "2023-09-30")
+    made.year = 2023
+    day = date.fromisoformat(moved(made, "2023-09-30"))
+    value = form.removesuffix(" 08:15")
+    new = moved(made, value).split()
+    assert [int(new[0][:-1]), int(new[1])] == [day.month, day.day]
+    assert new[2:] == ([str(day.year)] if "2023" in value else [])

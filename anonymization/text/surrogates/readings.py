@@ -1,0 +1,77 @@
+"""How the surrogates of Japanese names are read, in kana and in Latin letters.
+
+Who has a name in Han characters has its reading in other places: a column of readings, a login, an
+address for mail. Where a dictionary knows the reading of a name, its surrogate there is the
+reading of the surrogate of the name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from anonymization.text.contracts import NameReading
+from anonymization.text.surrogates.assignment import SurrogateTable, lexicon
+from anonymization.text.surrogates.names import FAMILY, GIVEN, JA_FAMILY, JA_GIVEN, unvoiced
+
+_SYLLABLE = re.compile("[ァ-ヺ][ャュョ]|[ァ-ヺ]")
+_LONG = re.compile("(?<=o)[uo]|(?<=u)u")
+
+
+def romanised(read: str) -> str:
+    """The Hepburn spelling of a reading in katakana, with every vowel that is written."""
+    letters = _SYLLABLE.sub(lambda one: _letters().get(one.group(), one.group()), read)
+    return re.sub("ッ(?=(.)|$)", lambda stop: stop[1] or "", letters).replace("ー", "")
+
+
+@cache
+def _letters() -> Mapping[str, str]:
+    pairs = lexicon().ja_letters_read
+    return dict(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+def _spellings(read: str) -> tuple[str, str]:
+    """With and without the second letter of long vowels: youko, yoko."""
+    whole = romanised(read)
+    return whole, _LONG.sub("", whole)
+
+
+def read_surrogate(name: str, of_family: bool) -> str:
+    """How a surrogate of a family or given name is read, in katakana."""
+    first, second = _parts(of_family)
+    return first.get(name[:1], "") + "".join(second.get(char, "") for char in name[1:])
+
+
+@cache
+def _parts(of_family: bool) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    words = lexicon()
+    if of_family:
+        return (
+            dict(zip(words.ja_first, words.ja_first_read, strict=True)),
+            dict(zip(words.ja_second, words.ja_second_read, strict=True)),
+        )
+    return (
+        dict(zip(words.ja_given_first, words.ja_given_first_read, strict=True)),
+        dict(zip(words.ja_given_second, words.ja_given_second_read, strict=True)),
+    )
+
+
+def learn_reading(table: SurrogateTable, name: NameReading) -> None:
+    """Let the readings of a name, which has its surrogate, become those of the surrogate."""
+    family = table.tokens(JA_FAMILY).get(name.family)
+    given = table.tokens(JA_GIVEN).get(name.given)
+    if family is None or given is None:
+        return
+    new_family, new_given = read_surrogate(family, True), read_surrogate(given, False)
+    _learn(table, FAMILY, name.family_read, new_family)
+    if name.given_read:
+        _learn(table, GIVEN, name.given_read, new_given)
+        whole = unvoiced(name.family_read + name.given_read)
+        table.readings.setdefault(whole, new_family + new_given)
+
+
+def _learn(table: SurrogateTable, space: str, read: str, new: str) -> None:
+    new = table.readings.setdefault(unvoiced(read), new)
+    for spelled, becomes in zip(_spellings(read), _spellings(new), strict=True):
+        table.token(space, spelled, lambda _rng, _: becomes.capitalize(), fresh=False)  # noqa: B023
