@@ -52,7 +52,7 @@ from construction.statements.questions.periods import (
     without_wrong_parts,
     years_named,
 )
-from construction.statements.questions.printed import Rows, printed_rows
+from construction.statements.questions.rows import Rows, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import (
     FULLER,

@@ -67,7 +67,6 @@ _INVOLVED = re.compile(
     r"[,(“]|(?<!-)\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
-_PLACES_OF = ("geography", "geographical area", "region")
 _ASKING = ("What ", "How ", "By ")
 _PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
 # Names that bear 's: short, without a comma.
@@ -160,20 +159,17 @@ def polished(metric: str) -> str:
     return _NO_ARTICLE.sub("the ", _ASIDE.sub(", ", metric))
 
 
-def owned(words: Words, metric: str) -> tuple[str, str]:
-    """The metric with its owner inside a longer sentence, or alone, and the words ahead of it.
+def owned(words: Words, metric: str) -> str:
+    """The metric with its owner inside a longer sentence: "Acme's cost of products sold".
 
-    "Acme's cost of products sold"; "of Acme" may follow a short noun only, and a name that bears
-    no 's goes ahead: "For Acme Co., Ltd., ".
+    "Of Acme Co., Ltd." may follow a short noun only; empty for others of owners that bear no 's.
     """
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     text = f"{polished(metric)}{words.location}"
     pause = "," if _pauses(text) else ""
     if not words.identified and _OWNS.fullmatch(words.company):
-        return f"{possessive(company)} {text}{pause}", ""
-    if _INVOLVED.search(text):
-        return f"the {text}{pause}", f"For {company}, "
-    return f"the {text} of {company}", ""
+        return f"{possessive(company)} {text}{pause}"
+    return "" if _INVOLVED.search(text) else f"the {text} of {company}"
 
 
 def _on_cash(metric: str) -> tuple[str, str]:
@@ -255,17 +251,12 @@ def _section(part: str) -> str:
 
 
 def _members(path: tuple[str, ...]) -> str:
-    """The members of a hierarchical name: in its Retail segment, for Europe, for “Flour”."""
-    pairs = [pair for pair in zip(path[::2], path[1::2], strict=False)
-             if not FORECAST.match(pair[1])]  # fmt: skip
-    if not pairs and len(path) > 1:
-        return ""
+    """The members of a hierarchical name: in its Retail segment, for Europe."""
     named = []
-    for axis, member in pairs:
+    for axis, member in zip(path[::2], path[1::2], strict=True):
         member = member.removesuffix(" Segment").removeprefix("Segment ")
-        kind = phrase_of(axis).text
-        if kind.endswith("segment"):
+        if phrase_of(axis).text.endswith("segment"):
             named.append(f"in its {member} segment")
-        else:
-            named.append(f"for {member}" if kind in _PLACES_OF else f"for “{member}”")
-    return " and ".join(named) or f"for “{path[-1]}”"
+        elif not FORECAST.match(member):
+            named.append(f"for {member}")
+    return " and ".join(named)

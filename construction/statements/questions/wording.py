@@ -67,7 +67,7 @@ _UNBRACKETED = re.compile(
 _OTHER = re.compile(r"^other(,? net)?,? \(([^()]+)\)$", re.I)
 _DUE = re.compile(r"^((?:non-?current |current )?)due(?= (?:to|from)\b)", re.I)
 _TOTALS = re.compile(r"^(?:total[\s,:]+)+", re.I)
-_TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
+TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
 EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to"])
 _MAX_LABEL = 300
@@ -75,6 +75,10 @@ _PLAIN_START = re.compile(r"[A-Z][a-z]+ [a-z]")  # the first word of a label in 
 _SMALL_WORD = 3  # letters of words that titles write small
 _ORDINARY = frozenset(
     word for text in (*_WHOLE, *_WHOLE.values()) for word in re.findall("[a-z]{3,}", text.lower())
+)
+# Of which none is a name, or is written as one.
+KNOWN_WORDS = _ORDINARY.union(
+    _KEEP, *(text.lower().replace("-", " ").split() for text in WORDS["keep_phrases"])
 )
 _NAME_NEXT = re.compile(r" (?:& |and )?([A-Z][a-z]+)")
 
@@ -178,7 +182,7 @@ def _in_order(text: str) -> str:
 
 def _is_spoken(text: str) -> bool:
     """Are the words of a label mostly small, so that one with a capital is a proper name?"""
-    later = [word for word in _TOKEN.findall(text)[1:] if len(word) > _SMALL_WORD]
+    later = [word for word in TOKEN.findall(text)[1:] if len(word) > _SMALL_WORD]
     return 2 * len([word for word in later if word[0].islower()]) > len(later)
 
 
@@ -196,7 +200,7 @@ def _in_sentence(text: str, *, named: bool) -> str:
         is_name = named and not shouting and _is_name(text, match)
         return word if inner or is_name else word.lower()
 
-    text = _TOKEN.sub(lowered, text)
+    text = TOKEN.sub(lowered, text)
     for pattern, phrase in _KEEP_PHRASES:
         text = pattern.sub(phrase, text)
     return text

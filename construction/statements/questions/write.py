@@ -33,12 +33,8 @@ from construction.statements.questions.contracts import (
 )
 from construction.statements.questions.names import by_register, by_ticker, is_garbled
 from construction.statements.questions.periods import is_comparative, needs_days, period_words
-from construction.statements.questions.printed import (
-    Rows,
-    is_change_in,
-    plain_words,
-    wordings,
-)
+from construction.statements.questions.printed import is_change_in, plain_words, wordings
+from construction.statements.questions.rows import Rows
 from construction.statements.questions.signs import GAIN, PAID, Signed, signed
 from construction.statements.questions.templates import Words, place_words, sentence
 from construction.statements.questions.wording import (

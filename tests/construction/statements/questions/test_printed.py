@@ -56,7 +56,7 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
          {"statement": "Cash flow statement", "balance": "credit"}, "purchases of grain silos"),
         ("Payments to Acquire Grain Silos", "Payments for grain silos",
          {"statement": "Cash flow statement", "balance": "credit"},
-         "payments to acquire grain silos"),
+         "payments for grain silos"),
         ("Payments to Acquire Grain Silos", "Purchases of grain silos",
          {"statement": "Cash flow statement", "balance": "credit",
           "others": ("Purchases of grain silos abroad",)}, "payments to acquire grain silos"),
@@ -178,8 +178,46 @@ def test_lines_without_a_clear_name_are_not_asked(
     assert question_text(label, printed, **more) is None
 
 
+@pytest.mark.parametrize(
+    ("printed", "is_asked"),
+    [
+        ("Proceeds from the sale of Celebrity Galaxy", False),
+        ("Proceeds from Sale of Celebrity Galaxy", False),
+        ("PROCEEDS FROM SALE OF CELEBRITY GALAXY", False),
+        ("Proceeds from the sale of grain ships", True),
+        ("Proceeds from the Sale of Grain Ships", True),
+        ("PROCEEDS FROM SALE OF GRAIN SHIPS", True),
+    ],
+)
+def test_labels_that_name_a_ship_are_not_asked(printed: str, is_asked: bool) -> None:
+    text = question_text(
+        "Proceeds from Sale of Mills", printed, statement="Cash flow statement",
+        others=("Repairs of grain ships",),
+    )  # fmt: skip
+    assert (text is not None) == is_asked
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [("Milling receivables", "milling receivables in its Printers segment"), (None, None)],
+)
+def test_a_part_is_asked_by_the_words_of_its_row(printed: str | None, said: str | None) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    label = "Notes Receivable after Allowance for Credit Loss"
+    line = book.line(company, f"Balance sheet | {label}")
+    name = f"Segments | Business Segments | Printers | {label}"
+    part = book.line(company, name, dimensions="x=y", concept=label)
+    point = book.value(part, "5000000", line=1 if printed else None)
+    book.row(1, printed or "Milling receivables", line, company_id=company)
+    questions = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    assert [said for one in questions if said and said in one.text] == [said] * bool(said)
+    assert len(questions) == bool(said)
+
+
 def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
-    cases = (("Geography", "USD", True), ("Equity Components", "USD", False))
+    cases = (("Geography", "USD", True), ("Equity Components", "USD", False),
+             ("Customer", "USD", False), ("Product or service", "USD", False))  # fmt: skip
     for axis, unit, is_asked in (*cases, ("Geography", "USD/share", False)):
         book = Book()
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
@@ -193,8 +231,9 @@ def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
 
 def test_codes_and_eliminations_are_no_segments() -> None:
     odd = ("CN", "Inter Mill Eliminations", "Intersector", "Intersegment Sales", "Consolidation",
-           "Segment Reconciling Items", "Corporate and Eliminated", "Consolidated")  # fmt: skip
-    parts = ("Europe", "Corporate and Other", "Consolidated Mills", "Interior")
+           "Segment Reconciling Items", "Corporate and Eliminated", "Consolidated",
+           "Corporate and Other", "All Other Mills", "Operations")  # fmt: skip
+    parts = ("Europe", "Consolidated Mills", "Interior", "Mill Operations")
     for member, is_asked in [*((one, True) for one in parts), *((one, False) for one in odd)]:
         book = Book()
         company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
@@ -270,13 +309,13 @@ def test_a_scenario_is_asked_only_if_it_is_a_forecast() -> None:
 @pytest.mark.parametrize(
     ("label", "printed", "sibling", "is_asked"),
     [
-        ("Proceeds from Mill Partners", "Contributions - Mill Partners - Owned Grain",
+        ("Proceeds from Mill Partners", "Contributions - mill partners - owned grain",
          "Contributions - Mill Partners - Silos", False),
-        ("Proceeds from Mill Partners", "Contributions - Mill Partners - Owned Grain",
+        ("Proceeds from Mill Partners", "Contributions - mill partners - owned grain",
          "Contributions from mill partners of silos", False),
-        ("Proceeds from Mill Partners", "Contributions - Mill Partners - Owned Grain",
+        ("Proceeds from Mill Partners", "Contributions - mill partners - owned grain",
          "Distributions - Mill Partners - Silos", True),
-        ("Proceeds from Mill Partners", "Contributions - Mill Partners - Owned Grain",
+        ("Proceeds from Mill Partners", "Contributions - mill partners - owned grain",
          "Contributions - Haulage", True),
         # the plain one of two, and one that says without what it is
         ("Proceeds from Mill Partners", "Contributions - Mill Partners",
