@@ -133,7 +133,7 @@ _WHOLES = {
 }
 _OF_COMPANY = {Sharpening.TICKER, Sharpening.REGISTER}
 _MOVEMENT = re.compile(r"\b(?:increase|decrease|change|effect|gain|loss|adjustments?)\b", re.I)
-_UNRELATED = re.compile(WORDS["unrelated"]["pattern"], re.I)
+_RELATED = re.compile(WORDS["related"]["pattern"], re.I)
 _TEXTS = {
     Operation.DIFFERENCE: "By how much did {metric} change from {before} to {now}, {unit}?",
     Operation.GROWTH: "By what percentage did {metric} change from {before} to {now}, to one "
@@ -197,7 +197,7 @@ def _pairs(question: Question, database: Database) -> Iterator[Pair]:
             yield Pair(Operation.DIFFERENCE, series, point)
     wholes = _WHOLES.get(Statement(series.statement), frozenset())
     label = phrase_of(series.label).text
-    if not wholes or label in wholes or _UNRELATED.search(label):
+    if not wholes or label in wholes or not _RELATED.fullmatch(plain_words(label)):
         return
     for whole in database.of_company.get(series.company_id, ()):
         same = (series.statement, series.unit, None)

@@ -27,7 +27,7 @@ from construction.statements.questions.wording import (
     same_words,
 )
 
-_LEAST_WORDS, _MOST_WORDS = 2, 10  # one word says little alone, more are a sentence
+_LEAST_WORDS, _MOST_WORDS = 2, 8  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
 _STEM = 5  # letters by which words are compared
 # A country's code, and what is no part but reconciles the parts with the whole.
@@ -39,7 +39,7 @@ _MEMBER = re.compile(
 )
 _UNLIKE = re.compile(
     r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$"
-    r"|\b(?:see|notes? \d|page|less|deduct|add|beginning|includes?)\b",
+    r"|\b(?:see|notes? \d|page|less|deduct|add|beginning|includ\w+|reclassif\w+)\b",
     re.I,
 )
 _COST = re.compile(
@@ -89,6 +89,7 @@ _SIDE = re.compile(
 )  # fmt: skip
 # Of operations given up: what says it, but not for what holds them beside others.
 _GIVEN_UP = re.compile(r"(?<!including )(?<!not )(?<!and )\bdiscontinued\b", re.I)
+_GIVEN_UP_STEMS = frozenset(["disco", "opera"])
 _GIVEN_UP_TAG = re.compile(r"(?<!Including)(?<!Not)(?<!And)Discontinued")
 _OPERATIONS = re.compile(r"^(?:continuing|discontinued) operations\b", re.I)
 # What a label of a concept says too, if the printed one does.
@@ -96,6 +97,7 @@ _ALIKE = (
     _GIVEN_UP,
     re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I),
     _MOVEMENT,
+    re.compile(r"\b(?:release|reversal)\b", re.I),
 )
 # What a line of an income statement is: costs or income. "Long-term debt" there is the interest.
 _EARNED = re.compile(
@@ -131,10 +133,17 @@ _SMALL = frozenset(_PRINT["small"])
 _GOODS = frozenset(_PRINT["goods"])
 _BALANCE_OF_GOODS = " inventory"
 _MOST_SMALL = 5
-# A period of its own beside that of the question, where it cannot be left out.
-_OWN_PERIOD = re.compile(
-    r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b", re.I
-)
+# A period of its own beside that of the question, where it cannot be left out, the order of a tag,
+# what taxonomies call an item of a reconciliation, and what is said by a heading ("proceeds from
+# sales and maturities").
+_ODD = re.compile(
+    r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b"
+    r"|\bunpaid$|\bnet (?:non)?current\b|^adjustments for\b"
+    r"|^(?:additions|collections|maturities|redemptions|withdrawals"
+    r"|(?:net )?(?:payments|proceeds|purchases|repayments))(?: (?:and|for|from|of|on|additions"
+    r"|collections|disposals|issuances?|maturities|redemptions|repayments|sales?|withdrawals))*$",
+    re.I
+)  # fmt: skip
 # By which rows mean all of them.
 _ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)|^(?:acquisition|redemption)(?= of\b.*s$)")
 _TERMS = frozenset(["curre", "net", "noncu", "total"])  # stems of what a change leaves out
@@ -159,7 +168,7 @@ def wordings(
                           balance=not point.months)  # fmt: skip
     own = signed_label.phrase if signed_label else phrase_of(series.label).text
     row, others = _row_of(series, point, rows), _comparable(rows, series, twins)
-    broken = partial(is_broken_off, statement=series.statement, of_part=bool(series.dimensions))
+    broken = partial(is_broken_off, is_flow=point.months > 0)
     choices: list[str] = []
     for worded in _spoken_labels(series, point, company, rows, negated=negated):
         if row and _has_sibling(phrase_of(worded or own), row, _beside(point, rows), series):
@@ -170,9 +179,8 @@ def wordings(
             *_with_noun(plain, series),
             *_without_parent(of_filer, row, others, series, company),
             *_without_net(of_filer, row, others, series),
-            of_filer,
-            plain,
-            worded,
+            *_as_a_part(of_filer, row, series),
+            *(() if _as_a_part(of_filer, row, series) else (of_filer, plain, worded)),
         )
     return tuple(
         dict.fromkeys("" if text == own else text for text in choices if not broken(text or own))
@@ -196,6 +204,14 @@ def _row_of(series: Series, point: Point, rows: Rows) -> Printed | None:
     if row is None or row.series_id == series.series_id:
         return row
     return row if series.dimensions and row.concept == series.concept else None
+
+
+def _as_a_part(text: str, row: Printed | None, series: Series) -> tuple[str, ...]:
+    """ "Operating expenses" without the "total" of its phrase, where the row of an income statement
+    prints none: it may be one of several costs."""
+    is_added = text.startswith("total ") and series.statement == Statement.INCOME
+    is_part = row is not None and is_added and "total" not in row.label.lower()
+    return (text.removeprefix("total "),) if is_part else ()
 
 
 def _with_noun(text: str, series: Series) -> Iterator[str]:
@@ -301,9 +317,10 @@ def _spoken_labels(
         return ()
     by_concept = _with_one_side(own, label, point)
     if _is_given_up(series, own) and not _GIVEN_UP.search(label):
-        return (by_concept,) if is_clear and _GIVEN_UP.search(own.text) else ()
+        is_said = is_clear and _GIVEN_UP.search(own.text) and said - _GIVEN_UP_STEMS <= printed
+        return (by_concept,) if is_said else ()
     is_same = is_clear and said == printed
-    if is_same and own.bag <= filed.bag:
+    if is_same and own.bag == filed.bag:
         return (by_concept,)
     spoken = (by_concept,) if is_same else ()
     if (
@@ -314,10 +331,12 @@ def _spoken_labels(
     ):
         return (_ONE_PURCHASE.sub(r"\g<0>s", filed.text), *spoken)
     is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
-    is_other = not is_clear or is_wider or (printed and printed <= _EMPTY_PRINT)
+    is_fuller = not has_own_phrase(series.label) and not printed <= said
+    is_other = not is_clear or is_wider or is_fuller or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return spoken
-    return (by_concept,) if _prints_all(series, own, filed, implied) else spoken
+    told = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied)
+    return (by_concept,) if told <= printed else spoken
 
 
 def _has_sibling(used: Phrase, row: Printed, beside: Collection[Printed], series: Series) -> bool:
@@ -347,14 +366,6 @@ def _as_income(label: str, own: Phrase) -> str:
     return _OPERATIONS.sub(r"Income from \g<0>", label) if is_income else label
 
 
-def _prints_all(series: Series, own: Phrase, filed: Phrase, implied: frozenset[str]) -> bool:
-    """Does a row print all that the label of its concept says, or most of a known phrase?"""
-    said, printed = _content(own, implied), _content(filed, implied)
-    rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
-    is_known = has_own_phrase(series.label) and " " in filed.text
-    return not rest or (is_known and len(rest) <= len(said & printed))
-
-
 def _is_given_up(series: Series, own: Phrase) -> bool:
     """Is a line one of discontinued operations, by its concept or its section?"""
     texts = (own.text, *series.path)
@@ -365,10 +376,11 @@ def _is_given_up(series: Series, own: Phrase) -> bool:
 def _is_clumsy(label: str) -> bool:
     """Does a label name a period of its own, end without its noun, or hang together by small words
     alone? Finished phrases do not."""
-    words = phrase_of(label).text.split()
+    text = phrase_of(label).text
+    words = text.split()
     is_loose = len([word for word in words if word in _SMALL]) > _MOST_SMALL
-    is_odd = is_loose or _OWN_PERIOD.search(" ".join(words)) or words[-1:] == ["unpaid"]
-    return bool(is_odd) and not has_own_phrase(label)
+    is_odd = is_loose or _ODD.search(text) is not None
+    return is_odd and not has_own_phrase(label)
 
 
 def _is_whole(own: Phrase, label: str) -> bool:
@@ -463,10 +475,13 @@ def _is_raw(label: str) -> bool:
 
 
 def _lost_marks(series: Series, label: str) -> bool:
-    """Is a label a tag split into words, of a row that prints commas, brackets or dashes?"""
+    """Is a label a tag split into words, of a row that prints commas, brackets or dashes, or with
+    sides that run into each other?"""
     is_tag = _LETTERS.sub("", series.label).lower() == _LETTERS.sub("", series.concept).lower()
     if not is_tag or _MARKED.search(series.label) or has_own_phrase(series.label):
         return False
+    if "(" in phrase_of(series.label).text or series.label.endswith(" Net"):
+        return True
     return (_SPLIT_TAG.search(series.label) or _MARKED.search(phrase_of(label).text)) is not None
 
 
@@ -499,6 +514,7 @@ def _is_usable(label: str, filed: Phrase, series: Series, company: Company) -> b
         or has_foreign_letters(label)
         or _UNLIKE.search(one_sided(label))
         or words[-1] in _PRINT["adjectives"]
+        or words[-1] in _SMALL
         or _is_open(filed, series)
     )
     is_amount = series.unit not in ("shares", "ratio", "count") and "/" not in series.unit
@@ -544,7 +560,9 @@ def _means(filed: Phrase, other: Printed, series: Series) -> bool:
     """May a printed label as well mean another row, one that begins with its words?"""
     if other.series_id == series.series_id or (other.concept and other.concept == series.concept):
         return False
-    return same_words(filed, phrase_of(bare_label(other.label)))
+    theirs = phrase_of(bare_label(other.label))
+    is_beside = "Noncurrent" in series.concept and filed.bag <= theirs.bag
+    return is_beside or same_words(filed, theirs)
 
 
 def is_change_in(text: str, labels: Iterable[str]) -> bool:

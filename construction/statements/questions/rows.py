@@ -19,7 +19,7 @@ _DETAIL = re.compile(
     r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"
     r"|net of (?:accumulated|allowance|reserve|unamorti[sz]ed)"
     r"|less (?:accumulated|allowance|reserve))\b.*$"
-    r"|[\s,;:(–—-]*(?:\$|\d).*$",
+    r"|[\s,;:(–—-]*(?:\$|\d).*$|^(?:less|add|deduct)(?::|\s*[-–—])\s*",
     re.I,
 )
 

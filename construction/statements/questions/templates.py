@@ -135,7 +135,7 @@ def sentence(words: Words, choice: int) -> str:
         effect=effect,
         cash=cash,
         place=words.location,
-        pause="," if _pauses(metric) else "",
+        pause="," if pauses(metric) else "",
         verb="were" if words.metric.plural else "was",
         period=period,
         Period=period[:1].upper() + period[1:],
@@ -166,7 +166,7 @@ def owned(words: Words, metric: str) -> str:
     """
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     text = f"{polished(metric)}{words.location}"
-    pause = "," if _pauses(text) else ""
+    pause = "," if pauses(text) else ""
     if not words.identified and _OWNS.fullmatch(words.company):
         return f"{possessive(company)} {text}{pause}"
     return "" if _INVOLVED.search(text) else f"the {text} of {company}"
@@ -221,7 +221,7 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     return (*(() if is_long else _POSSESSIVE), *_OF, *many, *much)
 
 
-def _pauses(metric: str) -> bool:
+def pauses(metric: str) -> bool:
     """Whether a comma must follow the metric: it contains one outside of lists of nouns."""
     return "," in LIST.sub("", metric) and not metric.endswith(",")
 

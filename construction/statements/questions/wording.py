@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from construction.statements.model import Statement
 from data.text.folding import fold_spaces, fold_width
 from data.text.lexicon import load_table
 
@@ -31,7 +30,8 @@ _SINGULAR = frozenset(WORDS["number"]["singular"])
 _PLURAL = frozenset(WORDS["number"]["plural"])
 _ADJECTIVES = frozenset(WORDS["print"]["adjectives"])
 # "Selling, general and administrative"; in "revenue, oil and gas" the first noun is the head.
-_JOINED = re.compile(rf"^(?:[\w-]+ ){{0,3}}(?:{'|'.join(WORDS['number']['joined'])}) and ")
+_OWN = r"(?:(?!(?:for|from|in|of|on|to)\b)[\w-]+ ){0,3}"
+_JOINED = re.compile(rf"^{_OWN}(?:{'|'.join(WORDS['number']['joined'])}) and ")
 _ALONE = "|".join(WORDS["number"]["alone"])
 FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what a question says by its verb
 LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
@@ -64,7 +64,6 @@ _UNBRACKETED = re.compile(
     r"|(decrease) (increase)|(proceeds from) (payments for)|(provided by) (used in))\b",
     re.I,
 )
-_OTHER = re.compile(r"^other(,? net)?,? \(([^()]+)\)$", re.I)
 _DUE = re.compile(r"^((?:non-?current |current )?)due(?= (?:to|from)\b)", re.I)
 _TOTALS = re.compile(r"^(?:total[\s,:]+)+", re.I)
 TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
@@ -154,7 +153,8 @@ def _cleaned(label: str) -> str:
     if " " not in text and len(_HUMP.findall(text)) > 1:
         text = _HUMP.sub(" ", text)
     text = _OWNERS.sub(r"\1'", _UNBRACKETED.sub(_bracketed, text).replace("’", "'"))
-    return text[:1].lower() + text[1:] if _PLAIN_START.match(text) else text
+    is_plain = _PLAIN_START.match(text) and text.split()[0].lower() not in _KEEP
+    return text[:1].lower() + text[1:] if is_plain else text
 
 
 def _bracketed(match: re.Match[str]) -> str:
@@ -163,10 +163,7 @@ def _bracketed(match: re.Match[str]) -> str:
 
 
 def _in_order(text: str) -> str:
-    """ "Assets, Current" becomes "current assets", "Other, net (Land)" "other land, net"."""
-    if other := _OTHER.match(text):
-        items = "items within " if " and " in other[2] else ""
-        text = f"Other {items}{other[2]}{other[1] or ''}"
+    """ "Assets, Current" becomes "current assets"."""
     total = bool(_TOTALS.match(text)) or bool(_TAIL_TOTAL.search(text))
     text = _TOTALS.sub("", _TAIL_TOTAL.sub("", text)) or text
     term = _TAIL_TERM.search(text)
@@ -265,18 +262,21 @@ def has_foreign_letters(text: str) -> bool:
     return any(char.isalpha() and ord(char) > 0x24F for char in fold_width(text))
 
 
-# Expenses in a balance sheet are owed or paid ahead, and have to say which.
+# A balance with the head of a flow ("employee benefits") has to say that it is owed, paid ahead or
+# kept; that of an account ("interest checking") leaves its noun to the heading.
 _FLOW = re.compile(
-    r"^(?!.*\b(?:accrued|accruals?|deferred|prepaid|unpaid|payables?|liabilit\w+|reserves?)\b)"
-    r".*\b(?:expenses?|wages|salaries|compensation)$"
+    r"(?!.*\b(?:accrued|accruals?|accumulated|capitalized|costs|deferred|prepaid|retained|unamortized"
+    r"|undistributed|unearned|unpaid|payables?|liabilit\w+|reserves?)\b)"
+    r".*\b(?:benefits?|charges|checking|commissions|compensation|earnings|expenses?|fees|income"
+    r"|interest|losses|partnerships|payments?|salaries|savings|taxes|wages)"
+    r"(?: (?:and other|from|of|on|to)\b.*)?"
 )
 
+_IN_BRACKETS = re.compile(r"\((?!expense\))")  # "income (expense)" is what people write
 
-def is_broken_off(text: str, statement: str, *, of_part: bool) -> bool:
-    """Would what follows a name be read as part of its aside ("interest, net of the amount
-    capitalized in the cash flow statement"), or is it a balance that reads as a flow ("payroll and
+
+def is_broken_off(text: str, *, is_flow: bool) -> bool:
+    """Does a name keep a side in brackets, or is it a balance that reads as a flow ("payroll and
     related expenses as of March 28")?"""
-    has_aside = "," in LIST.sub("", text)
-    if has_aside and (of_part or statement == Statement.CASH_FLOW):
-        return True
-    return statement == Statement.BALANCE and _FLOW.search(text) is not None
+    is_balance_of_flow = not is_flow and _FLOW.fullmatch(text) is not None
+    return is_balance_of_flow or _IN_BRACKETS.search(text) is not None

@@ -35,8 +35,8 @@ from construction.statements.questions.names import by_register, by_ticker, is_g
 from construction.statements.questions.periods import is_comparative, needs_days, period_words
 from construction.statements.questions.printed import is_change_in, plain_words, wordings
 from construction.statements.questions.rows import Rows
-from construction.statements.questions.signs import GAIN, PAID, Signed, signed
-from construction.statements.questions.templates import Words, place_words, sentence
+from construction.statements.questions.signs import GAIN, ODD_SIDE, PAID, Signed, signed
+from construction.statements.questions.templates import Words, pauses, place_words, sentence
 from construction.statements.questions.wording import (
     FULLER,
     WORDS,
@@ -49,7 +49,7 @@ from data.text.dates import write_date
 
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _CASH_CHANGE = re.compile(
-    r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
+    r"\b(?:change|increase|decrease)\b.*\bcash\b(?! collateral)|\bcash\b.*\bincrease\b", re.I
 )
 _EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
 _BALANCING = re.compile(WORDS["balancing"]["pattern"], re.I)
@@ -104,6 +104,9 @@ def words_of(
     metric, ahead = phrase_of(phrase.phrase), slots.series.statement == Statement.GUIDANCE
     if phrase.phrase == slots.worded:  # finished, with the capitals of names
         metric = replace(metric, text=slots.worded)
+    location = _location(slots, database)
+    if location and pauses(metric.text):  # it would be read as part of the aside
+        return QuestionReason.OVERLOADED
     period = period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened)
     if not period:
         return QuestionReason.PERIOD_UNNAMED
@@ -111,7 +114,7 @@ def words_of(
         company=slots.company.name,
         identified=_identified(slots),
         metric=metric,
-        location=_location(slots, database),
+        location=location,
         period=period.replace(" ended ", " ending ") if ahead else period,
         unit=amount.unit_phrase,
         filing=filing_words(slots, database),
@@ -251,6 +254,8 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.SIGN_UNCLEAR
     if Sharpening.WHOLE in slots.sharpened:
         return replace(signed_label, phrase=FULLER.get(signed_label.phrase, signed_label.phrase))
+    if "brackets" in signed_label.clause:
+        return QuestionReason.SIGN_UNCLEAR
     if not slots.worded:
         return signed_label
     if slots.worded == plain_words(signed_label.phrase):
@@ -259,8 +264,8 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.SIGN_UNCLEAR
     if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
         return Signed(slots.worded)
-    clause = "" if "brackets" in signed_label.clause else signed_label.clause
-    return Signed(slots.worded, clause)
+    is_odd = signed_label.clause == ODD_SIDE and not is_below
+    return Signed(slots.worded, "" if is_odd else signed_label.clause)
 
 
 def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason | None:

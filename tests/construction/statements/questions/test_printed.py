@@ -47,6 +47,10 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         ("Payments to Acquire Silos and Other Stores", "Purchases of grain silos",
          {"statement": "Cash flow statement", "balance": "credit", "negated": True},
          "purchases of grain silos"),
+        # no total that the row does not print
+        ("Operating Expenses", "Operating expenses", {"balance": "debit"}, "operating expenses "),
+        ("Operating Expenses", "Total operating expenses", {"balance": "debit"},
+         "total operating expenses"),
         # what the filer does, for what a taxonomy says that it pays
         ("Payments to Acquire Grain Silos", "Purchases of grain silos",
          {"statement": "Cash flow statement", "balance": "credit"}, "purchases of grain silos"),
@@ -62,8 +66,6 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
           "others": ("Purchases of grain silos abroad",)}, "payments to acquire grain silos"),
         # the concept's, where the row prints all of it in its place
         ("Inventory, Net", "Inventories, net", {"statement": "Balance sheet"}, "net inventory"),
-        ("Flour and Grain", "Flour and grain includes grain of others",
-         {"statement": "Balance sheet"}, "the flour and grain of"),
         ("Earnings Per Share, Basic", "Basic", {"unit": "USD/share", "value": "1.20"},
          "basic earnings per share"),
         ("Interest Expense", "Interest expense (Note 4)", {}, "interest expense"),
@@ -170,6 +172,14 @@ def test_lines_are_asked_by_what_readers_see(
         ("Other Liabilities, Noncurrent", "Employee benefits: pensions, and other liabilities",
          {"statement": "Balance sheet"}),
         ("Net Income (Loss)", "Comprehensive loss", {"statement": "Comprehensive income"}),
+        # what says more than its concept, and cannot be said
+        ("Flour and Grain", "Flour and grain includes grain of others",
+         {"statement": "Balance sheet"}),
+        # sides in brackets, headings' parts, balances called flows
+        ("Proceeds from (Repayments of) Debt", "Net debt", {"statement": "Cash flow statement"}),
+        ("Proceeds from Sales", "Proceeds from sales", {"statement": "Cash flow statement"}),
+        ("Employee Benefits", "Employee benefits", {"statement": "Balance sheet"}),
+        ("Silo Debt", "Silo debt, including $5 of mills", {"statement": "Balance sheet"}),
     ],
 )  # fmt: skip
 def test_lines_without_a_clear_name_are_not_asked(
@@ -309,18 +319,11 @@ def test_a_scenario_is_asked_only_if_it_is_a_forecast() -> None:
 @pytest.mark.parametrize(
     ("label", "printed", "sibling", "is_asked"),
     [
-        ("Proceeds from Mill Partners", "Contributions - mill partners - owned grain",
-         "Contributions - Mill Partners - Silos", False),
-        ("Proceeds from Mill Partners", "Contributions - mill partners - owned grain",
-         "Contributions from mill partners of silos", False),
-        ("Proceeds from Mill Partners", "Contributions - mill partners - owned grain",
-         "Distributions - Mill Partners - Silos", True),
-        ("Proceeds from Mill Partners", "Contributions - mill partners - owned grain",
-         "Contributions - Haulage", True),
-        # the plain one of two, and one that says without what it is
-        ("Proceeds from Mill Partners", "Contributions - Mill Partners",
-         "Contributions - Mill Partners - Silos", True),
-        ("Milling Tax", "Milling tax of mills", "Milling result before milling tax of silos", True),
+        ("Payments of Dividends", "Dividends paid - grain", "Dividends paid - silos", False),
+        ("Payments of Dividends", "Dividends paid - grain", "Dividends of silos", False),
+        ("Payments of Dividends", "Dividends paid - grain", "Repurchases - silos", True),
+        # the plain one of two
+        ("Payments of Dividends", "Dividends paid", "Dividends paid - silos", True),
         # one label twice
         ("Grain Reserve", "Grain reserves", "Grain reserves", False),
         ("Grain Reserve, Noncurrent", "Grain reserves", "Grain reserves", True),
