@@ -94,7 +94,7 @@ class QuestionConfig(StageConfig):
 
     round_share: Share = 0.6
     max_decimals: Count = 3
-    max_label_words: Count = 9
+    max_label_words: Count = 12
     max_characters: Count = 260
     max_sharpenings: Count = 6
     levels: LevelConfig = LevelConfig()

@@ -180,7 +180,7 @@ def _can_combine(words: Words, series: Series) -> bool:
     """Is the line an amount whose change has a plain meaning?"""
     plain = SIGNED_LABEL.sub(" ", words.metric.text)
     is_loss = LOSS_ASKED.search(plain) or _MOVEMENT.search(plain)
-    return not is_loss and series.dimensions is None
+    return not is_loss and not plain.startswith("other ") and series.dimensions is None
 
 
 def _pairs(question: Question, database: Database) -> Iterator[Pair]:

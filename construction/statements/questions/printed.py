@@ -16,6 +16,7 @@ from construction.statements.questions.wording import (
     FORECAST,
     LIST,
     OF_PARENT,
+    SYNONYMS,
     WITH_OTHERS,
     WORDS,
     Phrase,
@@ -75,6 +76,7 @@ _CHANGE_IN = re.compile(
     r"(?:net )?(?:changes?|increases?|decreases?)(?: ?/? ?\([a-z ]+\))? in (?:the )?(?!cash\b)(.+)",
     re.I,
 )
+_CHANGE_TAG = "IncreaseDecreaseIn"
 _MOST_OWNERS = 5  # words
 _NET_END = re.compile(r", net$", re.I)
 _NET = re.compile(r"\bnet\b", re.I)
@@ -138,7 +140,7 @@ _MOST_SMALL = 5
 # sales and maturities").
 _ODD = re.compile(
     r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b"
-    r"|\bunpaid$|\bnet (?:non)?current\b|^adjustments for\b"
+    r"|\bunpaid$|\band others?(?:, net)?$|\bnet (?:non)?current\b|^adjustments for\b"
     r"|^(?:additions|collections|maturities|redemptions|withdrawals"
     r"|(?:net )?(?:payments|proceeds|purchases|repayments))(?: (?:and|for|from|of|on|additions"
     r"|collections|disposals|issuances?|maturities|redemptions|repayments|sales?|withdrawals))*$",
@@ -146,6 +148,7 @@ _ODD = re.compile(
 )  # fmt: skip
 # By which rows mean all of them.
 _ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)|^(?:acquisition|redemption)(?= of\b.*s$)")
+_LEFT_TO_HEADINGS = frozenset(["curre", "noncu", *(word[:_STEM] for word in _PRINT["flow"])])
 _TERMS = frozenset(["curre", "net", "noncu", "total"])  # stems of what a change leaves out
 
 
@@ -322,7 +325,8 @@ def _spoken_labels(
     is_same = is_clear and said == printed
     if is_same and own.bag == filed.bag:
         return (by_concept,)
-    spoken = (by_concept,) if is_same else ()
+    is_own = _is_usual(series, own, filed)
+    spoken = (by_concept,) if is_same and is_own else ()
     if (
         not row.named
         and _is_usable(label, filed, series, company)
@@ -332,7 +336,8 @@ def _spoken_labels(
         return (_ONE_PURCHASE.sub(r"\g<0>s", filed.text), *spoken)
     is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
     is_fuller = not has_own_phrase(series.label) and not printed <= said
-    is_other = not is_clear or is_wider or is_fuller or (printed and printed <= _EMPTY_PRINT)
+    is_other = not (is_clear and is_own) or is_wider or is_fuller
+    is_other |= bool(printed) and printed <= _EMPTY_PRINT
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return spoken
     told = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied)
@@ -364,6 +369,14 @@ def _as_income(label: str, own: Phrase) -> str:
     of them, if its concept is income."""
     is_income = _INCOME.search(_RELATION.split(own.text)[0]) is not None
     return _OPERATIONS.sub(r"Income from \g<0>", label) if is_income else label
+
+
+def _is_usual(series: Series, own: Phrase, filed: Phrase) -> bool:
+    """Is the label of a concept what people say where a row prints other words: a finished phrase,
+    or the row's words with the noun, the change or the age that it leaves to its heading?"""
+    is_finished = has_own_phrase(series.label) or own.text in SYNONYMS or len(series.unit) != _CODE
+    added = _content(own, _LEFT_TO_HEADINGS) - _content(filed, frozenset())
+    return is_finished or not added or filed.text.split()[-1] in _PRINT["adjectives"]
 
 
 def _is_given_up(series: Series, own: Phrase) -> bool:
@@ -559,6 +572,8 @@ def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negat
 def _means(filed: Phrase, other: Printed, series: Series) -> bool:
     """May a printed label as well mean another row, one that begins with its words?"""
     if other.series_id == series.series_id or (other.concept and other.concept == series.concept):
+        return False
+    if series.statement == Statement.BALANCE and other.concept.startswith(_CHANGE_TAG):
         return False
     theirs = phrase_of(bare_label(other.label))
     is_beside = "Noncurrent" in series.concept and filed.bag <= theirs.bag

@@ -26,7 +26,6 @@ GAIN, _NEVER, PAID, _LOSS, _CONTRA, _ADJUSTING = (
 )
 _TWO_SIDED = re.compile(r"\(\w+")
 _POSITIVE_LOSS = "Give a loss as a positive number."
-ODD_SIDE = "Give income as a negative number."  # said of costs
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,8 +255,9 @@ def _members(path: tuple[str, ...]) -> str:
     named = []
     for axis, member in zip(path[::2], path[1::2], strict=True):
         member = member.removesuffix(" Segment").removeprefix("Segment ")
-        if phrase_of(axis).text.endswith("segment"):
-            named.append(f"in its {member} segment")
+        kind = phrase_of(axis).text.split()[-1]
+        if kind in ("sector", "segment"):
+            named.append(f"in its {member} {kind}")
         elif not FORECAST.match(member):
             named.append(f"for {member}")
     return " and ".join(named)

@@ -35,7 +35,7 @@ from construction.statements.questions.names import by_register, by_ticker, is_g
 from construction.statements.questions.periods import is_comparative, needs_days, period_words
 from construction.statements.questions.printed import is_change_in, plain_words, wordings
 from construction.statements.questions.rows import Rows
-from construction.statements.questions.signs import GAIN, ODD_SIDE, PAID, Signed, signed
+from construction.statements.questions.signs import GAIN, PAID, Signed, signed
 from construction.statements.questions.templates import Words, pauses, place_words, sentence
 from construction.statements.questions.wording import (
     FULLER,
@@ -105,8 +105,11 @@ def words_of(
     if phrase.phrase == slots.worded:  # finished, with the capitals of names
         metric = replace(metric, text=slots.worded)
     location = _location(slots, database)
-    if location and pauses(metric.text):  # it would be read as part of the aside
-        return QuestionReason.OVERLOADED
+    is_instant_flow = not slots.point.months and slots.series.statement == Statement.CASH_FLOW
+    if location and (pauses(metric.text) or is_instant_flow):
+        return QuestionReason.OVERLOADED  # read as part of the aside; a balance "in the cash flow"
+    if slots.series.dimensions and any(metric.bag & {*part} for part in slots.series.sections[1:]):
+        return QuestionReason.OVERLOADED  # "automotive costs in its Automotive segment"
     period = period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened)
     if not period:
         return QuestionReason.PERIOD_UNNAMED
@@ -264,8 +267,9 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.SIGN_UNCLEAR
     if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
         return Signed(slots.worded)
-    is_odd = signed_label.clause == ODD_SIDE and not is_below
-    return Signed(slots.worded, "" if is_odd else signed_label.clause)
+    told = signed(slots.worded, negative=is_below, balance=not slots.point.months)
+    is_needed = is_below or (told is not None and told.clause)  # by the words that are asked
+    return Signed(slots.worded, signed_label.clause if is_needed else "")
 
 
 def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason | None:
