@@ -270,10 +270,7 @@ def _series_fits(slots: Slots, other: Series) -> bool:
         return False
     if Sharpening.STATEMENT in sharpened and other.statement != own.statement:
         return False
-    if Sharpening.PATH in sharpened:
-        if other.sections != own.sections:
-            return False
-    elif Sharpening.SECTION in sharpened and own.sections[-1] not in other.sections:
+    if Sharpening.PATH in sharpened and other.sections != own.sections:
         return False
     mine = phrases_of(own.label)
     if slots.worded:

@@ -322,9 +322,7 @@ def _text(
     """The question; empty if its owner has no place in it."""
     before, now = _spans(question.point, pair.point, harder)
     metric = words.metric.text
-    if metric.endswith(", net"):  # "goodwill, net of Acme Inc." is less something
-        metric = f"net {metric.removesuffix(', net')}"
-    said = owned(words, metric)
+    said = "" if metric.endswith(", net") else owned(words, metric)  # of Acme Inc., it is less Acme
     if not said:
         return ""
     text = _TEXTS[pair.operation].format(

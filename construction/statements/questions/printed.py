@@ -257,7 +257,12 @@ def _named_owners(tail: str, company: Company) -> str:
     words = owner[1].split() if owner else []
     known = {word.lower(): word for word in company.name.replace(",", "").split()}
     initials = "".join(word[0] for word in company.name.split())
-    if not words or not company.core or len(words) > _MOST_OWNERS:
+    if (
+        not words
+        or not company.core
+        or len(words) > _MOST_OWNERS
+        or words[-1].lower() not in _OWNERS
+    ):
         return ""
     is_short = len(words[0]) > 1 and words[0] in (initials, initials[:-1], company.ticker)
     if not is_short and not words[0].lower().startswith(company.core[0]):

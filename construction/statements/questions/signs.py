@@ -25,6 +25,9 @@ GAIN, _NEVER, PAID, _LOSS, _CONTRA, _ADJUSTING = (
     for name in ("gain", "never", "paid", "loss", "contra", "adjusting")
 )
 _TWO_SIDED = re.compile(r"\(\w+")
+# Sides that a concept has and the words of a row need not have: "policy benefits", "legal reserve".
+ODD_SIDES = frozenset(f"Give {side} as a negative number."
+                      for side in ("income", "an expense", "a deficit"))  # fmt: skip
 _POSITIVE_LOSS = "Give a loss as a positive number."
 
 

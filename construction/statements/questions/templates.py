@@ -229,25 +229,12 @@ def pauses(metric: str) -> bool:
 def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
     """The location of the line as far as the question gives it, to follow the metric directly."""
     parts = []
-    if Sharpening.PATH in sharpened and series.dimensions is not None:
-        members = _members(series.path)
-        parts.append(f" {members}" if members else "")
-    elif Sharpening.PATH in sharpened:
-        sections = " within ".join(_section(part) for part in reversed(series.path))
-        parts.append(f" listed under {sections}")
-    elif Sharpening.SECTION in sharpened:
-        section = _section(series.path[-1])
-        repeated = phrase_of(series.label).text.endswith(section)
-        parts.append("" if repeated else f" listed under {section}")
+    if Sharpening.PATH in sharpened and (members := _members(series.path)):
+        parts.append(f" {members}")
     if Sharpening.STATEMENT in sharpened and series.statement not in _TOLD:
         name = _STATEMENTS.get(series.statement, _STATEMENTS[Statement.OTHER])
         parts.append(f" in the {name}")
     return "".join(parts)
-
-
-def _section(part: str) -> str:
-    """The heading without "total", though its phrase may have it: "under assets"."""
-    return phrase_of(part).text.removeprefix("total ")
 
 
 def _members(path: tuple[str, ...]) -> str:

@@ -35,7 +35,7 @@ from construction.statements.questions.names import by_register, by_ticker, is_g
 from construction.statements.questions.periods import is_comparative, needs_days, period_words
 from construction.statements.questions.printed import is_change_in, plain_words, wordings
 from construction.statements.questions.rows import Rows
-from construction.statements.questions.signs import GAIN, PAID, Signed, signed
+from construction.statements.questions.signs import GAIN, ODD_SIDES, PAID, Signed, signed
 from construction.statements.questions.templates import Words, pauses, place_words, sentence
 from construction.statements.questions.wording import (
     FULLER,
@@ -268,8 +268,8 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
     if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
         return Signed(slots.worded)
     told = signed(slots.worded, negative=is_below, balance=not slots.point.months)
-    is_needed = is_below or (told is not None and told.clause)  # by the words that are asked
-    return Signed(slots.worded, signed_label.clause if is_needed else "")
+    is_odd = signed_label.clause in ODD_SIDES and not (is_below or (told and told.clause))
+    return Signed(slots.worded, "" if is_odd else signed_label.clause)
 
 
 def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason | None:
@@ -391,8 +391,6 @@ def _applicable(step: Sharpening, slots: Slots, taken: Sequence[Sharpening]) -> 
     fits = {
         Sharpening.WHOLE: not slots.worded and phrase_of(series.label).text in FULLER,
         Sharpening.TICKER: company.ticker is not None,
-        Sharpening.SECTION: bool(series.path) and Sharpening.PATH not in taken,
-        Sharpening.PATH: len(series.path) > 1,
         Sharpening.DATES: point.months > 0 and point.period_start is not None,
         Sharpening.FILING: point.filed is not None,
     }

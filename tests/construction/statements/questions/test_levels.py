@@ -123,7 +123,6 @@ def test_two_values_make_a_growth_or_a_difference() -> None:
     ("name", "words"),
     [
         ("Cash and cash equivalents", "cash and cash equivalents"),
-        ("Goodwill, net", "net goodwill"),
     ],
 )
 def test_a_line_is_set_in_relation_to_the_whole(name: str, words: str) -> None:

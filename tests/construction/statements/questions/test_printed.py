@@ -92,15 +92,15 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
          "shareholders' equity excluding noncontrolling interests"),
         ("Net Income (Loss) Attributable to Parent", "Net income", {}, "net income "),
         ("Net Income (Loss) Attributable to Parent", "Net income attributable to ARDENT",
-         {}, "net income attributable to Ardent "),
+         {}, "net income attributable to the parent company "),
         ("Net Income (Loss) Attributable to Parent",
          "Net earnings (loss) attributable to Ardent Mills shareholders", {},
          "net income attributable to Ardent Mills shareholders"),
         ("Net Income (Loss) Attributable to Parent",
          "NET INCOME ATTRIBUTABLE TO ARDENT COMMON STOCKHOLDERS", {},
          "net income attributable to Ardent common stockholders"),
-        ("Net Income (Loss) Attributable to Parent", "Net income attributable to AM", {},
-         "net income attributable to AM "),
+        ("Net Income (Loss) Attributable to Parent", "Net income attributable to AM members", {},
+         "net income attributable to AM members "),
         ("Net Income (Loss) Attributable to Parent", "Net income",
          {"others": ("Net income of Ardent Mills",)},
          "net income attributable to the parent company"),
@@ -364,8 +364,8 @@ def test_a_pile_of_nouns_is_no_name_of_proceeds() -> None:
 
 def test_a_company_among_the_words_of_a_line_keeps_its_capitals() -> None:
     text = question_text("Net Income (Loss) Attributable to Parent",
-                         "Net earnings attributable to Ardent Corporation")  # fmt: skip
-    assert text is not None and "attributable to Ardent Corporation" in text
+                         "Net earnings attributable to Ardent Corporation stockholders")  # fmt: skip
+    assert text is not None and "attributable to Ardent Corporation stockholders" in text
 
 
 def test_a_refund_is_no_payment_and_a_disposition_tells_no_proceeds() -> None:
