@@ -140,7 +140,8 @@ _MOST_SMALL = 5
 # sales and maturities").
 _ODD = re.compile(
     r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b"
-    r"|\bunpaid$|\band others?(?:, net)?$|\bnet (?:non)?current\b|^adjustments for\b"
+    r"|\bunpaid$|\band others?(?:, net)?$|\bnet (?:non)?current\b"
+    r"|^(?:adjustments for|valuation of)\b"
     r"|^(?:additions|collections|maturities|redemptions|withdrawals"
     r"|(?:net )?(?:payments|proceeds|purchases|repayments))(?: (?:and|for|from|of|on|additions"
     r"|collections|disposals|issuances?|maturities|redemptions|repayments|sales?|withdrawals))*$",
@@ -328,7 +329,8 @@ def _spoken_labels(
         is_said = is_clear and _GIVEN_UP.search(own.text) and said - _GIVEN_UP_STEMS <= printed
         return (by_concept,) if is_said else ()
     is_same = is_clear and said == printed
-    if is_same and own.bag == filed.bag:
+    is_finished = has_own_phrase(series.label) or own.text in SYNONYMS
+    if is_same and is_finished and own.bag == filed.bag:
         return (by_concept,)
     is_own = _is_usual(series, own, filed)
     spoken = (by_concept,) if is_same and is_own else ()

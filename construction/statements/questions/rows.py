@@ -15,6 +15,7 @@ from construction.statements.questions.wording import KNOWN_WORDS, NOTE, TOKEN
 
 Rows = Mapping[tuple[int, int], "Printed"]
 
+_SMALL_WORD = 3  # letters of words that titles write small
 _DETAIL = re.compile(
     r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"
     r"|net of (?:accumulated|allowance|reserve|unamorti[sz]ed)"
@@ -52,9 +53,9 @@ def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Prin
     named = {label: _holds_name(label, ordinary) for label in labels}
     documents: dict[str, dict[tuple[int, int], Printed]] = {}
     columns = ("document", "report", "line", "label", "series_id", "concept", "unit")
-    for document, report, line, label, *known in rows.select(columns).iter_rows():
+    for document, report, line, label, series_id, concept, unit in rows.select(columns).iter_rows():
         if label:
-            row = Printed(label, *known, named=named[label])
+            row = Printed(label, series_id, concept, unit, named[label])
             documents.setdefault(document, {})[report, line] = row
     return documents
 
@@ -74,12 +75,16 @@ def _words_of_several(series: pl.DataFrame) -> Iterator[str]:
 
 
 def _holds_name(label: str, ordinary: frozenset[str]) -> bool:
-    """Has a label a word in capitals that no filing writes small, and no taxonomy has?"""
+    """Has a label a word in capitals that no filing writes small, and no taxonomy has, or one
+    among small words ("Supply & Logistics revenues")?"""
     text = bare_label(label)
+    later = [word for word in TOKEN.findall(text)[1:] if len(word) > _SMALL_WORD]
+    is_spoken = 2 * len([word for word in later if word[0].islower()]) > len(later)
+    known = KNOWN_WORDS if is_spoken else ordinary
     for match in TOKEN.finditer(text):
         word = match[0].rstrip("'’.&").removesuffix("'s").removesuffix("’s")
         is_heading = text.isupper() or (match.start() and not word.isupper())
-        if is_heading and word[0].isupper() and ordinary.isdisjoint(
+        if is_heading and word[0].isupper() and known.isdisjoint(
             (word.lower(), word.lower().removesuffix("s"))
         ):  # fmt: skip
             return True

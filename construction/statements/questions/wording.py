@@ -71,7 +71,6 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
 EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to"])
 _MAX_LABEL = 300
 _PLAIN_START = re.compile(r"[A-Z][a-z]+ [a-z]")  # the first word of a label in small letters
-_SMALL_WORD = 3  # letters of words that titles write small
 _ORDINARY = frozenset(
     word for text in (*_WHOLE, *_WHOLE.values()) for word in re.findall("[a-z]{3,}", text.lower())
 )
@@ -79,7 +78,6 @@ _ORDINARY = frozenset(
 KNOWN_WORDS = _ORDINARY.union(
     _KEEP, *(text.lower().replace("-", " ").split() for text in WORDS["keep_phrases"])
 )
-_NAME_NEXT = re.compile(r" (?:& |and )?([A-Z][a-z]+)")
 
 
 def _reshaped(label: str) -> str:
@@ -110,7 +108,7 @@ def phrase_of(label: str) -> Phrase:
     """The phrase of a label, as filed or from the label table."""
     cleaned = _cleaned(label)
     finished = _WHOLE.get(cleaned.lower())
-    text = finished or _in_sentence(_in_order(_reshaped(cleaned)), named=_is_spoken(cleaned))
+    text = finished or _in_sentence(_in_order(_reshaped(cleaned)))
     return _phrase(text)
 
 
@@ -128,7 +126,7 @@ def synonym_of(label: str) -> str | None:
 def filed_phrase(label: str) -> Phrase:
     """The phrase in the label's own words and order, without the table of plain phrases."""
     cleaned = _cleaned(label)
-    return _phrase(_in_sentence(_in_order(cleaned), named=_is_spoken(cleaned)))
+    return _phrase(_in_sentence(_in_order(cleaned)))
 
 
 def _phrase(text: str) -> Phrase:
@@ -177,14 +175,8 @@ def _in_order(text: str) -> str:
     return f"{'TOTAL' if text.isupper() else 'Total'} {text}"
 
 
-def _is_spoken(text: str) -> bool:
-    """Are the words of a label mostly small, so that one with a capital is a proper name?"""
-    later = [word for word in TOKEN.findall(text)[1:] if len(word) > _SMALL_WORD]
-    return 2 * len([word for word in later if word[0].islower()]) > len(later)
-
-
-def _in_sentence(text: str, *, named: bool) -> str:
-    """Lower case, except abbreviations and, if they are written so (`named`), proper names."""
+def _in_sentence(text: str) -> str:
+    """Lower case, except abbreviations and what keeps its capitals everywhere."""
     shouting = text.isupper() and len(text) > 5
 
     def lowered(match: re.Match[str]) -> str:
@@ -194,24 +186,12 @@ def _in_sentence(text: str, *, named: bool) -> str:
             return kept
         bare = word.replace("'", "").replace(".", "")
         inner = not shouting and len(bare) > 1 and any(char.isupper() for char in bare[1:])
-        is_name = named and not shouting and _is_name(text, match)
-        return word if inner or is_name else word.lower()
+        return word if inner else word.lower()
 
     text = TOKEN.sub(lowered, text)
     for pattern, phrase in _KEEP_PHRASES:
         text = pattern.sub(phrase, text)
     return text
-
-
-def _is_name(text: str, match: re.Match[str]) -> bool:
-    """Is a word of a label in small letters a proper name: no word of accounting, nor the first,
-    unless the name goes on after it ("Supply & Logistics segment revenues")?"""
-    if not match[0][0].isupper() or match[0].lower() in _ORDINARY:
-        return False
-    if match.start():
-        return text[match.start() - 1] not in "(/-"
-    following = _NAME_NEXT.match(text, match.end())
-    return following is not None and following[1].lower() not in _ORDINARY
 
 
 def _head(text: str) -> str:
@@ -264,6 +244,9 @@ def has_foreign_letters(text: str) -> bool:
 
 # A balance with the head of a flow ("employee benefits") has to say that it is owed, paid ahead or
 # kept; that of an account ("interest checking") leaves its noun to the heading.
+_OWED = re.compile(
+    r"(?:other )?(?:accounts (?:payable|receivable)|accrued|inventory|prepaid|receivables)\b"
+)
 _FLOW = re.compile(
     r"(?!.*\b(?:accrued|accruals?|accumulated|capitalized|costs|deferred|prepaid|retained|unamortized"
     r"|undistributed|unearned|unpaid|payables?|liabilit\w+|reserves?)\b)"
@@ -277,6 +260,6 @@ _IN_BRACKETS = re.compile(r"\((?!expense\))")  # "income (expense)" is what peop
 
 def is_broken_off(text: str, *, is_flow: bool) -> bool:
     """Does a name keep a side in brackets, or is it a balance that reads as a flow ("payroll and
-    related expenses as of March 28")?"""
-    is_balance_of_flow = not is_flow and _FLOW.fullmatch(text) is not None
-    return is_balance_of_flow or _IN_BRACKETS.search(text) is not None
+    related expenses as of March 28"), or the reverse?"""
+    is_turned = _OWED.match(text) if is_flow else _FLOW.fullmatch(text)
+    return is_turned is not None or _IN_BRACKETS.search(text) is not None

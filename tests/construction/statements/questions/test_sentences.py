@@ -243,6 +243,7 @@ def test_a_change_in_a_line_that_the_balance_sheet_prints_names_its_statement() 
         ("payroll and related expenses", False, True),
         ("accrued payroll and related expenses", False, False),
         ("payroll and related expenses", True, False),
+        ("accrued and prepaid advertising", True, True),
         ("employee benefits", False, True),
         ("taxes on earnings", False, True),
         ("interest checking", False, True),
