@@ -134,14 +134,14 @@ _KEPT = frozenset(WORDS["keep"])
 _SMALL = frozenset(_PRINT["small"])
 _GOODS = frozenset(_PRINT["goods"])
 _BALANCE_OF_GOODS = " inventory"
-_MOST_SMALL = 5
+_MOST_SMALL, _MOST_OWN_WORDS = 5, 10  # of a concept's label
 # A period of its own beside that of the question, where it cannot be left out, the order of a tag,
 # what taxonomies call an item of a reconciliation, and what is said by a heading ("proceeds from
 # sales and maturities").
 _ODD = re.compile(
     r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b"
     r"|\bunpaid$|\band others?(?:, net)?$|\bnet (?:non)?current\b"
-    r"|^(?:adjustments for|valuation of)\b"
+    r"|^(?:adjustments for|valuation of)\b|\bincluding\b(?! (?:non-?controlling|minority)\b)"
     r"|^(?:additions|collections|maturities|redemptions|withdrawals"
     r"|(?:net )?(?:payments|proceeds|purchases|repayments))(?: (?:and|for|from|of|on|additions"
     r"|collections|disposals|issuances?|maturities|redemptions|repayments|sales?|withdrawals))*$",
@@ -399,7 +399,7 @@ def _is_clumsy(label: str) -> bool:
     text = phrase_of(label).text
     words = text.split()
     is_loose = len([word for word in words if word in _SMALL]) > _MOST_SMALL
-    is_odd = is_loose or _ODD.search(text) is not None
+    is_odd = is_loose or len(words) > _MOST_OWN_WORDS or _ODD.search(text) is not None
     return is_odd and not has_own_phrase(label)
 
 

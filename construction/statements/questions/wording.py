@@ -255,11 +255,15 @@ _FLOW = re.compile(
     r"(?: (?:and other|from|of|on|to)\b.*)?"
 )
 
-_IN_BRACKETS = re.compile(r"\((?!expense\))")  # "income (expense)" is what people write
+# "Income (expense)" is what people write; no company owns an effect, or the value of its shares.
+_UNOWNED = re.compile(
+    r"\((?!expense\))|^(?:[a-z-]+ ){0,3}effects?\b|^(?:cost|par value per share|value) of (?:newly"
+    r"|common|preferred|shares|stock|treasury)\b"
+)
 
 
 def is_broken_off(text: str, *, is_flow: bool) -> bool:
-    """Does a name keep a side in brackets, or is it a balance that reads as a flow ("payroll and
-    related expenses as of March 28"), or the reverse?"""
+    """Does a name keep a side in brackets or lack an owner, or is it a balance that reads as a flow
+    ("payroll and related expenses as of March 28"), or the reverse?"""
     is_turned = _OWED.match(text) if is_flow else _FLOW.fullmatch(text)
-    return is_turned is not None or _IN_BRACKETS.search(text) is not None
+    return is_turned is not None or _UNOWNED.search(text) is not None
