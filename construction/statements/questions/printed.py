@@ -134,7 +134,7 @@ _KEPT = frozenset(WORDS["keep"])
 _SMALL = frozenset(_PRINT["small"])
 _GOODS = frozenset(_PRINT["goods"])
 _BALANCE_OF_GOODS = " inventory"
-_MOST_SMALL, _MOST_OWN_WORDS = 5, 10  # of a concept's label
+_MOST_SMALL = 3
 # A period of its own beside that of the question, where it cannot be left out, the order of a tag,
 # what taxonomies call an item of a reconciliation, and what is said by a heading ("proceeds from
 # sales and maturities").
@@ -328,27 +328,35 @@ def _spoken_labels(
     if _is_given_up(series, own) and not _GIVEN_UP.search(label):
         is_said = is_clear and _GIVEN_UP.search(own.text) and said - _GIVEN_UP_STEMS <= printed
         return (by_concept,) if is_said else ()
-    is_same = is_clear and said == printed
     is_finished = has_own_phrase(series.label) or own.text in SYNONYMS
-    if is_same and is_finished and own.bag == filed.bag:
+    if is_clear and said == printed and is_finished and own.bag == filed.bag:
         return (by_concept,)
-    is_own = _is_usual(series, own, filed)
-    spoken = (by_concept,) if is_same and is_own else ()
+    spoken = (by_concept,) if is_clear and _names_row(series, row, label, own, filed) else ()
     if (
         not row.named
         and _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
         and not any(_means(filed, other, series) for other in rows.values())
     ):
-        return (_ONE_PURCHASE.sub(r"\g<0>s", filed.text), *spoken)
+        return (_ONE_PURCHASE.sub(r"\g<0>s", filed.text), *(spoken if said == printed else ()))
+    return spoken
+
+
+def _names_row(series: Series, row: Printed, label: str, own: Phrase, filed: Phrase) -> bool:
+    """May a clear label of a concept name a row: does that print all of it, and nothing beside?"""
+    implied = _implied(series)
+    said, printed = _content(own, implied), _content(filed, implied)
+    if not _is_usual(series, own, filed):
+        return False
+    if said == printed:
+        return True
     is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
     is_fuller = not has_own_phrase(series.label) and not printed <= said
-    is_other = not (is_clear and is_own) or is_wider or is_fuller
-    is_other |= bool(printed) and printed <= _EMPTY_PRINT
-    if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
-        return spoken
-    told = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied)
-    return (by_concept,) if told <= printed else spoken
+    if is_wider or is_fuller or (printed and printed <= _EMPTY_PRINT):
+        return False
+    if any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
+        return False
+    return _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) <= printed
 
 
 def _has_sibling(used: Phrase, row: Printed, beside: Collection[Printed], series: Series) -> bool:
@@ -399,7 +407,7 @@ def _is_clumsy(label: str) -> bool:
     text = phrase_of(label).text
     words = text.split()
     is_loose = len([word for word in words if word in _SMALL]) > _MOST_SMALL
-    is_odd = is_loose or len(words) > _MOST_OWN_WORDS or _ODD.search(text) is not None
+    is_odd = is_loose or _ODD.search(text) is not None
     return is_odd and not has_own_phrase(label)
 
 

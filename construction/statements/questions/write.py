@@ -253,12 +253,10 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
         gains_apart=_has_gains_apart(slots),
     )
-    if signed_label is None:
+    if signed_label is None or "brackets" in signed_label.clause:
         return QuestionReason.SIGN_UNCLEAR
     if Sharpening.WHOLE in slots.sharpened:
         return replace(signed_label, phrase=FULLER.get(signed_label.phrase, signed_label.phrase))
-    if "brackets" in signed_label.clause:
-        return QuestionReason.SIGN_UNCLEAR
     if not slots.worded:
         return signed_label
     if slots.worded == plain_words(signed_label.phrase):

@@ -64,8 +64,6 @@ from tests.construction.statements.questions.small import Book, drawn
         ("Common Stock, Value, Issued", "common stock",
          False),
         ("Common Stock, Shares, Issued", "number of common shares issued", False),
-        ("Stock Issued During Period, Value, Acquisitions",
-         "value of stock issued for acquisitions", False),
         ("Excess Tax Benefit from Share-based Compensation, Financing Activities",
          "excess tax benefit from share-based compensation", False),
         ("Payments of Dividends, Common Stock", "dividends paid on common stock", True),
