@@ -52,7 +52,7 @@ from construction.statements.questions.periods import (
     without_wrong_parts,
     years_named,
 )
-from construction.statements.questions.printed import Rows, printed_rows
+from construction.statements.questions.rows import Rows, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import (
     FULLER,
@@ -270,10 +270,7 @@ def _series_fits(slots: Slots, other: Series) -> bool:
         return False
     if Sharpening.STATEMENT in sharpened and other.statement != own.statement:
         return False
-    if Sharpening.PATH in sharpened:
-        if other.sections != own.sections:
-            return False
-    elif Sharpening.SECTION in sharpened and own.sections[-1] not in other.sections:
+    if Sharpening.PATH in sharpened and other.sections != own.sections:
         return False
     mine = phrases_of(own.label)
     if slots.worded:

@@ -107,7 +107,6 @@ class Sharpening(StrEnum):
     REGISTER = "register"
     WHOLE = "whole"
     STATEMENT = "statement"
-    SECTION = "section"
     PATH = "path"
     DATES = "dates"
     FILING = "filing"
@@ -140,12 +139,7 @@ class Cause(StrEnum):
 
 STEPS: dict[Cause, tuple[Sharpening, ...]] = {
     Cause.COMPANY: (Sharpening.TICKER, Sharpening.REGISTER),
-    Cause.SERIES: (
-        Sharpening.WHOLE,
-        Sharpening.STATEMENT,
-        Sharpening.SECTION,
-        Sharpening.PATH,
-    ),
+    Cause.SERIES: (Sharpening.WHOLE, Sharpening.STATEMENT),
     Cause.PERIOD: (Sharpening.DATES,),
     Cause.FILING: (Sharpening.FILING,),
 }

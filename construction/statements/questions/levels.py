@@ -133,12 +133,12 @@ _WHOLES = {
 }
 _OF_COMPANY = {Sharpening.TICKER, Sharpening.REGISTER}
 _MOVEMENT = re.compile(r"\b(?:increase|decrease|change|effect|gain|loss|adjustments?)\b", re.I)
-_UNRELATED = re.compile(WORDS["unrelated"]["pattern"], re.I)
+_RELATED = re.compile(WORDS["related"]["pattern"], re.I)
 _TEXTS = {
     Operation.DIFFERENCE: "By how much did {metric} change from {before} to {now}, {unit}?",
     Operation.GROWTH: "By what percentage did {metric} change from {before} to {now}, to one "
     "decimal place?",
-    Operation.RATIO: "What {verb} {metric} as a percentage of {its}{whole} {period}, to one "
+    Operation.RATIO: "What {verb} {metric} as a percentage of its {whole} {period}, to one "
     "decimal place?",
 }
 
@@ -180,7 +180,7 @@ def _can_combine(words: Words, series: Series) -> bool:
     """Is the line an amount whose change has a plain meaning?"""
     plain = SIGNED_LABEL.sub(" ", words.metric.text)
     is_loss = LOSS_ASKED.search(plain) or _MOVEMENT.search(plain)
-    return not is_loss and series.dimensions is None
+    return not is_loss and not plain.startswith("other ") and series.dimensions is None
 
 
 def _pairs(question: Question, database: Database) -> Iterator[Pair]:
@@ -197,7 +197,7 @@ def _pairs(question: Question, database: Database) -> Iterator[Pair]:
             yield Pair(Operation.DIFFERENCE, series, point)
     wholes = _WHOLES.get(Statement(series.statement), frozenset())
     label = phrase_of(series.label).text
-    if not wholes or label in wholes or _UNRELATED.search(label):
+    if not wholes or label in wholes or not _RELATED.fullmatch(plain_words(label)):
         return
     for whole in database.of_company.get(series.company_id, ()):
         same = (series.statement, series.unit, None)
@@ -234,7 +234,7 @@ def _combined_with(
     if other is None or amount is None or rivals(first, database):
         return None
     text = _text(question, harder, pair, words, other, amount, filing_words(first, database))
-    is_right = check_answer(amount.answer, amount.gold, text).is_correct
+    is_right = text and check_answer(amount.answer, amount.gold, text).is_correct
     if not is_right or len(text) > config.max_characters:
         return None
     return replace(
@@ -319,14 +319,14 @@ def _text(
     amount: Amount,
     filing: str,
 ) -> str:
+    """The question; empty if its owner has no place in it."""
     before, now = _spans(question.point, pair.point, harder)
     metric = words.metric.text
-    if metric.endswith(", net"):  # "goodwill, net of Acme Inc." is less something
-        metric = f"net {metric.removesuffix(', net')}"
-    said, lead = owned(words, metric)
+    said = "" if metric.endswith(", net") else owned(words, metric)  # of Acme Inc., it is less Acme
+    if not said:
+        return ""
     text = _TEXTS[pair.operation].format(
         metric=said,
-        its="" if lead else "its ",
         whole=other.metric.text,
         verb="were" if words.metric.plural else "was",
         period=harder.period or words.period,
@@ -335,9 +335,8 @@ def _text(
         unit=amount.unit_phrase,
     )
     text = text.replace(", ?", "?")
-    sentence = f"{lead}{text[:1].lower()}{text[1:]}" if lead else text
     clause = "" if pair.operation is Operation.RATIO else " Give a decrease as a negative number."
-    return f"{with_filing(sentence, filing, len(text))}{clause}"
+    return f"{with_filing(text, filing, len(text))}{clause}"
 
 
 def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
-import polars as pl
-
-from construction.statements.model import Statement, Statements
+from construction.statements.model import Statement
 from construction.statements.presentation import sides
 from construction.statements.questions.contracts import Company, Point, Series
+from construction.statements.questions.rows import Printed, Rows, bare_label
 from construction.statements.questions.signs import PAID, signed
 from construction.statements.questions.wording import (
     EMPTY,
     FORECAST,
     LIST,
-    NOTE,
     OF_PARENT,
+    SYNONYMS,
     WITH_OTHERS,
     WORDS,
     Phrase,
@@ -30,27 +28,19 @@ from construction.statements.questions.wording import (
     same_words,
 )
 
-Rows = Mapping[tuple[int, int], "Printed"]
-
-_LEAST_WORDS, _MOST_WORDS = 2, 10  # one word says little alone, more are a sentence
+_LEAST_WORDS, _MOST_WORDS = 2, 8  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
 _STEM = 5  # letters by which words are compared
 # A country's code, and what is no part but reconciles the parts with the whole.
 _MEMBER = re.compile(
     r"^[A-Z]{2}$|\b(?:eliminat|reconcil|inter[- ]?(?:compan|group|sector|segment))\w*"
-    r"|\b(?:consolidation|consolidating|adjustments?)\b|^(?:consolidated|operations)$",
+    r"|\b(?:all|consolidation|consolidating|adjustments?|combined|corporate|domain|others?)\b"
+    r"|^(?:consolidated|operations)$",
     re.I,
 )
 _UNLIKE = re.compile(
     r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$"
-    r"|\b(?:see|notes? \d|page|less|deduct|add|beginning|includes?)\b",
-    re.I,
-)
-_DETAIL = re.compile(
-    r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"
-    r"|net of (?:accumulated|allowance|reserve|unamorti[sz]ed)"
-    r"|less (?:accumulated|allowance|reserve))\b.*$"
-    r"|[\s,;:(–—-]*(?:\$|\d).*$",
+    r"|\b(?:see|notes? \d|page|less|deduct|add|beginning|includ\w+|reclassif\w+)\b",
     re.I,
 )
 _COST = re.compile(
@@ -86,6 +76,7 @@ _CHANGE_IN = re.compile(
     r"(?:net )?(?:changes?|increases?|decreases?)(?: ?/? ?\([a-z ]+\))? in (?:the )?(?!cash\b)(.+)",
     re.I,
 )
+_CHANGE_TAG = "IncreaseDecreaseIn"
 _MOST_OWNERS = 5  # words
 _NET_END = re.compile(r", net$", re.I)
 _NET = re.compile(r"\bnet\b", re.I)
@@ -100,6 +91,7 @@ _SIDE = re.compile(
 )  # fmt: skip
 # Of operations given up: what says it, but not for what holds them beside others.
 _GIVEN_UP = re.compile(r"(?<!including )(?<!not )(?<!and )\bdiscontinued\b", re.I)
+_GIVEN_UP_STEMS = frozenset(["disco", "opera"])
 _GIVEN_UP_TAG = re.compile(r"(?<!Including)(?<!Not)(?<!And)Discontinued")
 _OPERATIONS = re.compile(r"^(?:continuing|discontinued) operations\b", re.I)
 # What a label of a concept says too, if the printed one does.
@@ -107,6 +99,7 @@ _ALIKE = (
     _GIVEN_UP,
     re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I),
     _MOVEMENT,
+    re.compile(r"\b(?:release|reversal)\b", re.I),
 )
 # What a line of an income statement is: costs or income. "Long-term debt" there is the interest.
 _EARNED = re.compile(
@@ -141,41 +134,23 @@ _KEPT = frozenset(WORDS["keep"])
 _SMALL = frozenset(_PRINT["small"])
 _GOODS = frozenset(_PRINT["goods"])
 _BALANCE_OF_GOODS = " inventory"
-_MOST_SMALL = 5
-# A period of its own beside that of the question, where it cannot be left out.
-_OWN_PERIOD = re.compile(
-    r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b", re.I
-)
-# What taxonomies call an outflow that filers name by what they do: "purchases of securities".
-_PAYING = re.compile(r"payments? (?:for|of|to)\b")
+_MOST_SMALL = 3
+# A period of its own beside that of the question, where it cannot be left out, the order of a tag,
+# what taxonomies call an item of a reconciliation, and what is said by a heading ("proceeds from
+# sales and maturities").
+_ODD = re.compile(
+    r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b"
+    r"|\bunpaid$|\band others?(?:, net)?$|\bnet (?:non)?current\b"
+    r"|^(?:adjustments for|valuation of)\b|\bincluding\b(?! (?:non-?controlling|minority)\b)"
+    r"|^(?:additions|collections|maturities|redemptions|withdrawals"
+    r"|(?:net )?(?:payments|proceeds|purchases|repayments))(?: (?:and|for|from|of|on|additions"
+    r"|collections|disposals|issuances?|maturities|redemptions|repayments|sales?|withdrawals))*$",
+    re.I
+)  # fmt: skip
 # By which rows mean all of them.
 _ONE_PURCHASE = re.compile(r"^(?:re)?purchase(?= of\b)|^(?:acquisition|redemption)(?= of\b.*s$)")
+_LEFT_TO_HEADINGS = frozenset(["curre", "noncu", *(word[:_STEM] for word in _PRINT["flow"])])
 _TERMS = frozenset(["curre", "net", "noncu", "total"])  # stems of what a change leaves out
-
-
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """A row of a statement: its label as filed, its series, and the concept and unit of that."""
-
-    label: str
-    series_id: str
-    concept: str
-    unit: str
-
-
-def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Printed]]:
-    """The rows of each English document, by number of the statement and line."""
-    english = statements.companies.filter(pl.col("language") == "en").select("company_id")
-    concepts = statements.series.select(
-        "series_id", pl.col("concept").fill_null(""), pl.col("unit").fill_null("")
-    )
-    rows = statements.rows.join(english, on="company_id", how="semi").join(concepts, on="series_id")
-    documents: dict[str, dict[tuple[int, int], Printed]] = {}
-    columns = ("document", "report", "line", "label", "series_id", "concept", "unit")
-    for document, report, line, label, *known in rows.select(columns).iter_rows():
-        if label:
-            documents.setdefault(document, {})[report, line] = Printed(label, *known)
-    return documents
 
 
 def wordings(
@@ -193,27 +168,24 @@ def wordings(
     owners read best, but may fit other lines too. Empty if nothing will do. `twins` are the series
     with the same value for the period.
     """
-    worded = _spoken_label(series, point, company, rows, negated=negated)
-    if worded is None:
-        return ()
     signed_label = signed(phrase_of(series.label).text, negative=point.value.startswith("-"),
                           balance=not point.months)  # fmt: skip
     own = signed_label.phrase if signed_label else phrase_of(series.label).text
-    row = _row_of(series, point, rows)
-    if row and _has_sibling(phrase_of(worded or own), row, _beside(point, rows), series):
-        return ()
-    plain = plain_words(worded or own)
-    of_filer = plain if row is None else _STOCKHOLDERS.sub(_owners(row.label), plain)
-    broken = partial(is_broken_off, statement=series.statement, of_part=bool(series.dimensions))
-    others = _comparable(rows, series, twins)
-    choices = (
-        *_with_noun(plain, series),
-        *_without_parent(of_filer, row, others, series, company),
-        *_without_net(of_filer, row, others, series),
-        of_filer,
-        plain,
-        worded,
-    )
+    row, others = _row_of(series, point, rows), _comparable(rows, series, twins)
+    broken = partial(is_broken_off, is_flow=point.months > 0)
+    choices: list[str] = []
+    for worded in _spoken_labels(series, point, company, rows, negated=negated):
+        if row and _has_sibling(phrase_of(worded or own), row, _beside(point, rows), series):
+            continue
+        plain = plain_words(worded or own)
+        of_filer = plain if row is None else _STOCKHOLDERS.sub(_owners(row.label), plain)
+        choices += (
+            *_with_noun(plain, series),
+            *_without_parent(of_filer, row, others, series, company),
+            *_without_net(of_filer, row, others, series),
+            *_as_a_part(of_filer, row, series),
+            *(() if _as_a_part(of_filer, row, series) else (of_filer, plain, worded)),
+        )
     return tuple(
         dict.fromkeys("" if text == own else text for text in choices if not broken(text or own))
     )
@@ -231,9 +203,19 @@ def _beside(point: Point, rows: Rows) -> list[Printed]:
 
 
 def _row_of(series: Series, point: Point, rows: Rows) -> Printed | None:
-    """The row that prints a point; None if nothing does."""
+    """The row that prints a point, also in the column of a part; None if nothing does."""
     row = rows.get((point.report or 0, point.line if point.line is not None else -1))
-    return row if row is not None and row.series_id == series.series_id else None
+    if row is None or row.series_id == series.series_id:
+        return row
+    return row if series.dimensions and row.concept == series.concept else None
+
+
+def _as_a_part(text: str, row: Printed | None, series: Series) -> tuple[str, ...]:
+    """ "Operating expenses" without the "total" of its phrase, where the row of an income statement
+    prints none: it may be one of several costs."""
+    is_added = text.startswith("total ") and series.statement == Statement.INCOME
+    is_part = row is not None and is_added and "total" not in row.label.lower()
+    return (text.removeprefix("total "),) if is_part else ()
 
 
 def _with_noun(text: str, series: Series) -> Iterator[str]:
@@ -276,7 +258,12 @@ def _named_owners(tail: str, company: Company) -> str:
     words = owner[1].split() if owner else []
     known = {word.lower(): word for word in company.name.replace(",", "").split()}
     initials = "".join(word[0] for word in company.name.split())
-    if not words or not company.core or len(words) > _MOST_OWNERS:
+    if (
+        not words
+        or not company.core
+        or len(words) > _MOST_OWNERS
+        or words[-1].lower() not in _OWNERS
+    ):
         return ""
     is_short = len(words[0]) > 1 and words[0] in (initials, initials[:-1], company.ticker)
     if not is_short and not words[0].lower().startswith(company.core[0]):
@@ -297,7 +284,7 @@ def _without_net(text: str, row: Printed | None, rows: Rows, series: Series) -> 
     if row is None or not _NET_END.search(series.label) or _NET.search(row.label):
         return
     rest = text.removeprefix("net ")
-    printed = phrase_of(_bare_label(row.label))
+    printed = phrase_of(bare_label(row.label))
     is_said = list(map(_stem, comparable(rest))) == list(map(_stem, printed.key))
     is_other = any(_means(printed, other, series) for other in rows.values())
     if rest != text and is_said and not is_other and not _UNLIKE.search(printed.text):
@@ -311,46 +298,65 @@ def plain_words(text: str) -> str:
     return _BOTH_WAYS.sub(r"\g<head>", text)
 
 
-def _spoken_label(
+def _spoken_labels(
     series: Series, point: Point, company: Company, rows: Rows, *, negated: bool
-) -> str | None:
-    """What a question calls a line: its printed label, or "" for the label of its concept.
+) -> tuple[str, ...]:
+    """What a question may call a line: its printed label, or "" for the label of its concept.
 
     The printed label is what readers of a filing know, if it means something alone, has the sign of
     the value and is no other row's. The concept's label is for rows that print all that it says,
-    for concepts with a phrase of their own, and where nothing is printed. None if neither will do.
+    for concepts with a phrase of their own, and for sources without rows. Empty if neither will do.
     """
     if _is_unspeakable(series):
-        return None
+        return ()
     own = phrase_of(series.label)
     row = _row_of(series, point, rows)
     if row is None:
-        return None if _is_raw(series.label) or _is_clumsy(series.label) else ""
-    label = _as_income(_bare_label(row.label), own)
+        return () if rows or _is_raw(series.label) or _is_clumsy(series.label) else ("",)
+    if row.named and not has_own_phrase(series.label):
+        return ()
+    label = _as_income(bare_label(row.label), own)
     if _PER.search(label) and len(series.unit) == _CODE:
-        return None  # an amount per share, filed as one of the whole
+        return ()  # an amount per share, filed as one of the whole
     filed = phrase_of(label)
     implied = _implied(series)
     said, printed = _content(own, implied), _content(filed, implied)
     is_clear = _is_clear(own, filed, label, series, company)
     if _is_whole(own, label) or _is_turned(own, label, series, negated=negated):
-        return None
+        return ()
     by_concept = _with_one_side(own, label, point)
     if _is_given_up(series, own) and not _GIVEN_UP.search(label):
-        return by_concept if is_clear and _GIVEN_UP.search(own.text) else None
-    if is_clear and said == printed and not _is_renamed(own, filed):
-        return by_concept
+        is_said = is_clear and _GIVEN_UP.search(own.text) and said - _GIVEN_UP_STEMS <= printed
+        return (by_concept,) if is_said else ()
+    is_finished = has_own_phrase(series.label) or own.text in SYNONYMS
+    if is_clear and said == printed and is_finished and own.bag == filed.bag:
+        return (by_concept,)
+    spoken = (by_concept,) if is_clear and _names_row(series, row, label, own, filed) else ()
     if (
-        _is_usable(label, filed, series, company)
+        not row.named
+        and _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
         and not any(_means(filed, other, series) for other in rows.values())
     ):
-        return _ONE_PURCHASE.sub(r"\g<0>s", filed.text)
+        return (_ONE_PURCHASE.sub(r"\g<0>s", filed.text), *(spoken if said == printed else ()))
+    return spoken
+
+
+def _names_row(series: Series, row: Printed, label: str, own: Phrase, filed: Phrase) -> bool:
+    """May a clear label of a concept name a row: does that print all of it, and nothing beside?"""
+    implied = _implied(series)
+    said, printed = _content(own, implied), _content(filed, implied)
+    if not _is_usual(series, own, filed):
+        return False
+    if said == printed:
+        return True
     is_wider = printed - said and len(_JOINED.findall(label)) > len(_JOINED.findall(own.text))
-    is_other = not is_clear or is_wider or (printed and printed <= _EMPTY_PRINT)
-    if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
-        return None
-    return by_concept if _prints_all(series, own, filed, implied) else None
+    is_fuller = not has_own_phrase(series.label) and not printed <= said
+    if is_wider or is_fuller or (printed and printed <= _EMPTY_PRINT):
+        return False
+    if any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
+        return False
+    return _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) <= printed
 
 
 def _has_sibling(used: Phrase, row: Printed, beside: Collection[Printed], series: Series) -> bool:
@@ -362,7 +368,7 @@ def _has_sibling(used: Phrase, row: Printed, beside: Collection[Printed], series
     """
     implied = _implied(series)
     others = (one for one in beside if one.unit == row.unit and one.concept != row.concept)
-    ours, *phrases = (phrase_of(_APART.sub("", _bare_label(one.label))) for one in (row, *others))
+    ours, *phrases = (phrase_of(_APART.sub("", bare_label(one.label))) for one in (row, *others))
     said, printed = _content(used, implied), _content(ours, implied)
     for theirs in phrases:
         another = _content(theirs, implied)
@@ -380,18 +386,12 @@ def _as_income(label: str, own: Phrase) -> str:
     return _OPERATIONS.sub(r"Income from \g<0>", label) if is_income else label
 
 
-def _prints_all(series: Series, own: Phrase, filed: Phrase, implied: frozenset[str]) -> bool:
-    """Does a row print all that the label of its concept says, or most of a known phrase?"""
-    said, printed = _content(own, implied), _content(filed, implied)
-    rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
-    is_known = has_own_phrase(series.label) and " " in filed.text
-    return not rest or (is_known and len(rest) <= len(said & printed))
-
-
-def _is_renamed(own: Phrase, filed: Phrase) -> bool:
-    """Does a row print "purchases of" or the like for the "payments to acquire" of a taxonomy?"""
-    is_own = _PAYING.match(own.text) is not None and not _PAYING.match(filed.text)
-    return is_own and PAID.match(filed.text) is not None
+def _is_usual(series: Series, own: Phrase, filed: Phrase) -> bool:
+    """Is the label of a concept what people say where a row prints other words: a finished phrase,
+    or the row's words with the noun, the change or the age that it leaves to its heading?"""
+    is_finished = has_own_phrase(series.label) or own.text in SYNONYMS or len(series.unit) != _CODE
+    added = _content(own, _LEFT_TO_HEADINGS) - _content(filed, frozenset())
+    return is_finished or not added or filed.text.split()[-1] in _PRINT["adjectives"]
 
 
 def _is_given_up(series: Series, own: Phrase) -> bool:
@@ -404,10 +404,11 @@ def _is_given_up(series: Series, own: Phrase) -> bool:
 def _is_clumsy(label: str) -> bool:
     """Does a label name a period of its own, end without its noun, or hang together by small words
     alone? Finished phrases do not."""
-    words = phrase_of(label).text.split()
+    text = phrase_of(label).text
+    words = text.split()
     is_loose = len([word for word in words if word in _SMALL]) > _MOST_SMALL
-    is_odd = is_loose or _OWN_PERIOD.search(" ".join(words)) or words[-1:] == ["unpaid"]
-    return bool(is_odd) and not has_own_phrase(label)
+    is_odd = is_loose or _ODD.search(text) is not None
+    return is_odd and not has_own_phrase(label)
 
 
 def _is_whole(own: Phrase, label: str) -> bool:
@@ -425,7 +426,8 @@ def _is_unspeakable(series: Series) -> bool:
     members = zip(series.path[::2], series.path[1::2], strict=False)
     axes = {phrase_of(axis).text for axis in series.path[::2]}
     is_odd = any(_MEMBER.search(member) or _is_loose(axis, member) for axis, member in members)
-    return bool(series.dimensions) and (not axes <= _AXES or is_odd or "/" in series.unit)
+    is_odd |= len(series.path) % 2 > 0 or "/" in series.unit
+    return bool(series.dimensions) and (not axes <= _AXES or is_odd)
 
 
 def _is_loose(axis: str, member: str) -> bool:
@@ -501,17 +503,14 @@ def _is_raw(label: str) -> bool:
 
 
 def _lost_marks(series: Series, label: str) -> bool:
-    """Is a label a tag split into words, of a row that prints commas, brackets or dashes?"""
+    """Is a label a tag split into words, of a row that prints commas, brackets or dashes, or with
+    sides that run into each other?"""
     is_tag = _LETTERS.sub("", series.label).lower() == _LETTERS.sub("", series.concept).lower()
     if not is_tag or _MARKED.search(series.label) or has_own_phrase(series.label):
         return False
+    if "(" in phrase_of(series.label).text or series.label.endswith(" Net"):
+        return True
     return (_SPLIT_TAG.search(series.label) or _MARKED.search(phrase_of(label).text)) is not None
-
-
-@lru_cache(maxsize=200_000)
-def _bare_label(label: str) -> str:
-    """A printed label without counts, amounts and par values, which filers add to it."""
-    return _DETAIL.sub("", NOTE.sub("", label)).strip(" ,;:-–—") or label
 
 
 def _implied(series: Series) -> frozenset[str]:
@@ -543,6 +542,7 @@ def _is_usable(label: str, filed: Phrase, series: Series, company: Company) -> b
         or has_foreign_letters(label)
         or _UNLIKE.search(one_sided(label))
         or words[-1] in _PRINT["adjectives"]
+        or words[-1] in _SMALL
         or _is_open(filed, series)
     )
     is_amount = series.unit not in ("shares", "ratio", "count") and "/" not in series.unit
@@ -588,7 +588,11 @@ def _means(filed: Phrase, other: Printed, series: Series) -> bool:
     """May a printed label as well mean another row, one that begins with its words?"""
     if other.series_id == series.series_id or (other.concept and other.concept == series.concept):
         return False
-    return same_words(filed, phrase_of(_bare_label(other.label)))
+    if series.statement == Statement.BALANCE and other.concept.startswith(_CHANGE_TAG):
+        return False
+    theirs = phrase_of(bare_label(other.label))
+    is_beside = "Noncurrent" in series.concept and filed.bag <= theirs.bag
+    return is_beside or same_words(filed, theirs)
 
 
 def is_change_in(text: str, labels: Iterable[str]) -> bool:

@@ -20,13 +20,15 @@ _EITHER = tuple(
     for rule in _RULES["either"]
 )
 _TURNED = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _RULES["turned"])
-GAIN, _NEVER, PAID, _LOSS, _CONTRA, _UNSIGNED, _ADJUSTING = (
+GAIN, _NEVER, PAID, _LOSS, _CONTRA, _ADJUSTING = (
     re.compile(_RULES[name]["pattern"], re.I)
-    for name in ("gain", "never", "paid", "loss", "contra", "unsigned", "adjusting")
+    for name in ("gain", "never", "paid", "loss", "contra", "adjusting")
 )
 _TWO_SIDED = re.compile(r"\(\w+")
+# Sides that a concept has and the words of a row need not have: "policy benefits", "legal reserve".
+ODD_SIDES = frozenset(f"Give {side} as a negative number."
+                      for side in ("income", "an expense", "a deficit"))  # fmt: skip
 _POSITIVE_LOSS = "Give a loss as a positive number."
-MINUS = "Use a minus sign if the reported figure is negative."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ def signed(
 
     The sign of a filed value is never reversed: an unsigned label of a loss with a `negative` value
     is written in its signed form. Clauses are sentences of their own, as the answer check expects.
-    None where the sign would be unclear: costs and revenues below zero, plain items that a cash
-    flow statement subtracts, a negative loss without a signed form.
+    None where the sign would be unclear: plain items below zero, and those that a cash flow
+    statement subtracts, a negative loss without a signed form.
     """
     if side is not None and _ADJUSTING.search(phrase):
         return Signed(phrase, _give(str(side)))
@@ -73,10 +75,8 @@ def signed(
     clause = _either_way(phrase, balance) or _one_way(phrase, negative, balance, side, negated)
     is_gain = gains_apart and not negative and GAIN.search(phrase) is not None
     clause = "" if is_gain and clause == _give("a loss") else clause
-    is_slip = not balance and side is None and _UNSIGNED.search(phrase) is not None
     is_turned = negative and clause == _give(str(FlowSide.ADDED_BACK))
-    is_unclear = clause == MINUS and (negated or is_slip)
-    return None if is_turned or is_unclear else Signed(phrase, clause)
+    return None if is_turned or (negative and not clause) else Signed(phrase, clause)
 
 
 def _either_way(phrase: str, balance: bool) -> str:
@@ -98,11 +98,9 @@ def _one_way(
         return _give(str(side))
     if not balance and GAIN.search(phrase):
         return _give("a loss")
-    if negative and not balance and not negated and phrase.endswith(" activities"):
-        return _give(str(FlowSide.CASH))
     if negative and not negated and _CONTRA.search(phrase):
         return _give("a deduction")
-    return MINUS if negative else ""
+    return ""
 
 
 @lru_cache(maxsize=200_000)

@@ -50,24 +50,11 @@ _HAVE = (
     "How many {things} did {company} have{state} {period}{unit}?",
     "{Period}, how many {things} did {company} have{state}{unit}?",
 )
-_MEASURED = (
-    "What was the {measure} of {owner} {measured}{pause} {period}{unit}?",
-    "{Period}, what was the {measure} of {owner} {measured}{unit}?",
-)
-_ON_CASH = (
-    "What was the {effect} on {owner} {cash}{place} {period}{unit}?",
-    "{Period}, what was the {effect} on {owner} {cash}{place}{unit}?",
-)
-_ON_CASH_OF = (
-    "What was the {effect} on the {cash} of {company}{place} {period}{unit}?",
-    "{Period}, what was the {effect} on the {cash} of {company}{place}{unit}?",
-)
 # Longer names, brackets and locations read badly before "of" and "did".
 _INVOLVED = re.compile(
     r"[,(“]|(?<!-)\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
-_PLACES_OF = ("geography", "geographical area", "region")
 _ASKING = ("What ", "How ", "By ")
 _PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
 # Names that bear 's: short, without a comma.
@@ -77,14 +64,7 @@ _MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
 _NO_MONEY = re.compile(r"\b(?:per|shares)\b")
 _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
 _ON_AVERAGE = re.compile(r"average number of ((?:[a-z-]+ )?employees)")
-_MEASURE = re.compile(r"(value|number|par value per share) of (?!shares\b)(.+)")
 _CAPITAL = re.compile(r"(?:common|preferred|treasury) stock|temporary equity")
-_EFFECT = re.compile(r"(?P<effect>(?:[a-z-]+ ){0,3}effects? .*?) on (?P<cash>cash\b[a-z ,-]*)")
-_CASH_FIRST = re.compile(
-    r"(?P<effect>(?:[a-z-]+ ){0,3}effects?) on (?P<cash>cash(?: and cash equivalents)?)"
-    r"(?P<cause> (?:from|of) .+)"
-)
-_AN_EFFECT = re.compile(r"(?:[a-z-]+ ){0,3}effects?\b")
 _ASIDE = re.compile(r"(?<![,(]) (?=including (?:non-?controlling|minority) interests\b)")
 _NO_ARTICLE = re.compile(r"\b(?<=change in )(?=(?:allowance|provision|reserve)\b)")
 
@@ -112,11 +92,10 @@ def sentence(words: Words, choice: int) -> str:
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     metric = f"{polished(words.metric.text)}{words.location}"
     variants = _variants(words, metric)
-    effect, cash = _on_cash(words.metric.text)
     if words.location.endswith(_PLACES):
         metric = metric.replace(" in the ", " in its ") if variants is _SHOWN else metric
     sign = "" if variants is _PAY else words.sign  # what is paid is positive
-    paid, stock, measure = _PAID.fullmatch(metric), *_parts(metric)
+    paid, stock = _PAID.fullmatch(metric), _counted(metric)
     counted = stock[0] != "" and words.unit == "in shares"
     period = words.period
     if _ON_AVERAGE.fullmatch(metric):
@@ -131,12 +110,7 @@ def sentence(words: Words, choice: int) -> str:
         paid=paid[1] if paid else "",
         things=stock[0],
         state=stock[1],
-        measure=measure[0],
-        measured=measure[1],
-        effect=effect,
-        cash=cash,
-        place=words.location,
-        pause="," if _pauses(metric) else "",
+        pause="," if pauses(metric) else "",
         verb="were" if words.metric.plural else "was",
         period=period,
         Period=period[:1].upper() + period[1:],
@@ -160,46 +134,31 @@ def polished(metric: str) -> str:
     return _NO_ARTICLE.sub("the ", _ASIDE.sub(", ", metric))
 
 
-def owned(words: Words, metric: str) -> tuple[str, str]:
-    """The metric with its owner inside a longer sentence, or alone, and the words ahead of it.
+def owned(words: Words, metric: str) -> str:
+    """The metric with its owner inside a longer sentence: "Acme's cost of products sold".
 
-    "Acme's cost of products sold"; "of Acme" may follow a short noun only, and a name that bears
-    no 's goes ahead: "For Acme Co., Ltd., ".
+    "Of Acme Co., Ltd." may follow a short noun only; empty for others of owners that bear no 's.
     """
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     text = f"{polished(metric)}{words.location}"
-    pause = "," if _pauses(text) else ""
+    pause = "," if pauses(text) else ""
     if not words.identified and _OWNS.fullmatch(words.company):
-        return f"{possessive(company)} {text}{pause}", ""
-    if _INVOLVED.search(text):
-        return f"the {text}{pause}", f"For {company}, "
-    return f"the {text} of {company}", ""
+        return f"{possessive(company)} {text}{pause}"
+    return "" if _INVOLVED.search(text) else f"the {text} of {company}"
 
 
-def _on_cash(metric: str) -> tuple[str, str]:
-    """ "Effect of exchange rate changes" and "cash"; empty for what is no effect on cash."""
-    if first := _CASH_FIRST.fullmatch(metric):
-        return f"{first['effect']}{first['cause']}", first["cash"]
-    last = _EFFECT.fullmatch(metric)
-    return (last["effect"], last["cash"]) if last else ("", "")
-
-
-def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    """ "Common shares" and "authorized", "value" and "treasury stock"; empty for other metrics."""
-    matches = (_STOCK.fullmatch(metric), _MEASURE.fullmatch(metric))
-    stock, measure = ((part[1], part[2]) if part else ("", "") for part in matches)
+def _counted(metric: str) -> tuple[str, str]:
+    """ "Common shares" and "authorized"; empty for other metrics."""
     if people := _ON_AVERAGE.fullmatch(metric):
-        stock = (people[1], " on average")
-    return stock, measure
+        return people[1], " on average"
+    stock = _STOCK.fullmatch(metric)
+    return (stock[1], stock[2]) if stock else ("", "")
 
 
 def _variants(words: Words, metric: str) -> tuple[str, ...]:
     """The sentences that suit number and kind of the noun, and the name."""
     if words.ahead:
         return _AHEAD
-    if any(_on_cash(words.metric.text)):
-        is_named = not words.identified and _OWNS.fullmatch(words.company)
-        return _ON_CASH if is_named else _ON_CASH_OF
     if _CAPITAL.fullmatch(metric):
         return (_MANY,)
     if _PAID.fullmatch(metric) and "negative" not in words.sign:
@@ -207,8 +166,6 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     if _STOCK.fullmatch(metric) or _ON_AVERAGE.fullmatch(metric):
         return _HAVE
     is_long = bool(words.identified) or not _OWNS.fullmatch(words.company)
-    if _MEASURE.fullmatch(metric) and not is_long:
-        return _MEASURED
     involved = _INVOLVED.search(metric) is not None
     if words.location.endswith(_PLACES):
         return _SHOWN if words.period.startswith("as of ") else _AS
@@ -216,8 +173,6 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     many = (_MANY,) if is_counted and not words.identified and not _MOVED.match(metric) else ()
     much = (_MUCH,) if words.metric.head in _MASS and not words.metric.plural else ()
     stated = _REPORTED if words.period.startswith("as of ") else _AS
-    if _AN_EFFECT.match(metric):
-        return _REPORTED
     if involved:
         return (*(stated if is_long else _POSSESSIVE), *many)
     if words.identified:
@@ -225,7 +180,7 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     return (*(() if is_long else _POSSESSIVE), *_OF, *many, *much)
 
 
-def _pauses(metric: str) -> bool:
+def pauses(metric: str) -> bool:
     """Whether a comma must follow the metric: it contains one outside of lists of nouns."""
     return "," in LIST.sub("", metric) and not metric.endswith(",")
 
@@ -233,39 +188,22 @@ def _pauses(metric: str) -> bool:
 def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
     """The location of the line as far as the question gives it, to follow the metric directly."""
     parts = []
-    if Sharpening.PATH in sharpened and series.dimensions is not None:
-        members = _members(series.path)
-        parts.append(f" {members}" if members else "")
-    elif Sharpening.PATH in sharpened:
-        sections = " within ".join(_section(part) for part in reversed(series.path))
-        parts.append(f" listed under {sections}")
-    elif Sharpening.SECTION in sharpened:
-        section = _section(series.path[-1])
-        repeated = phrase_of(series.label).text.endswith(section)
-        parts.append("" if repeated else f" listed under {section}")
+    if Sharpening.PATH in sharpened and (members := _members(series.path)):
+        parts.append(f" {members}")
     if Sharpening.STATEMENT in sharpened and series.statement not in _TOLD:
         name = _STATEMENTS.get(series.statement, _STATEMENTS[Statement.OTHER])
         parts.append(f" in the {name}")
     return "".join(parts)
 
 
-def _section(part: str) -> str:
-    """The heading without "total", though its phrase may have it: "under assets"."""
-    return phrase_of(part).text.removeprefix("total ")
-
-
 def _members(path: tuple[str, ...]) -> str:
-    """The members of a hierarchical name: in its Retail segment, for Europe, for “Flour”."""
-    pairs = [pair for pair in zip(path[::2], path[1::2], strict=False)
-             if not FORECAST.match(pair[1])]  # fmt: skip
-    if not pairs and len(path) > 1:
-        return ""
+    """The members of a hierarchical name: in its Retail segment, for Europe."""
     named = []
-    for axis, member in pairs:
+    for axis, member in zip(path[::2], path[1::2], strict=True):
         member = member.removesuffix(" Segment").removeprefix("Segment ")
-        kind = phrase_of(axis).text
-        if kind.endswith("segment"):
-            named.append(f"in its {member} segment")
-        else:
-            named.append(f"for {member}" if kind in _PLACES_OF else f"for “{member}”")
-    return " and ".join(named) or f"for “{path[-1]}”"
+        kind = phrase_of(axis).text.split()[-1]
+        if kind in ("sector", "segment"):
+            named.append(f"in its {member} {kind}")
+        elif not FORECAST.match(member):
+            named.append(f"for {member}")
+    return " and ".join(named)

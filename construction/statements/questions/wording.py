@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from construction.statements.model import Statement
 from data.text.folding import fold_spaces, fold_width
 from data.text.lexicon import load_table
 
@@ -31,7 +30,8 @@ _SINGULAR = frozenset(WORDS["number"]["singular"])
 _PLURAL = frozenset(WORDS["number"]["plural"])
 _ADJECTIVES = frozenset(WORDS["print"]["adjectives"])
 # "Selling, general and administrative"; in "revenue, oil and gas" the first noun is the head.
-_JOINED = re.compile(rf"^(?:[\w-]+ ){{0,3}}(?:{'|'.join(WORDS['number']['joined'])}) and ")
+_OWN = r"(?:(?!(?:for|from|in|of|on|to)\b)[\w-]+ ){0,3}"
+_JOINED = re.compile(rf"^{_OWN}(?:{'|'.join(WORDS['number']['joined'])}) and ")
 _ALONE = "|".join(WORDS["number"]["alone"])
 FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what a question says by its verb
 LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
@@ -64,19 +64,20 @@ _UNBRACKETED = re.compile(
     r"|(decrease) (increase)|(proceeds from) (payments for)|(provided by) (used in))\b",
     re.I,
 )
-_OTHER = re.compile(r"^other(,? net)?,? \(([^()]+)\)$", re.I)
 _DUE = re.compile(r"^((?:non-?current |current )?)due(?= (?:to|from)\b)", re.I)
 _TOTALS = re.compile(r"^(?:total[\s,:]+)+", re.I)
-_TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
+TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
 EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to"])
 _MAX_LABEL = 300
 _PLAIN_START = re.compile(r"[A-Z][a-z]+ [a-z]")  # the first word of a label in small letters
-_SMALL_WORD = 3  # letters of words that titles write small
 _ORDINARY = frozenset(
     word for text in (*_WHOLE, *_WHOLE.values()) for word in re.findall("[a-z]{3,}", text.lower())
 )
-_NAME_NEXT = re.compile(r" (?:& |and )?([A-Z][a-z]+)")
+# Of which none is a name, or is written as one.
+KNOWN_WORDS = _ORDINARY.union(
+    _KEEP, *(text.lower().replace("-", " ").split() for text in WORDS["keep_phrases"])
+)
 
 
 def _reshaped(label: str) -> str:
@@ -107,7 +108,7 @@ def phrase_of(label: str) -> Phrase:
     """The phrase of a label, as filed or from the label table."""
     cleaned = _cleaned(label)
     finished = _WHOLE.get(cleaned.lower())
-    text = finished or _in_sentence(_in_order(_reshaped(cleaned)), named=_is_spoken(cleaned))
+    text = finished or _in_sentence(_in_order(_reshaped(cleaned)))
     return _phrase(text)
 
 
@@ -125,7 +126,7 @@ def synonym_of(label: str) -> str | None:
 def filed_phrase(label: str) -> Phrase:
     """The phrase in the label's own words and order, without the table of plain phrases."""
     cleaned = _cleaned(label)
-    return _phrase(_in_sentence(_in_order(cleaned), named=_is_spoken(cleaned)))
+    return _phrase(_in_sentence(_in_order(cleaned)))
 
 
 def _phrase(text: str) -> Phrase:
@@ -150,7 +151,8 @@ def _cleaned(label: str) -> str:
     if " " not in text and len(_HUMP.findall(text)) > 1:
         text = _HUMP.sub(" ", text)
     text = _OWNERS.sub(r"\1'", _UNBRACKETED.sub(_bracketed, text).replace("’", "'"))
-    return text[:1].lower() + text[1:] if _PLAIN_START.match(text) else text
+    is_plain = _PLAIN_START.match(text) and text.split()[0].lower() not in _KEEP
+    return text[:1].lower() + text[1:] if is_plain else text
 
 
 def _bracketed(match: re.Match[str]) -> str:
@@ -159,10 +161,7 @@ def _bracketed(match: re.Match[str]) -> str:
 
 
 def _in_order(text: str) -> str:
-    """ "Assets, Current" becomes "current assets", "Other, net (Land)" "other land, net"."""
-    if other := _OTHER.match(text):
-        items = "items within " if " and " in other[2] else ""
-        text = f"Other {items}{other[2]}{other[1] or ''}"
+    """ "Assets, Current" becomes "current assets"."""
     total = bool(_TOTALS.match(text)) or bool(_TAIL_TOTAL.search(text))
     text = _TOTALS.sub("", _TAIL_TOTAL.sub("", text)) or text
     term = _TAIL_TERM.search(text)
@@ -176,14 +175,8 @@ def _in_order(text: str) -> str:
     return f"{'TOTAL' if text.isupper() else 'Total'} {text}"
 
 
-def _is_spoken(text: str) -> bool:
-    """Are the words of a label mostly small, so that one with a capital is a proper name?"""
-    later = [word for word in _TOKEN.findall(text)[1:] if len(word) > _SMALL_WORD]
-    return 2 * len([word for word in later if word[0].islower()]) > len(later)
-
-
-def _in_sentence(text: str, *, named: bool) -> str:
-    """Lower case, except abbreviations and, if they are written so (`named`), proper names."""
+def _in_sentence(text: str) -> str:
+    """Lower case, except abbreviations and what keeps its capitals everywhere."""
     shouting = text.isupper() and len(text) > 5
 
     def lowered(match: re.Match[str]) -> str:
@@ -193,24 +186,12 @@ def _in_sentence(text: str, *, named: bool) -> str:
             return kept
         bare = word.replace("'", "").replace(".", "")
         inner = not shouting and len(bare) > 1 and any(char.isupper() for char in bare[1:])
-        is_name = named and not shouting and _is_name(text, match)
-        return word if inner or is_name else word.lower()
+        return word if inner else word.lower()
 
-    text = _TOKEN.sub(lowered, text)
+    text = TOKEN.sub(lowered, text)
     for pattern, phrase in _KEEP_PHRASES:
         text = pattern.sub(phrase, text)
     return text
-
-
-def _is_name(text: str, match: re.Match[str]) -> bool:
-    """Is a word of a label in small letters a proper name: no word of accounting, nor the first,
-    unless the name goes on after it ("Supply & Logistics segment revenues")?"""
-    if not match[0][0].isupper() or match[0].lower() in _ORDINARY:
-        return False
-    if match.start():
-        return text[match.start() - 1] not in "(/-"
-    following = _NAME_NEXT.match(text, match.end())
-    return following is not None and following[1].lower() not in _ORDINARY
 
 
 def _head(text: str) -> str:
@@ -261,18 +242,28 @@ def has_foreign_letters(text: str) -> bool:
     return any(char.isalpha() and ord(char) > 0x24F for char in fold_width(text))
 
 
-# Expenses in a balance sheet are owed or paid ahead, and have to say which.
+# A balance with the head of a flow ("employee benefits") has to say that it is owed, paid ahead or
+# kept; that of an account ("interest checking") leaves its noun to the heading.
+_OWED = re.compile(
+    r"(?:other )?(?:accounts (?:payable|receivable)|accrued|inventory|prepaid|receivables)\b"
+)
 _FLOW = re.compile(
-    r"^(?!.*\b(?:accrued|accruals?|deferred|prepaid|unpaid|payables?|liabilit\w+|reserves?)\b)"
-    r".*\b(?:expenses?|wages|salaries|compensation)$"
+    r"(?!.*\b(?:accrued|accruals?|accumulated|capitalized|costs|deferred|prepaid|retained|unamortized"
+    r"|undistributed|unearned|unpaid|payables?|liabilit\w+|reserves?)\b)"
+    r".*\b(?:benefits?|charges|checking|commissions|compensation|earnings|expenses?|fees|income"
+    r"|interest|losses|partnerships|payments?|salaries|savings|taxes|wages)"
+    r"(?: (?:and other|from|of|on|to)\b.*)?"
+)
+
+# "Income (expense)" is what people write; no company owns an effect, or the value of its shares.
+_UNOWNED = re.compile(
+    r"\((?!expense\))|^(?:[a-z-]+ ){0,3}effects?\b|^(?:cost|par value per share|value) of (?:newly"
+    r"|common|preferred|shares|stock|treasury)\b"
 )
 
 
-def is_broken_off(text: str, statement: str, *, of_part: bool) -> bool:
-    """Would what follows a name be read as part of its aside ("interest, net of the amount
-    capitalized in the cash flow statement"), or is it a balance that reads as a flow ("payroll and
-    related expenses as of March 28")?"""
-    has_aside = "," in LIST.sub("", text)
-    if has_aside and (of_part or statement == Statement.CASH_FLOW):
-        return True
-    return statement == Statement.BALANCE and _FLOW.search(text) is not None
+def is_broken_off(text: str, *, is_flow: bool) -> bool:
+    """Does a name keep a side in brackets or lack an owner, or is it a balance that reads as a flow
+    ("payroll and related expenses as of March 28"), or the reverse?"""
+    is_turned = _OWED.match(text) if is_flow else _FLOW.fullmatch(text)
+    return is_turned is not None or _UNOWNED.search(text) is not None

@@ -33,14 +33,10 @@ from construction.statements.questions.contracts import (
 )
 from construction.statements.questions.names import by_register, by_ticker, is_garbled
 from construction.statements.questions.periods import is_comparative, needs_days, period_words
-from construction.statements.questions.printed import (
-    Rows,
-    is_change_in,
-    plain_words,
-    wordings,
-)
-from construction.statements.questions.signs import GAIN, PAID, Signed, signed
-from construction.statements.questions.templates import Words, place_words, sentence
+from construction.statements.questions.printed import is_change_in, plain_words, wordings
+from construction.statements.questions.rows import Rows
+from construction.statements.questions.signs import GAIN, ODD_SIDES, PAID, Signed, signed
+from construction.statements.questions.templates import Words, pauses, place_words, sentence
 from construction.statements.questions.wording import (
     FULLER,
     WORDS,
@@ -53,7 +49,7 @@ from data.text.dates import write_date
 
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _CASH_CHANGE = re.compile(
-    r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
+    r"\b(?:change|increase|decrease)\b.*\bcash\b(?! collateral)|\bcash\b.*\bincrease\b", re.I
 )
 _EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
 _BALANCING = re.compile(WORDS["balancing"]["pattern"], re.I)
@@ -108,6 +104,12 @@ def words_of(
     metric, ahead = phrase_of(phrase.phrase), slots.series.statement == Statement.GUIDANCE
     if phrase.phrase == slots.worded:  # finished, with the capitals of names
         metric = replace(metric, text=slots.worded)
+    location = _location(slots, database)
+    is_instant_flow = not slots.point.months and slots.series.statement == Statement.CASH_FLOW
+    if location and (pauses(metric.text) or is_instant_flow):
+        return QuestionReason.OVERLOADED  # read as part of the aside; a balance "in the cash flow"
+    if slots.series.dimensions and any(metric.bag & {*part} for part in slots.series.sections[1:]):
+        return QuestionReason.OVERLOADED  # "automotive costs in its Automotive segment"
     period = period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened)
     if not period:
         return QuestionReason.PERIOD_UNNAMED
@@ -115,7 +117,7 @@ def words_of(
         company=slots.company.name,
         identified=_identified(slots),
         metric=metric,
-        location=_location(slots, database),
+        location=location,
         period=period.replace(" ended ", " ending ") if ahead else period,
         unit=amount.unit_phrase,
         filing=filing_words(slots, database),
@@ -251,7 +253,7 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
         gains_apart=_has_gains_apart(slots),
     )
-    if signed_label is None:
+    if signed_label is None or "brackets" in signed_label.clause:
         return QuestionReason.SIGN_UNCLEAR
     if Sharpening.WHOLE in slots.sharpened:
         return replace(signed_label, phrase=FULLER.get(signed_label.phrase, signed_label.phrase))
@@ -263,8 +265,9 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.SIGN_UNCLEAR
     if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
         return Signed(slots.worded)
-    clause = "" if "brackets" in signed_label.clause else signed_label.clause
-    return Signed(slots.worded, clause)
+    told = signed(slots.worded, negative=is_below, balance=not slots.point.months)
+    is_odd = signed_label.clause in ODD_SIDES and not (is_below or (told and told.clause))
+    return Signed(slots.worded, "" if is_odd else signed_label.clause)
 
 
 def _misplaced(slots: Slots, database: Database, phrase: str) -> QuestionReason | None:
@@ -386,8 +389,6 @@ def _applicable(step: Sharpening, slots: Slots, taken: Sequence[Sharpening]) -> 
     fits = {
         Sharpening.WHOLE: not slots.worded and phrase_of(series.label).text in FULLER,
         Sharpening.TICKER: company.ticker is not None,
-        Sharpening.SECTION: bool(series.path) and Sharpening.PATH not in taken,
-        Sharpening.PATH: len(series.path) > 1,
         Sharpening.DATES: point.months > 0 and point.period_start is not None,
         Sharpening.FILING: point.filed is not None,
     }

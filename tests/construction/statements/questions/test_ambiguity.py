@@ -86,8 +86,6 @@ def test_company_of_the_same_name_without_ticker_is_told_by_its_register() -> No
     ("name", "taken"),
     [
         ("Statement of equity | Inventory", (Sharpening.STATEMENT,)),
-        ("Balance sheet | Long-term assets | Inventory", (Sharpening.SECTION,)),
-        ("Balance sheet | Long-term assets | Inventory, net", (Sharpening.SECTION,)),
     ],
 )
 def test_other_lines_that_fit_are_told_apart(name: str, taken: tuple[Sharpening, ...]) -> None:

@@ -27,7 +27,7 @@ def some_questions(*values: str) -> list[Question]:
     company = book.company("sec:1", "ARDENT MILLS INC", ticker="ARDM", source="sec")
     for at, value in enumerate(values):
         line = book.line(
-            company, f"Income statement | Costs | Item {chr(65 + at)}", concept=f"c{at}"
+            company, f"Income statement | Costs | Gain on item {chr(65 + at)}", concept=f"c{at}"
         )
         points.append(book.value(line, value))
     return list(make_questions(drawn(*points), book.close(), QuestionConfig(), 7).questions)

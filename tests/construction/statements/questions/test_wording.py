@@ -19,7 +19,7 @@ from construction.statements.questions.contracts import (
 )
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.names import core_name, is_garbled, natural_name, possessive
-from construction.statements.questions.signs import MINUS, signed
+from construction.statements.questions.signs import signed
 from construction.statements.questions.templates import (
     Words,
     sentence,
@@ -43,8 +43,7 @@ from tests.construction.statements.questions.small import Book, drawn
         ("Net Income (Loss)", "net income (loss)", False),
         ("Earnings Per Share, Basic", "basic earnings per share", False),
         ("Treasury Stock, Value", "treasury stock", False),
-        ("Exchange of mill for shares of Brenzo (Note 3.1.c)",
-         "exchange of mill for shares of Brenzo", False),
+        ("Exchange of mill for shares (Note 3.1.c)", "exchange of mill for shares", False),
         ("Prepaid flour and other assets, non-current",
          "non-current prepaid flour and other assets", True),
         ("Operating Income Loss Percent", "operating income (loss) percent", False),
@@ -54,7 +53,6 @@ from tests.construction.statements.questions.small import Book, drawn
         ("Retained Earnings (Deficit)", "retained earnings (deficit)", True),
         ("Stockholders’ Equity", "stockholders' equity", False),
         ("Goodwill", "goodwill", False),
-        ("Other, net (fixed assets)", "other fixed assets, net", True),
         ("Proceeds From Payments For Swaps", "proceeds from (payments for) swaps", True),
         ("Unrealized Gains Losses on Swaps", "unrealized gain (loss) on swaps", False),
         ("Net Cash Provided By Used In Mergers", "net cash flow from mergers", False),
@@ -66,10 +64,8 @@ from tests.construction.statements.questions.small import Book, drawn
         ("Common Stock, Value, Issued", "common stock",
          False),
         ("Common Stock, Shares, Issued", "number of common shares issued", False),
-        ("Stock Issued During Period, Value, Acquisitions",
-         "value of stock issued for acquisitions", False),
         ("Excess Tax Benefit from Share-based Compensation, Financing Activities",
-         "excess tax benefit from share-based compensation under financing activities", False),
+         "excess tax benefit from share-based compensation", False),
         ("Payments of Dividends, Common Stock", "dividends paid on common stock", True),
         ("Other Comprehensive Income (Loss), Swaps, Net of Tax",
          "other comprehensive income (loss) from swaps, net of tax", False),
@@ -85,13 +81,17 @@ from tests.construction.statements.questions.small import Book, drawn
         ("Revenue, oil and gas services", "revenue, oil and gas services", False),
         ("Total revenues and other income", "total revenues and other income", True),
         ("Interest and dividend income", "interest and dividend income", False),
-        ("Other (investments and other assets)",
-         "other items within investments and other assets", True),
+        ("Change in expenses and taxes", "change in expenses and taxes", False),
+        ("Employee related obligations", "employee related obligations", True),
+        ("Canadian securities of mills", "Canadian securities of mills", True),
+        ("Dividends paid, financing activities", "dividends paid", True),
+        ("Cash flows from (used in) milling", "net cash flow from milling", False),
+        ("Purchase of mills", "purchases of mills", True),
         ("Excess of Cost", "excess of cost", False),
         ("Net income for the period", "net income", False),
         ("Income Taxes Paid, Net", "income taxes paid, net of refunds", True),
         ("Total Cash and cash equivalents.", "total cash and cash equivalents", True),
-        ("Supply & Logistics mill revenues", "Supply & Logistics mill revenues", True),
+        ("Change in Accrued and deferred taxes", "change in accrued and deferred taxes", False),
         ("Shares of mills subject to redemption", "shares of mills subject to redemption", True),
         ("Increase (Decrease) in Prepaid grain share, and other assets",
          "increase (decrease) in prepaid grain share, and other assets", False),
@@ -290,7 +290,6 @@ def test_the_checker_takes_every_plain_answer(
         ("purchases of securities", True, "purchases of securities",
          "Give cash paid as a negative number."),
         ("treasury shares", True, "treasury shares", "Give a deduction as a negative number."),
-        ("recoverable taxes", True, "recoverable taxes", MINUS),
         ("impairment losses", False, "impairment losses", ""),
         ("gain on gold distributed for the redemption of shares", False,
          "gain on gold distributed for the redemption of shares",
@@ -305,15 +304,8 @@ def test_the_checker_takes_every_plain_answer(
         ("proceeds from sale of shares resulting in change in scope", False,
          "proceeds from sale of shares resulting in change in scope", ""),
         ("goodwill", False, "goodwill", ""),
-        ("income taxes paid (refund) under operating activities", True,
-         "income taxes paid (refund) under operating activities",
-         "Give cash received as a negative number."),
-        ("amounts placed on treasury deposit under investing activities", True,
-         "amounts placed on treasury deposit under investing activities",
-         "Give a cash outflow as a negative number."),
-        ("interest paid under financing activities", False,
-         "interest paid under financing activities",
-         "Give the amount paid as a positive number."),
+        ("acquisition and integration expenses", False,
+         "acquisition and integration expenses", ""),
     ],
 )  # fmt: skip
 def test_sign_conventions(phrase: str, negative: bool, result: str, clause: str) -> None:
@@ -322,8 +314,9 @@ def test_sign_conventions(phrase: str, negative: bool, result: str, clause: str)
     assert (report.phrase, report.clause) == (result, clause)
 
 
-def test_a_negative_loss_without_signed_form_is_not_asked() -> None:
-    assert signed("impairment losses", negative=True, balance=False) is None
+@pytest.mark.parametrize("phrase", ["impairment losses", "recoverable taxes", "net sales"])
+def test_what_no_word_says_the_sign_of_is_not_asked(phrase: str) -> None:
+    assert signed(phrase, negative=True, balance=False) is None
 
 
 def test_balances_declare_only_what_can_turn() -> None:
