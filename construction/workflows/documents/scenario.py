@@ -315,10 +315,10 @@ class _Remembering:
         self._answers: dict[tuple[str, str, str], Mapping[str, Any]] = {}
 
     def call(self, service: str, operation: str, **arguments: Any) -> Mapping[str, Any]:
-        asked = (service, operation, json.dumps(arguments, sort_keys=True))
-        if asked not in self._answers:
-            self._answers[asked] = self._client.call(service, operation, **arguments)
-        return self._answers[asked]
+        request = (service, operation, json.dumps(arguments, sort_keys=True))
+        if request not in self._answers:
+            self._answers[request] = self._client.call(service, operation, **arguments)
+        return self._answers[request]
 
 
 class _Reader:
@@ -340,7 +340,7 @@ class _Reader:
             for row in rows(self._client, service, plural, **search):
                 listed.append(str(row["id"]))
                 seen = {**room.get(listed[-1], {}), **row}
-                room[listed[-1]] = {**seen, **_told(read.collection, search, seen)}
+                room[listed[-1]] = {**seen, **_known_by(search, read.collection, seen)}
         self._put(read.collection)
         if (not read.whole and read.only is None) or not collection_of(read.collection).summary:
             return
@@ -369,21 +369,23 @@ class _Reader:
         return [next(iter(row.values())) for row in self._tables.select(sql)]
 
 
-def _told(collection: str, search: Mapping[str, Any], seen: Mapping[str, Any]) -> dict[str, Any]:
+def _known_by(
+    search: Mapping[str, Any], collection: str, seen: Mapping[str, Any]
+) -> dict[str, Any]:
     """What a search tells of a row by its conditions alone; of lists an item, of bounds the bound.
 
     Where a value lies within bounds, the narrowest stands for it: nobody may need it more exactly.
     """
-    told, rules = {}, fields_of(collection)
+    values, rules = dict[str, Any](), fields_of(collection)
     for name, value in search.items():
         field, _, suffix = name.rpartition("_")
         if name in rules:
             is_list = rules[name].type in (FieldType.TEXTS, FieldType.EMAILS)
-            told[name] = [*dict.fromkeys((*seen.get(name, ()), value))] if is_list else value
+            values[name] = [*dict.fromkeys((*seen.get(name, ()), value))] if is_list else value
         elif field in rules and rules[field].type in _BOUNDED:
             narrower = max if suffix in ("from", "min") else min
-            told[field] = narrower(told.get(field, seen.get(field, value)), value)
-    return told
+            values[field] = narrower(values.get(field, seen.get(field, value)), value)
+    return values
 
 
 def _looked_up(value: Any, facts: Mapping[str, Any]) -> Any:
