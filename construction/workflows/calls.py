@@ -35,14 +35,6 @@ def rows(client: Client, service: str, plural: str, **conditions: Any) -> list[d
     return listed
 
 
-def every(client: Client, service: str, plural: str, **conditions: Any) -> list[Mapping[str, Any]]:
-    """The whole records that a search finds."""
-    listed = rows(client, service, plural, **conditions)
-    if not declared(service).collections[plural].summary:
-        return list(listed)
-    return [get(client, service, plural, row["id"]) for row in listed]
-
-
 def get(client: Client, service: str, plural: str, identifier: str) -> Mapping[str, Any]:
     """One whole record. Raises RefusedError."""
     record = declared(service).collections[plural].record

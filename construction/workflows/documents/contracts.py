@@ -115,10 +115,10 @@ class Record(Contract):
 class Read(Contract):
     """What the reference reads of a collection: the rows that a search with `where` lists.
 
-    `split`: one search for each of the values of a field, listed or selected by SQL, so that the
-    value is known of each row without opening it; what `where` names is known likewise.
+    `split`: one search for each of the values of an argument, listed or selected by SQL. What a
+    search asks for is known of each row without opening it; bounds stand for the value.
     Whole records, unless `whole` is false: then only what lists show. `only` is SQL over what was
-    read before and the list itself: the ids whose whole record is needed.
+    read before, the list itself and the views over both: the ids whose whole record is needed.
     """
 
     collection: Collected

@@ -15,7 +15,7 @@ import datetime as dt
 import json
 import re
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -23,7 +23,7 @@ from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
-from construction.workflows.calls import every, get, rows
+from construction.workflows.calls import get, rows
 from construction.workflows.contracts import (
     Client,
     Draft,
@@ -66,7 +66,7 @@ from construction.workflows.documents.worlds import (
     words_of,
     written,
 )
-from construction.workflows.runs import InProcessClient
+from construction.workflows.runs import FAILURES, InProcessClient
 from construction.workflows.values import FieldType, parsed_now
 from construction.workflows.world_file import world_faults
 from data.contracts.candidate import Answer
@@ -74,6 +74,8 @@ from data.contracts.candidate import Answer
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
 FAULTY = 3  # every third draft of a scenario has a fault
+TURNS, CALLS = 24, 8  # that an agent has, and has in each; a reference needs no more
+_BOUNDED = (FieldType.DATE, FieldType.INTEGER, FieldType.NUMBER)
 _MOST_NAMED = 4  # faults of a world
 UNFORESEEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
@@ -87,6 +89,7 @@ def build(document: Document, number: int, seed: int) -> Draft:
         is_last = again == TRIES - 1
         try:
             draft = _drafted(document, number, f"{number}.{again}", seed, all_faults=is_last)
+            draft = draft if draft.faults else replace(draft, faults=_too_long(document, draft))
         except (Disagreement, SqlFault) as fault:  # another draw does not heal it
             return _unbuilt(document, number, str(fault))
         except DocumentFault as fault:
@@ -96,6 +99,20 @@ def build(document: Document, number: int, seed: int) -> Draft:
         if not draft.faults:
             break
     return draft
+
+
+def _too_long(document: Document, draft: Draft) -> tuple[str, ...]:
+    """What is wrong if the reference makes more calls than an agent may; else nothing.
+
+    Why one ended before its time, the screening says.
+    """
+    client = InProcessClient(draft.world)
+    with suppress(*FAILURES):
+        solve(document, client, draft.params)
+    calls = len(client.audit)
+    if calls <= TURNS * CALLS:
+        return ()
+    return (f"reads: the reference makes {calls} calls; expected at most {TURNS * CALLS}",)
 
 
 def named(error: Exception) -> str:
@@ -213,11 +230,15 @@ def solve(
     tables = Tables(parsed_now(document.now).utcoffset() or dt.timedelta())
     try:
         put_pools(document, tables)
-        facts = {**params, **_learnt(document, client, with_inert=trap is not None)}
+        reading = _Remembering(client)
+        facts = {**params, **_learnt(document, reading, with_inert=trap is not None)}
         put_facts(document, tables, facts)
-        read: dict[str, dict[str, Mapping[str, Any]]] = {}
-        for each in document.reads:
-            _read(each, client, tables, facts | {"today": document.now[:10]}, read)
+        collections = dict.fromkeys(read.collection for read in document.reads)
+        for collection in collections:
+            tables.put_records(collection, (), fields_of(collection))
+        reader = _Reader(document, reading, tables, facts | {"today": document.now[:10]})
+        for each in document.reads if trap is None else map(_whole, collections):
+            reader.read(each)
         right = decided(document, tables, trap)
     except SqlFault as fault:
         raise LookupError(str(fault)) from None
@@ -281,56 +302,89 @@ def _missing(record: Record, words: str) -> str:
     return f", which lacks {', '.join(missing)}" if missing else ""
 
 
-def _read(
-    read: Read,
-    client: Client,
-    tables: Tables,
-    facts: Mapping[str, Any],
-    known: dict[str, dict[str, Mapping[str, Any]]],
-) -> None:
-    """Put what a read returns beside what was read of the collection before."""
-    service, _, plural = read.collection.partition(".")
-    where = {name: _looked_up(value, facts) for name, value in read.where.items()}
-    room = known.setdefault(read.collection, {})
-    is_short = bool(collection_of(read.collection).summary)
-    for chosen in _searches(read, tables):
-        search = {**where, **chosen}
-        if read.only is None and read.whole:
-            room |= {str(each["id"]): each for each in every(client, service, plural, **search)}
-            continue
-        for row in rows(client, service, plural, **search):
-            seen = room.get(str(row["id"]), {})
-            room[str(row["id"])] = {**row, **seen, **_told_by_search(read.collection, search, seen)}
-    tables.put_records(read.collection, room.values(), fields_of(read.collection))
-    if read.only is not None and is_short:
-        for row in tables.select(read.only):
-            identifier = str(next(iter(row.values())))
-            room[identifier] = get(client, service, plural, identifier)
-        tables.put_records(read.collection, room.values(), fields_of(read.collection))
+def _whole(collection: str) -> Read:
+    """What somebody reads who does not know what matters."""
+    return Read(collection=collection)
 
 
-def _searches(read: Read, tables: Tables) -> Iterator[dict[str, Any]]:
-    """The conditions of the searches that `split` makes of one."""
-    listed = [
-        [(name, value) for value in _values(values, tables)] for name, values in read.split.items()
-    ]
-    return map(dict, product(*listed))
+class _Remembering:
+    """A client that asks nothing twice."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._answers: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+
+    def call(self, service: str, operation: str, **arguments: Any) -> Mapping[str, Any]:
+        request = (service, operation, json.dumps(arguments, sort_keys=True))
+        if request not in self._answers:
+            self._answers[request] = self._client.call(service, operation, **arguments)
+        return self._answers[request]
 
 
-def _values(values: Sequence[Any] | str, tables: Tables) -> Sequence[Any]:
-    if not isinstance(values, str):
-        return values
-    return [next(iter(row.values())) for row in tables.select(values)]
+class _Reader:
+    """Puts into tables what the reads of a document return."""
+
+    def __init__(
+        self, document: Document, client: Client, tables: Tables, facts: Mapping[str, Any]
+    ) -> None:
+        self._views, self._client = document.views, client
+        self._tables, self._facts = tables, facts
+        self._known: dict[str, dict[str, Mapping[str, Any]]] = {}
+
+    def read(self, read: Read) -> None:
+        service, _, plural = read.collection.partition(".")
+        where = {name: _looked_up(value, self._facts) for name, value in read.where.items()}
+        room, listed = self._known.setdefault(read.collection, {}), []
+        for chosen in self._searches(read):
+            search = {**where, **chosen}
+            for row in rows(self._client, service, plural, **search):
+                listed.append(str(row["id"]))
+                seen = {**room.get(listed[-1], {}), **row}
+                room[listed[-1]] = {**seen, **_known_by(search, read.collection, seen)}
+        self._put(read.collection)
+        if (not read.whole and read.only is None) or not collection_of(read.collection).summary:
+            return
+        for identifier in listed if read.only is None else self._selected(read.only):
+            room[str(identifier)] = get(self._client, service, plural, str(identifier))
+        self._put(read.collection)
+
+    def _put(self, collection: str) -> None:
+        records = self._known[collection].values()
+        self._tables.put_records(collection, records, fields_of(collection))
+
+    def _searches(self, read: Read) -> Iterator[dict[str, Any]]:
+        """The conditions of the searches that `split` makes of one."""
+        listed = [
+            [(name, value) for value in (self._selected(v) if isinstance(v, str) else v)]
+            for name, v in read.split.items()
+        ]
+        return map(dict, product(*listed))
+
+    def _selected(self, sql: str) -> list[Any]:
+        """The first column of SQL, which may use the views over what is known by now."""
+        names = list(self._views)
+        used = [at for at, name in enumerate(names, 1) if re.search(rf"\b{name}\b", sql)]
+        for name in names[: max(used, default=0)]:
+            self._tables.keep(name, self._views[name])
+        return [next(iter(row.values())) for row in self._tables.select(sql)]
 
 
-def _told_by_search(
-    collection: str, search: Mapping[str, Any], seen: Mapping[str, Any]
+def _known_by(
+    search: Mapping[str, Any], collection: str, seen: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a search tells of its rows by its conditions alone; of lists an item."""
-    values = {name: value for name, value in search.items() if name in fields_of(collection)}
-    lists = (FieldType.TEXTS, FieldType.EMAILS)
-    for name in [n for n in values if fields_of(collection)[n].type in lists]:
-        values[name] = [*seen.get(name, ()), values[name]]
+    """What a search tells of a row by its conditions alone; of lists an item, of bounds the bound.
+
+    Where a value lies within bounds, the narrowest stands for it: nobody may need it more exactly.
+    """
+    values, rules = dict[str, Any](), fields_of(collection)
+    for name, value in search.items():
+        field, _, suffix = name.rpartition("_")
+        if name in rules:
+            is_list = rules[name].type in (FieldType.TEXTS, FieldType.EMAILS)
+            values[name] = [*dict.fromkeys((*seen.get(name, ()), value))] if is_list else value
+        elif field in rules and rules[field].type in _BOUNDED:
+            narrower = max if suffix in ("from", "min") else min
+            values[field] = narrower(values.get(field, seen.get(field, value)), value)
     return values
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import repeat
@@ -48,7 +49,7 @@ from construction.workflows.documents.scenario import (
 )
 from construction.workflows.documents.tables import SqlFault, Tables
 from construction.workflows.documents.worlds import planted_in
-from construction.workflows.runs import InProcessClient, graded, perform, spec_of_draft
+from construction.workflows.runs import InProcessClient, Run, graded, perform, spec_of_draft
 from construction.workflows.screening import ScreeningConfig
 from construction.workflows.world_file import world_bytes, world_faults
 from data.contracts import Outcome
@@ -191,6 +192,42 @@ def test_a_trap_fails(trap: Any) -> None:
     assert graded(spec_of_draft(DRAFT), run.submission(), 0.8).passed is False
 
 
+# What of the world the reference looks at
+
+
+KEYS_OUT = [
+    {"collection": "inventory.items", "split": {"counted_on_to": day}, "whole": False}
+    for day in ("select today - days - 1 from facts", "select since - 1 from facts")
+]
+STAFF = {"collection": "hr.employees", "where": {"status": "active"}, "whole": False}
+
+
+def operations_of(run: Run) -> Counter[str]:
+    return Counter(request.operation for request in run.requests)
+
+
+def test_what_a_search_tells_by_its_bounds_need_not_be_opened() -> None:
+    run = perform(DRAFT, scenario_of(small(reads=[*KEYS_OUT, STAFF])))
+    assert run.answer == perform(DRAFT, SCENARIO).answer
+    assert operations_of(run)["get_item"] == 0
+
+
+def test_views_say_which_records_need_a_closer_look_and_nothing_is_asked_twice() -> None:
+    closer = {"collection": "inventory.items", "only": "select id from overdue"}
+    run = perform(DRAFT, scenario_of(small(reads=[*KEYS_OUT, STAFF, closer, STAFF, closer])))
+    assert run.answer == perform(DRAFT, SCENARIO).answer
+    assert operations_of(run)["get_item"] == operations_of(run)["create_task"] > 0
+    assert max(Counter((r.operation, str(r.arguments)) for r in run.requests).values()) == 1
+
+
+def test_a_trap_presupposes_nothing_of_what_the_reference_does() -> None:
+    sparing = scenario_of(small(reads=[*KEYS_OUT, STAFF]))
+    for mine, theirs in zip(sparing.traps, SCENARIO.traps, strict=True):
+        run = perform(DRAFT, replace(sparing, solve=mine))
+        assert run.answer == perform(DRAFT, replace(SCENARIO, solve=theirs)).answer
+        assert operations_of(run)["get_item"] == len(DRAFT.world.state["inventory"]["items"])
+
+
 def test_a_planted_fact_of_another_value_changes_what_the_solver_does() -> None:
     other = SCENARIO.build(2, SEED)
     assert perform(DRAFT, SCENARIO).answer != perform(other, SCENARIO).answer
@@ -241,6 +278,19 @@ def test_what_a_draft_cannot_prove_is_a_fault(
     monkeypatch.setattr("construction.workflows.documents.scenario.TRIES", 1)
     draft = build(alone(with_text(old, new)), 1, SEED)
     assert any(fault in line for line in draft.faults), draft.faults
+
+
+def test_a_reference_of_more_calls_than_an_agent_has_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = len(perform(DRAFT, SCENARIO).requests)
+    monkeypatch.setattr("construction.workflows.documents.scenario.TRIES", 1)
+    monkeypatch.setattr("construction.workflows.documents.scenario.TURNS", calls)
+    monkeypatch.setattr("construction.workflows.documents.scenario.CALLS", 1)
+    assert build(DOCUMENT, 1, SEED).faults == ()
+    monkeypatch.setattr("construction.workflows.documents.scenario.TURNS", calls - 1)
+    said = f"reads: the reference makes {calls} calls; expected at most {calls - 1}"
+    assert build(DOCUMENT, 1, SEED).faults == (said,)
 
 
 def test_a_number_that_stands_in_the_sql_alone_is_the_same_in_all_drafts() -> None:
