@@ -41,12 +41,16 @@ from construction.statements.questions.wording import (
     FULLER,
     WORDS,
     has_foreign_letters,
+    is_countable,
     phrase_of,
     same_words,
 )
 from data.randomness import keyed_hash
 from data.text.dates import write_date
 
+# A loss below zero is a gain, which no one reports "as its loss".
+_LOSS = re.compile(r"^(?:loss(?:es)?(?: ?/? ?\(gains?\))?)(?= (?:from|on)\b)")
+_GAIN_BELOW = "Give a gain as a negative number."
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b(?! collateral)|\bcash\b.*\bincrease\b", re.I
@@ -57,6 +61,7 @@ _TOTAL: str = WORDS["balancing"]["total"]
 _PARTS: tuple[str, ...] = tuple(WORDS["balancing"]["parts"])
 _ROUNDING = Decimal("0.001")  # of a total, by which cut values may differ
 _DIGITS = re.compile(r"[0-9][0-9,.]*")
+_CODE = 3  # letters of a currency
 _LEAST_DIGITS = 3  # shorter runs of digits occur in any text
 _WORDING_STAGE = "question.wording"
 
@@ -104,6 +109,8 @@ def words_of(
     metric, ahead = phrase_of(phrase.phrase), slots.series.statement == Statement.GUIDANCE
     if phrase.phrase == slots.worded:  # finished, with the capitals of names
         metric = replace(metric, text=slots.worded)
+    if phrase.clause == _GAIN_BELOW and slots.point.value.startswith("-"):
+        metric = replace(metric, text=_LOSS.sub("gain or loss", metric.text), plural=False)
     location = _location(slots, database)
     is_instant_flow = not slots.point.months and slots.series.statement == Statement.CASH_FLOW
     if location and (pauses(metric.text) or is_instant_flow):
@@ -238,7 +245,9 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.NO_COMPANY_NAME
     if is_garbled(slots.company.name):
         return QuestionReason.NAME_GARBLED
-    if not phrase.key or phrase.bare:
+    is_amount = series.statement == Statement.BALANCE and len(series.unit) == _CODE
+    is_thing = is_amount and is_countable(phrase_of(slots.worded or series.label))
+    if not phrase.key or phrase.bare or is_thing:
         return QuestionReason.BARE_LABEL
     if len((slots.worded or phrase.text).split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG

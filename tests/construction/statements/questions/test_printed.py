@@ -111,8 +111,8 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         ("Inventory, Net", "Inventories", {"statement": "Balance sheet",
          "others": ("Inventories of others",)}, "net inventory"),
         # a row that holds more than its concept is asked by its own words
-        ("Other Grain, Noncurrent", "Milled flour and other grain",
-         {"statement": "Balance sheet"}, "milled flour and other grain"),
+        ("Other Grain, Noncurrent", "Milled flour and other grains",
+         {"statement": "Balance sheet"}, "milled flour and other grains"),
         # captions that leave out what is of the operations
         ("Income (Loss) from Continuing Operations, Net of Tax, Attributable to Parent",
          "Continuing operations, net of income taxes", {},
@@ -262,7 +262,7 @@ def test_codes_and_eliminations_are_no_segments() -> None:
     [
         ("Inventories", "Merchandise", "merchandise inventory"),
         ("Inventory", "Raw materials and supplies", "raw materials and supplies inventory"),
-        ("Inventories", "Milled flour", "milled flour"),
+        ("Inventories", "Milled goods", "milled goods"),
         ("Current assets", "Merchandise", "merchandise inventory"),
     ],
 )
