@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from construction.statements.questions.contracts import Company, Series
 from construction.statements.questions.rows import Printed, Rows, bare_label, means
-from construction.statements.questions.wording import OF_PARENT, WITH_OTHERS, WORDS, phrase_of
+from construction.statements.questions.wording import (
+    OF_PARENT,
+    WITH_OTHERS,
+    WITHOUT_OTHERS,
+    WORDS,
+    phrase_of,
+)
 
 _CODE = 3  # letters of an abbreviation
 _MOST_OWNERS = 5  # words
@@ -16,6 +22,8 @@ _SHAREHOLDERS = re.compile(r"\bshare(?:holder|owner)s?\b", re.I)
 _EQUITY = frozenset(["equity", "deficit"])
 # Totals of equity that stand beside that of the owners, and those of the other side.
 _APART = re.compile(r"\b(?:before|liabilit\w+|mezzanine|other|redeemable|temporary)\b", re.I)
+_CLASS = re.compile(r"\b(?:common|preferred)\b", re.I)
+_DASH = re.compile(r"\s[-–—]\s")
 _OWNERS = frozenset(WORDS["print"]["owners"])
 
 
@@ -25,7 +33,7 @@ def two_totals(row: Printed | None, others: Rows, series: Series) -> bool:
     "Ardent's total stockholders' equity" may then be either, whatever its row says.
     """
     is_total = phrase_of(series.label).text.endswith((f"equity{OF_PARENT}", f"equity{WITH_OTHERS}"))
-    if row is None or not is_total or not _is_equity(row):
+    if row is None or not is_total or not _is_equity(row) or _CLASS.search(row.label):
         return False
     return any(
         other.series_id != row.series_id and other.concept != row.concept and _is_equity(other)
@@ -33,8 +41,15 @@ def two_totals(row: Printed | None, others: Rows, series: Series) -> bool:
     )
 
 
+def of_class(spoken: tuple[str, ...], row: Printed | None, series: Series) -> tuple[str, ...]:
+    """What a question may call equity of common stock alone: its printed label, which says so."""
+    is_total = phrase_of(series.label).text.endswith((OF_PARENT, WITH_OTHERS))
+    is_part = row is not None and is_total and _is_equity(row) and _CLASS.search(row.label)
+    return tuple(text for text in spoken if _CLASS.search(text)) if is_part else spoken
+
+
 def _is_equity(row: Printed) -> bool:
-    label = bare_label(row.label)
+    label = _DASH.split(bare_label(row.label))[0]  # "Total equity - controlling interests"
     return phrase_of(label).head in _EQUITY and _APART.search(label) is None
 
 
@@ -51,19 +66,22 @@ def without_parent(
     whole = text.removesuffix(OF_PARENT).removesuffix(WITH_OTHERS)
     if whole == text or row is None:
         return
+    is_equity = text.endswith(f"equity{OF_PARENT}")
+    apart = f"{whole}{WITHOUT_OTHERS}"
     if owners := _ATTRIBUTED.search(row.label):
         if text.endswith(OF_PARENT) and (
             named := _named_owners(row.label[owners.end() :], company)
         ):
             yield f"{whole} attributable to {named}"
+        elif is_equity and two_totals(row, rows, series):
+            yield apart
         return
-    is_equity = text.endswith(f"equity{OF_PARENT}")
     whole = f"total {whole}" if is_equity else whole
     is_one = not any(means(phrase_of(whole), other, series) for other in rows.values())
     if is_one and not two_totals(row, rows, series):
         yield whole
     elif is_equity:
-        yield f"{whole.removeprefix('total ')} excluding noncontrolling interests"
+        yield apart
 
 
 def _named_owners(tail: str, company: Company) -> str:

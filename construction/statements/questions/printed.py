@@ -9,7 +9,7 @@ from functools import partial
 from construction.statements.model import Statement
 from construction.statements.presentation import sides
 from construction.statements.questions.contracts import Company, Point, Series
-from construction.statements.questions.owners import owners_of, two_totals, without_parent
+from construction.statements.questions.owners import of_class, owners_of, two_totals, without_parent
 from construction.statements.questions.rows import Printed, Rows, bare_label, means
 from construction.statements.questions.signs import PAID, signed
 from construction.statements.questions.wording import (
@@ -169,6 +169,7 @@ def wordings(
     choices: list[str] = []
     is_split = two_totals(row, others, series)  # then the concept says which it is
     spoken = () if is_split else _spoken_labels(series, point, company, rows, negated=negated)
+    spoken = of_class(spoken, row, series)
     for worded in ("",) if is_split else spoken:
         used, beside = phrase_of(worded or own), () if is_split else _beside(point, rows)
         if row and _has_sibling(used, row, beside, series):

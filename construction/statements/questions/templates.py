@@ -82,7 +82,7 @@ _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued
 _ON_AVERAGE = re.compile(r"average number of ((?:[a-z-]+ )?employees)")
 _BORROWED = re.compile(r"(?:[a-z-]+ )*paper")
 _CASH_FOR = re.compile(r"cash paid for ([a-z ]+)")
-_ASIDE = re.compile(r"(?<![,(]) (?=including (?:non-?controlling|minority) interests\b)")
+_ASIDE = re.compile(r"(?<![,(]) (?=(?:ex|in)cluding (?:non-?controlling|minority) interests\b)")
 _NO_ARTICLE = re.compile(r"\b(?<=change in )(?=(?:allowance|provision|reserve)\b)")
 
 

@@ -19,6 +19,7 @@ FULLER: Mapping[str, str] = _OTHER_WORDS["fuller"]
 WORDS = load_table(__package__, "words.toml")
 OF_PARENT = " attributable to the parent company"
 WITH_OTHERS = " including noncontrolling interests"
+WITHOUT_OTHERS = " excluding noncontrolling interests"
 _KEEP: Mapping[str, str] = {word.lower(): word for word in WORDS["keep"]}
 _KEEP_PHRASES = tuple(
     (re.compile(rf"\b{re.escape(phrase)}\b", re.I), phrase) for phrase in WORDS["keep_phrases"]

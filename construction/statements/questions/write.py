@@ -36,10 +36,17 @@ from construction.statements.questions.periods import is_comparative, needs_days
 from construction.statements.questions.printed import is_change_in, plain_words, wordings
 from construction.statements.questions.rows import Rows
 from construction.statements.questions.signs import GAIN, ODD_SIDES, PAID, Signed, signed
-from construction.statements.questions.templates import Words, pauses, place_words, sentence
+from construction.statements.questions.templates import (
+    Words,
+    pauses,
+    place_words,
+    sentence,
+)
 from construction.statements.questions.wording import (
     FULLER,
+    WITHOUT_OTHERS,
     WORDS,
+    Phrase,
     has_foreign_letters,
     is_countable,
     phrase_of,
@@ -48,9 +55,8 @@ from construction.statements.questions.wording import (
 from data.randomness import keyed_hash
 from data.text.dates import write_date
 
-# A loss below zero is a gain, which no one reports "as its loss".
 _LOSS = re.compile(r"^(?:loss(?:es)?(?: ?/? ?\(gains?\))?)(?= (?:from|on)\b)")
-_GAIN_BELOW = "Give a gain as a negative number."
+_GAIN = re.compile(r"\bgain(s?)\b(?= (?:from|on)\b|$)")
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b(?! collateral)|\bcash\b.*\bincrease\b", re.I
@@ -109,11 +115,12 @@ def words_of(
     metric, ahead = phrase_of(phrase.phrase), slots.series.statement == Statement.GUIDANCE
     if phrase.phrase == slots.worded:  # finished, with the capitals of names
         metric = replace(metric, text=slots.worded)
-    if phrase.clause == _GAIN_BELOW and slots.point.value.startswith("-"):
-        metric = replace(metric, text=_LOSS.sub("gain or loss", metric.text), plural=False)
+    if slots.point.value.startswith("-"):
+        metric = _either_way(metric, phrase.clause)
     location = _location(slots, database)
     is_instant_flow = not slots.point.months and slots.series.statement == Statement.CASH_FLOW
-    if location and (pauses(metric.text) or is_instant_flow):
+    is_aside = pauses(metric.text) or metric.text.endswith(WITHOUT_OTHERS)
+    if location and (is_aside or is_instant_flow):
         return QuestionReason.OVERLOADED  # read as part of the aside; a balance "in the cash flow"
     if slots.series.dimensions and any(metric.bag & {*part} for part in slots.series.sections[1:]):
         return QuestionReason.OVERLOADED  # "automotive costs in its Automotive segment"
@@ -134,6 +141,20 @@ def words_of(
     if _holds_value(f"{words.company} {metric.text}", slots.point.value, amount):
         return QuestionReason.VALUE_IN_WORDS
     return words, amount
+
+
+def _either_way(metric: Phrase, clause: str) -> Phrase:
+    """A loss below zero is a gain and the reverse, which no one reports "as its loss"."""
+    if clause == "Give a gain as a negative number.":
+        text = _LOSS.sub("gain or loss", metric.text)
+        return replace(metric, text=text, plural=metric.plural and text == metric.text)
+    if clause == "Give a loss as a negative number.":
+        return replace(metric, text=_GAIN.sub(_or_loss, metric.text))
+    return metric
+
+
+def _or_loss(gain: re.Match[str]) -> str:
+    return "gains or losses" if gain[1] else "gain or loss"
 
 
 def wordings_of(slots: Slots, database: Database) -> tuple[str, ...]:
