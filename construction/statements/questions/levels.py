@@ -323,11 +323,13 @@ def _text(
     amount: Amount,
     filing: str,
 ) -> str:
-    """The question; empty if its owner has no place in it."""
+    """The question; empty if its owner has no place in it, or its periods are named unlike."""
     before, now = _spans(question.point, pair.point, harder)
     metric = words.metric.text
     said = "" if metric.endswith(", net") else owned(words, metric)  # of Acme Inc., it is less Acme
     if not said:
+        return ""
+    if pair.operation is not Operation.RATIO and not now:
         return ""
     text = _TEXTS[pair.operation].format(
         metric=said,
@@ -348,7 +350,9 @@ def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     if harder.period and (earlier := _undated(before, harder.slots.company)):
         later = "the same point" if not now.months else "the same period"
         return re.sub(r"^(?:for|at) ", "", earlier), f"{later} a year later"
-    return span_words(before, harder.slots.company), span_words(now, harder.slots.company)
+    first, second = (span_words(point, harder.slots.company) for point in (before, now))
+    is_alike = (" ended " in first) == (" ended " in second)  # both by day, or both by name
+    return (first, second) if is_alike else ("", "")
 
 
 def leveled(
