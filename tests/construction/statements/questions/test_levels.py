@@ -285,3 +285,19 @@ def test_a_change_names_each_period_once(now: date, more: dict[str, int], said: 
     assert question.level is Level.HARD
     assert said in question.text and "(" not in question.text
     assert "fiscal year" not in question.text
+
+
+def test_a_change_between_a_day_and_a_name_is_not_asked() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    book.conventions.append({"company_id": company, "days": "rounded", "named_by": "end"})
+    now = date(2010, 12, 31)
+    book.closings.append({"company_id": company, "period_end": now, "closed": date(2010, 12, 28)})
+    line = book.line(company, "Income statement | Net sales")
+    points = [
+        book.value(line, value, now.replace(year=year), document=str(year),
+                   period_start=date(year, 1, 1))
+        for year, value in ((2009, "4000000"), (2010, "5000000"))
+    ]  # fmt: skip
+    (question,) = made(book, ALL_HARD, points[1])
+    assert question.combined is None
