@@ -35,10 +35,11 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
-from construction.statements.questions.periods import PARTS, period_words
+from construction.statements.questions.periods import PARTS, span_words
 from construction.statements.questions.printed import is_own_wording, plain_words
+from construction.statements.questions.signs import PAID
 from construction.statements.questions.templates import Words, owned, with_filing
-from construction.statements.questions.wording import WORDS, phrase_of, synonym_of
+from construction.statements.questions.wording import WORDS, is_bare_thing, phrase_of, synonym_of
 from construction.statements.questions.write import (
     filing_words,
     sharpen,
@@ -72,7 +73,7 @@ def _harder_words(question: Question, database: Database, config: QuestionConfig
     )
     means = list(_given(question, database))
     synonym = _synonym(slots)
-    if synonym:
+    if synonym and not (slots.point.value.startswith("-") and PAID.search(synonym)):
         reworded = sharpen(replace(slots, worded=synonym), database, config.max_sharpenings)
         if not isinstance(reworded, Rival):
             slots = reworded
@@ -180,7 +181,9 @@ def _can_combine(words: Words, series: Series) -> bool:
     """Is the line an amount whose change has a plain meaning?"""
     plain = SIGNED_LABEL.sub(" ", words.metric.text)
     is_loss = LOSS_ASKED.search(plain) or _MOVEMENT.search(plain)
-    return not is_loss and not plain.startswith("other ") and series.dimensions is None
+    is_thing = is_bare_thing(words.metric.text)  # "by how much did its land change"
+    is_plain = not is_loss and not is_thing and not plain.startswith("other ")
+    return is_plain and series.dimensions is None
 
 
 def _pairs(question: Question, database: Database) -> Iterator[Pair]:
@@ -275,7 +278,8 @@ def _slots(slots: Slots, pair: Pair, period: str) -> tuple[Slots, Slots]:
     own = tuple(step for step in slots.sharpened if step is not Sharpening.FILING)
     kept = own if is_same else tuple(step for step in own if step in _OF_COMPANY)
     dates = (Sharpening.DATES,) if pair.point.period_start is not None else ()
-    dated = (Sharpening.DATES,) if period and Sharpening.DATES not in own else ()
+    is_dated = period or (is_same and slots.point.period_start is not None)
+    dated = (Sharpening.DATES,) if is_dated and Sharpening.DATES not in own else ()
     second = replace(
         slots,
         series=pair.series,
@@ -319,11 +323,13 @@ def _text(
     amount: Amount,
     filing: str,
 ) -> str:
-    """The question; empty if its owner has no place in it."""
+    """The question; empty if its owner has no place in it, or its periods are named unlike."""
     before, now = _spans(question.point, pair.point, harder)
     metric = words.metric.text
     said = "" if metric.endswith(", net") else owned(words, metric)  # of Acme Inc., it is less Acme
     if not said:
+        return ""
+    if pair.operation is not Operation.RATIO and not now:
         return ""
     text = _TEXTS[pair.operation].format(
         metric=said,
@@ -344,9 +350,9 @@ def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     if harder.period and (earlier := _undated(before, harder.slots.company)):
         later = "the same point" if not now.months else "the same period"
         return re.sub(r"^(?:for|at) ", "", earlier), f"{later} a year later"
-    spans = (period_words(point, harder.slots.company, dated=True) for point in (before, now))
-    first, second = (re.sub(r"^(?:for the period from|for|as of) ", "", span) for span in spans)
-    return first, second
+    first, second = (span_words(point, harder.slots.company) for point in (before, now))
+    is_alike = (" ended " in first) == (" ended " in second)  # both by day, or both by name
+    return (first, second) if is_alike else ("", "")
 
 
 def leveled(

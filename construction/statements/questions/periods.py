@@ -7,6 +7,7 @@ and no filing states is not said: such a period needs a name.
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 
 import polars as pl
@@ -135,6 +136,16 @@ def period_words(point: Point, company: Company, *, dated: bool) -> str:
         is_said = ended and (dated or is_odd or needs_days(point))
         return f"for {named} ({ended})" if is_said else f"for {named}"
     return f"for {ended.replace('the year', 'the fiscal year', 1)}" if ended else ""
+
+
+def span_words(point: Point, company: Company) -> str:
+    """One end of a change, said once: "the year ended December 31, 2022", "March 31, 2010"; as
+    `period_words` calls it if its last day is unknown or its length has no name."""
+    if point.months in _LENGTHS and (ended := _ended(point, company.convention)):
+        return ended
+    return re.sub(
+        r"^(?:for the period from|for|as of) ", "", period_words(point, company, dated=True)
+    )
 
 
 def _fiscal_name(point: Point, company: Company) -> str:

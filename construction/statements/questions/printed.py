@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from construction.statements.model import Statement
 from construction.statements.presentation import sides
 from construction.statements.questions.contracts import Company, Point, Series
-from construction.statements.questions.rows import Printed, Rows, bare_label
+from construction.statements.questions.owners import of_class, owners_of, two_totals, without_parent
+from construction.statements.questions.rows import Printed, Rows, bare_label, means
 from construction.statements.questions.signs import PAID, signed
 from construction.statements.questions.wording import (
     EMPTY,
     FORECAST,
     LIST,
-    OF_PARENT,
     SYNONYMS,
-    WITH_OTHERS,
     WORDS,
     Phrase,
     comparable,
@@ -25,7 +24,6 @@ from construction.statements.questions.wording import (
     has_own_phrase,
     is_broken_off,
     phrase_of,
-    same_words,
 )
 
 _LEAST_WORDS, _MOST_WORDS = 2, 8  # one word says little alone, more are a sentence
@@ -76,14 +74,10 @@ _CHANGE_IN = re.compile(
     r"(?:net )?(?:changes?|increases?|decreases?)(?: ?/? ?\([a-z ]+\))? in (?:the )?(?!cash\b)(.+)",
     re.I,
 )
-_CHANGE_TAG = "IncreaseDecreaseIn"
-_MOST_OWNERS = 5  # words
 _NET_END = re.compile(r", net$", re.I)
 _NET = re.compile(r"\bnet\b", re.I)
 _JOINED = re.compile(r"\b(?:and|including|or)\b|[,/&]", re.I)
-_ATTRIBUTED = re.compile(r"\b(?:attributable|available|applicable)\b", re.I)
 _STOCKHOLDERS = re.compile(r"\bstockholders'(?= equity)")
-_SHAREHOLDERS = re.compile(r"\bshare(?:holder|owner)s?\b", re.I)
 _SIDE = re.compile(
     r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase"
     r"|benefit|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided"
@@ -126,7 +120,6 @@ _STACKED = re.compile(r"(?:proceeds|payments|repayments)(?: (?!(?:for|from|in|of
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _PRINT = WORDS["print"]
-_OWNERS = frozenset(_PRINT["owners"])
 _SAME = {word: group[0] for group in _PRINT["same"] for word in group}
 _AXES = frozenset(_PRINT["axes"])  # that readers know
 _SCENARIO = "scenario"
@@ -174,14 +167,18 @@ def wordings(
     row, others = _row_of(series, point, rows), _comparable(rows, series, twins)
     broken = partial(is_broken_off, is_flow=point.months > 0)
     choices: list[str] = []
-    for worded in _spoken_labels(series, point, company, rows, negated=negated):
-        if row and _has_sibling(phrase_of(worded or own), row, _beside(point, rows), series):
+    is_split = two_totals(row, others, series)  # then the concept says which it is
+    spoken = () if is_split else _spoken_labels(series, point, company, rows, negated=negated)
+    spoken = of_class(spoken, row, series)
+    for worded in ("",) if is_split else spoken:
+        used, beside = phrase_of(worded or own), () if is_split else _beside(point, rows)
+        if row and _has_sibling(used, row, beside, series):
             continue
         plain = plain_words(worded or own)
-        of_filer = plain if row is None else _STOCKHOLDERS.sub(_owners(row.label), plain)
+        of_filer = plain if row is None else _STOCKHOLDERS.sub(owners_of(row.label), plain)
         choices += (
             *_with_noun(plain, series),
-            *_without_parent(of_filer, row, others, series, company),
+            *without_parent(of_filer, row, others, series, company),
             *_without_net(of_filer, row, others, series),
             *_as_a_part(of_filer, row, series),
             *(() if _as_a_part(of_filer, row, series) else (of_filer, plain, worded)),
@@ -224,61 +221,6 @@ def _with_noun(text: str, series: Series) -> Iterator[str]:
         yield f"{text}{_BALANCE_OF_GOODS}"
 
 
-def _owners(label: str) -> str:
-    """What the filer calls the owners: stockholders, unless its row says shareholders."""
-    return "shareholders'" if _SHAREHOLDERS.search(label) else "stockholders'"
-
-
-def _without_parent(
-    text: str, row: Printed | None, rows: Rows, series: Series, company: Company
-) -> Iterator[str]:
-    """ "Net income" for that of the parent or of all owners, if its row says no more, nor another;
-    or whom its row names: "net income attributable to Acme stockholders"."""
-    whole = text.removesuffix(OF_PARENT).removesuffix(WITH_OTHERS)
-    if whole == text or row is None:
-        return
-    if owners := _ATTRIBUTED.search(row.label):
-        if text.endswith(OF_PARENT) and (
-            named := _named_owners(row.label[owners.end() :], company)
-        ):
-            yield f"{whole} attributable to {named}"
-        return
-    is_equity = text.endswith(f"equity{OF_PARENT}")
-    whole = f"total {whole}" if is_equity else whole
-    if not any(_means(phrase_of(whole), other, series) for other in rows.values()):
-        yield whole
-    elif is_equity:
-        yield f"{whole.removeprefix('total ')} excluding noncontrolling interests"
-
-
-def _named_owners(tail: str, company: Company) -> str:
-    """ "Acme stockholders" behind "attributable to", in the case of a sentence; "" if the words do
-    not name the company, or say more."""
-    owner = re.fullmatch(r"\s*to\s+(?:the )?([A-Za-z&.' -]{2,40}?)[\s.]*", tail, re.I)
-    words = owner[1].split() if owner else []
-    known = {word.lower(): word for word in company.name.replace(",", "").split()}
-    initials = "".join(word[0] for word in company.name.split())
-    if (
-        not words
-        or not company.core
-        or len(words) > _MOST_OWNERS
-        or words[-1].lower() not in _OWNERS
-    ):
-        return ""
-    is_short = len(words[0]) > 1 and words[0] in (initials, initials[:-1], company.ticker)
-    if not is_short and not words[0].lower().startswith(company.core[0]):
-        return ""
-    own = words[0] if is_short else _in_case(words[0], known)
-    return " ".join([own, *(_in_case(word, known) for word in words[1:])]).replace("’", "'")
-
-
-def _in_case(word: str, known: Mapping[str, str]) -> str:
-    if word.lower() in _OWNERS:
-        return word.lower()
-    is_shouted = word.isupper() and len(word) > _CODE
-    return known.get(word.lower(), word.capitalize() if is_shouted else word)
-
-
 def _without_net(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
     """ "Inventories", where the row prints no more than that of "Inventory, Net"."""
     if row is None or not _NET_END.search(series.label) or _NET.search(row.label):
@@ -286,7 +228,7 @@ def _without_net(text: str, row: Printed | None, rows: Rows, series: Series) -> 
     rest = text.removeprefix("net ")
     printed = phrase_of(bare_label(row.label))
     is_said = list(map(_stem, comparable(rest))) == list(map(_stem, printed.key))
-    is_other = any(_means(printed, other, series) for other in rows.values())
+    is_other = any(means(printed, other, series) for other in rows.values())
     if rest != text and is_said and not is_other and not _UNLIKE.search(printed.text):
         yield printed.text
 
@@ -336,7 +278,7 @@ def _spoken_labels(
         not row.named
         and _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
-        and not any(_means(filed, other, series) for other in rows.values())
+        and not any(means(filed, other, series) for other in rows.values())
     ):
         return (_ONE_PURCHASE.sub(r"\g<0>s", filed.text), *(spoken if said == printed else ()))
     return spoken
@@ -582,17 +524,6 @@ def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negat
         fits = not (is_income and not is_cost) if is_debit else not is_cost
         return fits and (not negated or (is_debit and is_cost is not None))
     return not negated
-
-
-def _means(filed: Phrase, other: Printed, series: Series) -> bool:
-    """May a printed label as well mean another row, one that begins with its words?"""
-    if other.series_id == series.series_id or (other.concept and other.concept == series.concept):
-        return False
-    if series.statement == Statement.BALANCE and other.concept.startswith(_CHANGE_TAG):
-        return False
-    theirs = phrase_of(bare_label(other.label))
-    is_beside = "Noncurrent" in series.concept and filed.bag <= theirs.bag
-    return is_beside or same_words(filed, theirs)
 
 
 def is_change_in(text: str, labels: Iterable[str]) -> bool:

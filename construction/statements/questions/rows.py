@@ -10,11 +10,20 @@ from functools import lru_cache
 
 import polars as pl
 
-from construction.statements.model import Statements
-from construction.statements.questions.wording import KNOWN_WORDS, NOTE, TOKEN
+from construction.statements.model import Statement, Statements
+from construction.statements.questions.contracts import Series
+from construction.statements.questions.wording import (
+    KNOWN_WORDS,
+    NOTE,
+    TOKEN,
+    Phrase,
+    phrase_of,
+    same_words,
+)
 
 Rows = Mapping[tuple[int, int], "Printed"]
 
+_CHANGE_TAG = "IncreaseDecreaseIn"
 _SMALL_WORD = 3  # letters of words that titles write small
 _DETAIL = re.compile(
     r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"
@@ -95,3 +104,14 @@ def _holds_name(label: str, ordinary: frozenset[str]) -> bool:
 def bare_label(label: str) -> str:
     """A printed label without counts, amounts and par values, which filers add to it."""
     return _DETAIL.sub("", NOTE.sub("", label)).strip(" ,;:-–—") or label
+
+
+def means(filed: Phrase, other: Printed, series: Series) -> bool:
+    """May a printed label as well mean another row, one that begins with its words?"""
+    if other.series_id == series.series_id or (other.concept and other.concept == series.concept):
+        return False
+    if series.statement == Statement.BALANCE and other.concept.startswith(_CHANGE_TAG):
+        return False
+    theirs = phrase_of(bare_label(other.label))
+    is_beside = "Noncurrent" in series.concept and filed.bag <= theirs.bag
+    return is_beside or same_words(filed, theirs)

@@ -92,7 +92,7 @@ def _one_way(
 ) -> str:
     """The sentence for all other labels; empty if a positive value needs none."""
     if not balance and PAID.search(phrase):
-        below = "cash received" if negated else "cash paid"
+        below = "cash received" if negated else str(FlowSide.CASH)  # "paid" is no minus
         return _give(below) if negative else "Give the amount paid as a positive number."
     if negative and side is not None and not negated:
         return _give(str(side))

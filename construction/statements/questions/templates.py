@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from construction.statements.model import Statement
 from construction.statements.questions.contracts import Series, Sharpening
 from construction.statements.questions.names import possessive
-from construction.statements.questions.wording import FORECAST, LIST, WORDS, Phrase, phrase_of
+from construction.statements.questions.wording import (
+    FORECAST,
+    LIST,
+    WORDS,
+    Phrase,
+    is_bare_thing,
+    phrase_of,
+)
 
 _STATEMENTS: dict[str, str] = WORDS["statements"]
 _MASS = frozenset(WORDS["number"]["mass"])
@@ -46,6 +53,14 @@ _PAY = (
     "How much in {paid} did {company} pay {period}{unit}?",
     "{Period}, how much in {paid} did {company} pay{unit}?",
 )
+_PAY_CASH = (
+    "How much cash did {company} pay for {bought} {period}{unit}?",
+    "{Period}, how much cash did {company} pay for {bought}{unit}?",
+)
+_OWE = (
+    "How much {metric} did {company} have outstanding {period}{unit}?",
+    "{Period}, how much {metric} did {company} have outstanding{unit}?",
+)
 _HAVE = (
     "How many {things} did {company} have{state} {period}{unit}?",
     "{Period}, how many {things} did {company} have{state}{unit}?",
@@ -55,6 +70,7 @@ _INVOLVED = re.compile(
     r"[,(“]|(?<!-)\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
+_TELLS = re.compile(r"(?:What|How)\b.*\breport(?:ed)?\b")
 _ASKING = ("What ", "How ", "By ")
 _PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
 # Names that bear 's: short, without a comma.
@@ -64,8 +80,9 @@ _MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
 _NO_MONEY = re.compile(r"\b(?:per|shares)\b")
 _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
 _ON_AVERAGE = re.compile(r"average number of ((?:[a-z-]+ )?employees)")
-_CAPITAL = re.compile(r"(?:common|preferred|treasury) stock|temporary equity")
-_ASIDE = re.compile(r"(?<![,(]) (?=including (?:non-?controlling|minority) interests\b)")
+_BORROWED = re.compile(r"(?:[a-z-]+ )*paper")
+_CASH_FOR = re.compile(r"cash paid for ([a-z ]+)")
+_ASIDE = re.compile(r"(?<![,(]) (?=(?:ex|in)cluding (?:non-?controlling|minority) interests\b)")
 _NO_ARTICLE = re.compile(r"\b(?<=change in )(?=(?:allowance|provision|reserve)\b)")
 
 
@@ -92,10 +109,12 @@ def sentence(words: Words, choice: int) -> str:
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     metric = f"{polished(words.metric.text)}{words.location}"
     variants = _variants(words, metric)
+    if words.filing:  # it goes before a question of what a company reported, and no period does
+        variants = tuple(one for one in variants if " report" not in one or one[0] != "{")
     if words.location.endswith(_PLACES):
         metric = metric.replace(" in the ", " in its ") if variants is _SHOWN else metric
-    sign = "" if variants is _PAY else words.sign  # what is paid is positive
-    paid, stock = _PAID.fullmatch(metric), _counted(metric)
+    sign = "" if variants in (_PAY, _PAY_CASH) else words.sign  # what is paid is positive
+    paid, bought, stock = _PAID.fullmatch(metric), _CASH_FOR.fullmatch(metric), _counted(metric)
     counted = stock[0] != "" and words.unit == "in shares"
     period = words.period
     if _ON_AVERAGE.fullmatch(metric):
@@ -108,6 +127,7 @@ def sentence(words: Words, choice: int) -> str:
         owner=possessive(company),
         metric=metric,
         paid=paid[1] if paid else "",
+        bought=bought[1] if bought else "",
         things=stock[0],
         state=stock[1],
         pause="," if pauses(metric) else "",
@@ -124,6 +144,8 @@ def with_filing(text: str, filing: str, choice: int) -> str:
     beginning: behind a name they would seem to be about the company."""
     if not filing:
         return text
+    if _TELLS.match(text):  # "report … according to its filing" says it twice
+        filing, choice = filing.replace("according to its ", "in its ", 1), 1
     if text.startswith(_ASKING) and choice % 2:
         return f"{filing[:1].upper()}{filing[1:]}, {text[:1].lower()}{text[1:]}"
     return f"{text.removesuffix('?')}, {filing}?"
@@ -159,10 +181,10 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     """The sentences that suit number and kind of the noun, and the name."""
     if words.ahead:
         return _AHEAD
-    if _CAPITAL.fullmatch(metric):
-        return (_MANY,)
-    if _PAID.fullmatch(metric) and "negative" not in words.sign:
-        return _PAY
+    if "negative" not in words.sign and (_PAID.fullmatch(metric) or _CASH_FOR.fullmatch(metric)):
+        return _PAY if _PAID.fullmatch(metric) else _PAY_CASH
+    if is_bare_thing(metric):
+        return _OWE if _BORROWED.fullmatch(metric) else (_MANY,)
     if _STOCK.fullmatch(metric) or _ON_AVERAGE.fullmatch(metric):
         return _HAVE
     is_long = bool(words.identified) or not _OWNS.fullmatch(words.company)
@@ -171,7 +193,8 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
         return _SHOWN if words.period.startswith("as of ") else _AS
     is_counted = words.metric.plural and not _NO_MONEY.search(words.unit)
     many = (_MANY,) if is_counted and not words.identified and not _MOVED.match(metric) else ()
-    much = (_MUCH,) if words.metric.head in _MASS and not words.metric.plural else ()
+    is_mass = words.metric.head in _MASS and not words.metric.text.startswith("total ")
+    much = (_MUCH,) if is_mass and not words.metric.plural else ()
     stated = _REPORTED if words.period.startswith("as of ") else _AS
     if involved:
         return (*(stated if is_long else _POSSESSIVE), *many)

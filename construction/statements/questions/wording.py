@@ -19,6 +19,7 @@ FULLER: Mapping[str, str] = _OTHER_WORDS["fuller"]
 WORDS = load_table(__package__, "words.toml")
 OF_PARENT = " attributable to the parent company"
 WITH_OTHERS = " including noncontrolling interests"
+WITHOUT_OTHERS = " excluding noncontrolling interests"
 _KEEP: Mapping[str, str] = {word.lower(): word for word in WORDS["keep"]}
 _KEEP_PHRASES = tuple(
     (re.compile(rf"\b{re.escape(phrase)}\b", re.I), phrase) for phrase in WORDS["keep_phrases"]
@@ -240,6 +241,21 @@ def comparable(text: str) -> tuple[str, ...]:
 def has_foreign_letters(text: str) -> bool:
     """Whether a text has letters that English sentences do not have."""
     return any(char.isalpha() and ord(char) > 0x24F for char in fold_width(text))
+
+
+_THING = re.compile(WORDS["things"]["pattern"])
+_MEASURE = re.compile(rf"\b(?:{'|'.join(WORDS['things']['measures'])})\b")
+
+
+def is_bare_thing(text: str) -> bool:
+    """Is a name that of a thing, and not of an amount: "treasury stock", "land"?"""
+    return _THING.fullmatch(text) is not None
+
+
+def is_countable(phrase: Phrase) -> bool:
+    """Is a balance named by one thing, of which nobody asks how much it was ("line of credit")?"""
+    is_amount = phrase.plural or _MEASURE.search(phrase.text) is not None
+    return not is_amount and not is_bare_thing(phrase.text)
 
 
 # A balance with the head of a flow ("employee benefits") has to say that it is owed, paid ahead or

@@ -36,17 +36,27 @@ from construction.statements.questions.periods import is_comparative, needs_days
 from construction.statements.questions.printed import is_change_in, plain_words, wordings
 from construction.statements.questions.rows import Rows
 from construction.statements.questions.signs import GAIN, ODD_SIDES, PAID, Signed, signed
-from construction.statements.questions.templates import Words, pauses, place_words, sentence
+from construction.statements.questions.templates import (
+    Words,
+    pauses,
+    place_words,
+    sentence,
+)
 from construction.statements.questions.wording import (
     FULLER,
+    WITHOUT_OTHERS,
     WORDS,
+    Phrase,
     has_foreign_letters,
+    is_countable,
     phrase_of,
     same_words,
 )
 from data.randomness import keyed_hash
 from data.text.dates import write_date
 
+_LOSS = re.compile(r"^(?:loss(?:es)?(?: ?/? ?\(gains?\))?)(?= (?:from|on)\b)")
+_GAIN = re.compile(r"\bgain(s?)\b(?= (?:from|on)\b|$)")
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b(?! collateral)|\bcash\b.*\bincrease\b", re.I
@@ -57,6 +67,7 @@ _TOTAL: str = WORDS["balancing"]["total"]
 _PARTS: tuple[str, ...] = tuple(WORDS["balancing"]["parts"])
 _ROUNDING = Decimal("0.001")  # of a total, by which cut values may differ
 _DIGITS = re.compile(r"[0-9][0-9,.]*")
+_CODE = 3  # letters of a currency
 _LEAST_DIGITS = 3  # shorter runs of digits occur in any text
 _WORDING_STAGE = "question.wording"
 
@@ -104,9 +115,12 @@ def words_of(
     metric, ahead = phrase_of(phrase.phrase), slots.series.statement == Statement.GUIDANCE
     if phrase.phrase == slots.worded:  # finished, with the capitals of names
         metric = replace(metric, text=slots.worded)
+    if slots.point.value.startswith("-"):
+        metric = _either_way(metric, phrase.clause)
     location = _location(slots, database)
     is_instant_flow = not slots.point.months and slots.series.statement == Statement.CASH_FLOW
-    if location and (pauses(metric.text) or is_instant_flow):
+    is_aside = pauses(metric.text) or metric.text.endswith(WITHOUT_OTHERS)
+    if location and (is_aside or is_instant_flow):
         return QuestionReason.OVERLOADED  # read as part of the aside; a balance "in the cash flow"
     if slots.series.dimensions and any(metric.bag & {*part} for part in slots.series.sections[1:]):
         return QuestionReason.OVERLOADED  # "automotive costs in its Automotive segment"
@@ -127,6 +141,20 @@ def words_of(
     if _holds_value(f"{words.company} {metric.text}", slots.point.value, amount):
         return QuestionReason.VALUE_IN_WORDS
     return words, amount
+
+
+def _either_way(metric: Phrase, clause: str) -> Phrase:
+    """A loss below zero is a gain and the reverse, which no one reports "as its loss"."""
+    if clause == "Give a gain as a negative number.":
+        text = _LOSS.sub("gain or loss", metric.text)
+        return replace(metric, text=text, plural=metric.plural and text == metric.text)
+    if clause == "Give a loss as a negative number.":
+        return replace(metric, text=_GAIN.sub(_or_loss, metric.text))
+    return metric
+
+
+def _or_loss(gain: re.Match[str]) -> str:
+    return "gains or losses" if gain[1] else "gain or loss"
 
 
 def wordings_of(slots: Slots, database: Database) -> tuple[str, ...]:
@@ -238,7 +266,9 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.NO_COMPANY_NAME
     if is_garbled(slots.company.name):
         return QuestionReason.NAME_GARBLED
-    if not phrase.key or phrase.bare:
+    is_amount = series.statement == Statement.BALANCE and len(series.unit) == _CODE
+    is_thing = is_amount and is_countable(phrase_of(slots.worded or series.label))
+    if not phrase.key or phrase.bare or is_thing:
         return QuestionReason.BARE_LABEL
     if len((slots.worded or phrase.text).split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG

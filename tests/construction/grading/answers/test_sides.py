@@ -59,7 +59,7 @@ def test_words_about_something_else_decide_nothing(label: str, side: str, answer
 def test_each_convention_that_questions_use_has_its_words() -> None:
     rules = WORDS["sign"]
     used = {rule["negative"] for kind in ("bracket", "either") for rule in rules[kind]}
-    used |= {str(side) for side in FlowSide} | {"cash paid", "cash received", "a deduction"}
+    used |= {str(side) for side in FlowSide} | {"cash received", "a deduction"}
     assert used <= sides().keys()
     assert all(side_asked(f"Give {side} as a negative number.") is sides()[side] for side in used)
 

@@ -203,7 +203,7 @@ def test_an_amount_finer_than_its_statement_is_not_asked(
 ) -> None:
     book = Book()
     company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
-    lines = [book.line(company, f"Balance sheet | Mills {at}", unit=unit) for at in range(4)]
+    lines = [book.line(company, f"Balance sheet | Mill assets {at}", unit=unit) for at in range(4)]
     point, *_ = [
         book.value(line, amount, months=0)
         for line, amount in zip(lines, (value, *others), strict=True)

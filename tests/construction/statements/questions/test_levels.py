@@ -261,3 +261,43 @@ def test_no_synonym_is_the_name_of_another_known_line() -> None:
         others = {text for text in named if SYNONYMS.get(text) != synonym}
         same = {"minority interests", "equity attributable to owners of the parent"}
         assert others <= same, (phrase, others)
+
+
+@pytest.mark.parametrize(
+    ("now", "more", "said"),
+    [
+        (date(2022, 12, 31), {}, "from the year ended December 31, 2021 to the year ended "
+         "December 31, 2022"),
+        (date(2022, 12, 31), {"months": 0}, "from December 31, 2021 to December 31, 2022"),
+    ],
+)  # fmt: skip
+def test_a_change_names_each_period_once(now: date, more: dict[str, int], said: str) -> None:
+    book = Book()
+    company = book.company("demo:1", "Ardent Mills Inc.")
+    statement = "Balance sheet" if more else "Income statement"
+    line = book.line(company, f"{statement} | Inventories" if more else f"{statement} | Net sales")
+    points = [
+        book.value(line, value, now.replace(year=year), document=str(year), **more,
+                   period_start=None if more else date(year, 1, 1))
+        for year, value in ((2021, "4000000"), (2022, "5000000"))
+    ]  # fmt: skip
+    (question,) = made(book, ALL_HARD, points[1])
+    assert question.level is Level.HARD
+    assert said in question.text and "(" not in question.text
+    assert "fiscal year" not in question.text
+
+
+def test_a_change_between_a_day_and_a_name_is_not_asked() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    book.conventions.append({"company_id": company, "days": "rounded", "named_by": "end"})
+    now = date(2010, 12, 31)
+    book.closings.append({"company_id": company, "period_end": now, "closed": date(2010, 12, 28)})
+    line = book.line(company, "Income statement | Net sales")
+    points = [
+        book.value(line, value, now.replace(year=year), document=str(year),
+                   period_start=date(year, 1, 1))
+        for year, value in ((2009, "4000000"), (2010, "5000000"))
+    ]  # fmt: skip
+    (question,) = made(book, ALL_HARD, points[1])
+    assert question.combined is None

@@ -9,7 +9,7 @@ import pytest
 from construction.statements.questions.contracts import FilingKind, QuestionConfig, QuestionReason
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.templates import Words, polished, sentence
-from construction.statements.questions.wording import is_broken_off, phrase_of
+from construction.statements.questions.wording import is_bare_thing, is_broken_off, phrase_of
 from tests.construction.statements.questions.small import Book, drawn
 
 FILING = "according to its filing of May 4, 2010"
@@ -33,11 +33,14 @@ def variants(
 @pytest.mark.parametrize("label", ["Net sales", "Cost of sales", "Dividends paid", "Goodwill"])
 def test_a_filing_is_named_at_the_beginning_or_the_end(label: str) -> None:
     texts = variants(label, filing=FILING)
-    starts = {text.startswith("According to its filing of May 4, 2010, ") for text in texts}
-    assert starts == {True, False}
+    assert {text.startswith("According to its filing of May 4, 2010, ") for text in texts} == {
+        True, False,
+    }  # fmt: skip
     for text in texts:
         sentence = text.partition("?")[0]
-        assert sentence.endswith(f", {FILING}") != text.startswith("According")
+        is_first = text.startswith(("According", "In its filing of May 4, 2010, "))
+        assert sentence.endswith(f", {FILING}") != is_first
+        assert ("report" in text) == text.startswith("In its filing")
         assert f"Mills, {FILING}" not in text
         assert not sentence.partition(", ")[2].startswith(("What", "How"))
 
@@ -164,6 +167,7 @@ def test_parts_that_do_not_add_up_to_their_total_are_not_asked(
         ("Interest on loans and dividends unpaid", "interest on loans and dividends unpaid", False),
         ("Business disposed", "business disposed", False),
         ("Mill shed", "mill shed", False),
+        ("Premiums written, net", "premiums written, net", True),
         # the question's period alone
         ("Interest paid during the period", "interest paid", False),
         ("Dividends declared in the year", "dividends declared", True),
@@ -239,3 +243,60 @@ def test_a_change_in_a_line_that_the_balance_sheet_prints_names_its_statement() 
 )
 def test_names_that_their_sentence_would_break(text: str, *, is_flow: bool, broken: bool) -> None:
     assert is_broken_off(text, is_flow=is_flow) == broken
+
+
+def balance_text(label: str, value: str = "5000000", statement: str = "Balance sheet") -> str:
+    """The question about a line of a filer that prints no rows; why there is none otherwise."""
+    book = Book()
+    company = book.company("demo:1", "Ardent Mills Inc.")
+    months = 0 if statement == "Balance sheet" else 12
+    point = book.value(book.line(company, f"{statement} | {label}"), value, months=months)
+    batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
+    return batch.questions[0].text if batch.questions else str(batch.rejections[0].reason)
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("Commercial paper", "ow much commercial paper did Ardent Mills Inc. have outstanding"),
+        ("Land", "How much did Ardent Mills Inc. report in land "),
+        ("Machinery and equipment", "report in machinery and equipment "),
+        ("Treasury stock", "report in treasury stock "),
+        ("Goodwill", "goodwill"),
+        ("Deferred revenue", "deferred revenue"),
+        ("Asset retirement obligation", "asset retirement obligation"),
+        ("Line of credit", str(QuestionReason.BARE_LABEL)),
+        ("Transition bond", str(QuestionReason.BARE_LABEL)),
+        ("Common stock warrant", str(QuestionReason.BARE_LABEL)),
+    ],
+)
+def test_a_balance_is_asked_by_the_name_of_an_amount(label: str, said: str) -> None:
+    assert said in balance_text(label)
+
+
+@pytest.mark.parametrize("label", ["Shares issued for land", "Payments for land", "Net land"])
+def test_a_thing_is_named_alone(label: str) -> None:
+    assert is_bare_thing(phrase_of(label).text) == (label == "Net land")
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "said"),
+    [
+        ("Cash paid for interest", "5", "how much cash did Ardent Mills Inc. pay for interest"),
+        ("Interest paid", "5", "how much in interest did Ardent Mills Inc. pay"),
+        ("Interest paid", "-5", "Give a cash outflow as a negative number."),
+        ("Loss (gain) on sale of mills", "-5", "gain or loss on sale of mills"),
+        ("Loss (gain) on sale of mills", "5", "its loss on sale of mills"),
+        ("Realized investment gains (losses)", "-5", "realized investment gains or losses"),
+        ("Gain (loss) on sale of mills", "-5", "gain or loss on sale of mills"),
+    ],
+)
+def test_words_agree_with_the_sign(label: str, value: str, said: str) -> None:
+    text = balance_text(label, f"{value}000000", "Cash flow statement")
+    assert said.lower() in text.lower()
+    assert "pay" not in text or "negative" not in text.partition("cash outflow")[0]
+
+
+def test_a_total_is_no_mass() -> None:
+    assert {text.startswith("How much") for text in variants("Total income")} == {False}
+    assert {text.startswith("How much") for text in variants("Income")} == {True, False}

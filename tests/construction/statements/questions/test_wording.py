@@ -288,7 +288,7 @@ def test_the_checker_takes_every_plain_answer(
         ("purchases of securities", False, "purchases of securities",
          "Give the amount paid as a positive number."),
         ("purchases of securities", True, "purchases of securities",
-         "Give cash paid as a negative number."),
+         "Give a cash outflow as a negative number."),
         ("treasury shares", True, "treasury shares", "Give a deduction as a negative number."),
         ("impairment losses", False, "impairment losses", ""),
         ("gain on gold distributed for the redemption of shares", False,
@@ -569,7 +569,7 @@ def test_a_payment_shown_with_its_sign_turned_over_is_a_receipt_below_zero() -> 
     book, company = one_company()
     line = book.line(company, "Cash flow statement | Payments to acquire land")
     point = book.value(line, "-5000000")
-    assert ask(book, point).text.endswith("Give cash paid as a negative number.")
+    assert ask(book, point).text.endswith("Give a cash outflow as a negative number.")
     book.row(1, "Payments to acquire land", line, negated=True)
     assert ask(book, point).text.endswith("Give cash received as a negative number.")
 
