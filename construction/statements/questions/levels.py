@@ -350,8 +350,11 @@ def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     if harder.period and (earlier := _undated(before, harder.slots.company)):
         later = "the same point" if not now.months else "the same period"
         return re.sub(r"^(?:for|at) ", "", earlier), f"{later} a year later"
-    first, second = (span_words(point, harder.slots.company) for point in (before, now))
-    is_alike = (" ended " in first) == (" ended " in second)  # both by day, or both by name
+    first, second = (
+        span_words(point, harder.slots.company).removeprefix("at ") for point in (before, now)
+    )
+    marks = (" ended ", "the end of ")  # both are called by their day, or both by their name
+    is_alike = all((mark in first) == (mark in second) for mark in marks)
     return (first, second) if is_alike else ("", "")
 
 

@@ -287,16 +287,18 @@ def test_a_change_names_each_period_once(now: date, more: dict[str, int], said: 
     assert "fiscal year" not in question.text
 
 
-def test_a_change_between_a_day_and_a_name_is_not_asked() -> None:
+@pytest.mark.parametrize("is_balance", [True, False])
+def test_a_change_between_a_day_and_a_name_is_not_asked(is_balance: bool) -> None:
     book = Book()
     company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
     book.conventions.append({"company_id": company, "days": "rounded", "named_by": "end"})
     now = date(2010, 12, 31)
     book.closings.append({"company_id": company, "period_end": now, "closed": date(2010, 12, 28)})
-    line = book.line(company, "Income statement | Net sales")
+    path = "Balance sheet | Total assets" if is_balance else "Income statement | Net sales"
+    line, more = book.line(company, path), {"months": 0, "period_type": "instant"}
     points = [
         book.value(line, value, now.replace(year=year), document=str(year),
-                   period_start=date(year, 1, 1))
+                   **(more if is_balance else {"period_start": date(year, 1, 1)}))
         for year, value in ((2009, "4000000"), (2010, "5000000"))
     ]  # fmt: skip
     (question,) = made(book, ALL_HARD, points[1])
