@@ -304,7 +304,8 @@ class Tried:
     `faults` counts what is wrong with its world, and a solution that ended in an error. `oracle` is
     the score of the reference; `differing` counts what a second run had otherwise. `survivors` are
     mutants that lost nothing, and checks and answers without a mutant, of `mutants` in all.
-    `believed`, `idle` and `moved` count what `variants` found; `named` is the first of it.
+    `believed`, `idle` and `moved` count what `variants` found, where all else held; `named` is the
+    first of it.
     `untried` is 1 where its programs need a sandbox and there is none.
     """
 
@@ -327,6 +328,13 @@ class Tried:
     named: str = ""
     untried: int = 0
 
+    @property
+    def holds(self) -> bool:
+        """Did everything fail that was tried, but for the reference?"""
+        passed = (self.null, self.talk_only, self.empty_calls, self.report_only, self.unread)
+        wrong = (self.destructive, self.unneeded, self.siblings, self.survivors)
+        return not any((self.differing, *passed, *wrong))
+
 
 UNTRIED = Tried(faults=0, oracle=0.0, untried=1)
 
@@ -334,7 +342,10 @@ UNTRIED = Tried(faults=0, oracle=0.0, untried=1)
 def tried(
     draft: Draft, scenario: Scenario, siblings: Sequence[Draft], threshold: float
 ) -> tuple[Tried, Run]:
-    """What a draft was put to, and its reference run; stops where the reference fails."""
+    """What a draft was put to, and its reference run; stops where the reference fails.
+
+    Variants cost most, so that they are tried only on what holds.
+    """
     spec = spec_of_draft(draft)
     faults = len(draft.faults) + len(world_faults(draft.world))
     run = perform(draft, scenario)
@@ -350,10 +361,8 @@ def tried(
     partial_runs = [_without_source(draft, scenario, name) for name in scenario.services]
     survivors, mutants = _survivors(draft, run, spec, threshold)
     differing = (not same_score) + (again.digest != run.digest)
-    proof = proof_of(draft, scenario, run)
-    return Tried(
-        faults=0,
-        oracle=seen.oracle,
+    seen = replace(
+        seen,
         differing=differing,
         null=_passes(spec, nulls, threshold),
         talk_only=_passes(spec, _of_family(TALK, spec, draft), threshold),
@@ -365,6 +374,12 @@ def tried(
         siblings=_passes(spec, recipes, threshold),
         survivors=survivors,
         mutants=mutants,
+    )
+    if not seen.holds:
+        return seen, run
+    proof = proof_of(draft, scenario, run)
+    return replace(
+        seen,
         believed=len(proof.believed),
         idle=len(proof.idle),
         moved=len(proof.moved),

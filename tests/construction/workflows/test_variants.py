@@ -20,7 +20,7 @@ from construction.workflows.declaration import service as declared
 from construction.workflows.documents.checks import free_effects
 from construction.workflows.runs import Run, graded, perform, replay, spec_of_draft
 from construction.workflows.screening import ScreeningConfig, ScreenReason, screen
-from construction.workflows.trials import destructive, tried
+from construction.workflows.trials import destructive
 from construction.workflows.variants import proof_of, rule_variants
 from data.contracts.attempt import Submission
 from data.contracts.candidate import Check
@@ -56,10 +56,9 @@ def _answering(**known: Any) -> Scenario:
 def test_an_answer_known_by_heart_is_believed_and_named() -> None:
     (total,) = (answer.value for answer in DRAFT.answers if answer.part == "words")
     by_heart = _answering(words=total)
-    seen, run = tried(DRAFT, by_heart, (), 0.8)
-    assert (seen.oracle, seen.believed, seen.named) == (1, 1, f"answer.words {total}")
-    assert proof_of(DRAFT, by_heart, run).believed == ("answer.words",)
     screened = screen(DRAFT, by_heart, (), ScreeningConfig())
+    seen = screened.tried
+    assert (seen.oracle, seen.believed, seen.named) == (1, 1, f"answer.words {total}")
     assert screened.reason == ScreenReason.GOLD_BELIEVED
 
 
