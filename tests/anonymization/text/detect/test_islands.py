@@ -44,6 +44,8 @@ def test_names_in_lines_of_code_and_chat(detector: TextDetector, line: str, priv
         "@override and @param are kept, and so is npm i @types/node",
         "@pytest.fixture\ndef orders() -> None: ...",
         "Register it with @app.route or mark it with @pytest.mark.slow",
+        "F --> G[Git Note refs/notes/trace @ commit SHA]",
+        "Stop @ checkout, then build @ release; 3 pieces @ wholesale",
         "SELECT name, sum(total) AS revenue FROM orders WHERE state = 'Open Orders'",
         "| Revenue | 12 | 3 | 4 | 5 |",
         "Mail the summary to support@company.com or ask @channel",
