@@ -50,7 +50,7 @@ FROM newest.rejections r
 LEFT JOIN newest.lineage c ON c.child = r.item_id AND c.child_unit = 'candidate'
 LEFT JOIN newest.task_instances i ON i.instance_id IN (r.item_id, c.parent)
 LEFT JOIN newest.sessions s ON s.session_uid = i.session_uid
-WHERE r.outcome = 'rejected' AND r.n > 0 ORDER BY 1
+WHERE r.outcome = 'rejected' AND r.n > 0 AND coalesce(r.path, s.path) IS NOT NULL ORDER BY 1
 """
 _TURNS = """
 SELECT split_part(parent, '#', -1)::INT FROM newest.lineage
