@@ -22,7 +22,7 @@ from anonymization.text.detect.wording import (
     private_site,
     words,
 )
-from anonymization.text.secrets.evidence import is_placeholder
+from anonymization.text.secrets.evidence import is_blanked, is_placeholder
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN, HAN_KANA
@@ -175,6 +175,8 @@ _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
+# What services call the login of all their customers: `apikey`, `smtptoken`.
+_OF_SERVICE = re.compile(r"(?:e?mail|smtp|api|app|user|auth|access)+[-_]?(?:key|token|secret)s?")
 _NOTED = re.compile(r"[\"'`]? / [\"'`]?(?=\S)")  # before the password of a login
 _ROUTE_WORDS = "users"  # the words of a link that is a part of a path
 _SERVICES = words("words.toml", "services")
@@ -196,6 +198,8 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     end = start + len(value)
     plain = value.lstrip("@")
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
+        return start
+    if is_blanked(plain) or _OF_SERVICE.fullmatch(plain.lower()):
         return start
     if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start

@@ -460,6 +460,8 @@ def _are_heads(labels: Sequence[str], mark: str) -> bool:
     fewest = _FEWEST_COLUMNS + (mark == ",")
     if len(labels) < fewest or not any(map(field_of, labels)):
         return False
+    if labels[-1].endswith((";", "{")):
+        return False  # a statement of a program: its first word is a keyword, as in the next line
     return not any(sum(map(str.isdigit, label)) > 1 or ":" in label for label in labels) and all(
         len(label) <= _LONGEST_HEAD for label in labels
     )

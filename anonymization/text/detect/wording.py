@@ -149,7 +149,7 @@ def like_password(value: str) -> bool:
         and len(plain) >= 6
         and letters >= 2
         and is_mixed
-        and not plain.startswith(_REFERS)
+        and not plain.lstrip("\"'").startswith(_REFERS)
     )
 
 
