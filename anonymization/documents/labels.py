@@ -129,6 +129,11 @@ def _named(run: str, is_common: Callable[[str], bool]) -> Iterator[str]:
 
 
 _CAMEL = re.compile(r"[a-z][A-Z]")
+# Columns of places, of which many are called as people are: San Diego, Santa Monica.
+_PLACES = re.compile(
+    r"(?i)(?:^|[ _-])(?:city|town|village|state|province|county|country|region|location|place|address"
+    r"|district|venue|area)(?:[ _-]?name)?$|[市県省国区]名?$|市区町村|都道府県|城市|地区|地点|所在地|住所"
+)
 _FEWEST = 3  # distinct cells, from which most of them can decide about a column
 
 
@@ -143,8 +148,8 @@ def column_people(pieces: Iterable[Piece], edits: Callable[[Piece], Sequence[Edi
         if label and not label.startswith(CAPTION):
             columns.setdefault(label, []).append(piece)
     names: set[str] = set()
-    for cells in columns.values():
-        if len(cells) < _FEWEST:
+    for label, cells in columns.items():
+        if len(cells) < _FEWEST or _PLACES.search(label):
             continue
         rest = [cell for cell in cells if not _is_person(cell, edits(cell))]
         if 2 * len(rest) <= len(cells):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, chinese_name, words
+from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, chinese_name, listed, words
 from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN, HAN_KANA, LETTER, LETTERS, has_han, has_kana
 
@@ -24,6 +24,8 @@ _LONGEST_LABEL, _LONGEST_VALUE = 48, 80  # characters
 _MOST_NAMES = 5  # words of a name
 _FEWEST_DIGITS = 5  # of a number that identifies somebody
 _FEW_IN_CODE = 3  # digits of one with capitals in it
+_WHOLE_NAMES = ("full name", "fullname")
+_FIRMS = listed("fields.toml", "of_firms", "latin") | {"corporation", "corp", "enterprise", "org"}
 _HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s_./-]+")
 _FLAG = re.compile(r"(?:is|has|can|should|num|n|count)(?:_|(?=[A-Z]))\w")
@@ -84,6 +86,8 @@ def declared_kind(label: str) -> EntityType | None:
     anywhere, alone = _labels()
     kind = anywhere.get(plain) or alone.get(plain)
     parts = plain.split(" ")
+    if kind is None and plain.endswith(_WHOLE_NAMES) and not _FIRMS.isdisjoint(parts):
+        return EntityType.ORGANIZATION
     for first in range(1, len(parts)):
         kind = kind or anywhere.get(" ".join(parts[first:]))
     return kind
@@ -138,7 +142,7 @@ def is_label(value: str) -> bool:
 def _fits(kind: EntityType, plain: str) -> bool:
     digits = sum(map(str.isdigit, plain))
     if kind is EntityType.PERSON:
-        if _is_of_service(plain):
+        if names_service(plain):
             return False
         is_short = len(plain.split()) <= _MOST_NAMES
         return (
@@ -169,7 +173,7 @@ def _fits(kind: EntityType, plain: str) -> bool:
 _TEAM = re.compile(r"(?i)(?:the )?team \S+|.{2,40} team")
 
 
-def _is_of_service(plain: str) -> bool:
+def names_service(plain: str) -> bool:
     """Is it whom a machine calls its own (`System Administrator`), or a team of a service?"""
     words_of = plain.casefold().split()
     return all(word in SERVICE_LOGINS for word in words_of) or _TEAM.fullmatch(plain) is not None

@@ -199,7 +199,7 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     plain = value.lstrip("@")
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
         return start
-    if is_blanked(plain) or _OF_SERVICE.fullmatch(plain.lower()):
+    if is_blanked(plain) or is_shared_login(plain):
         return start
     if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start
@@ -217,6 +217,23 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     is_unknown = can_be_word and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
     is_small = plain.islower() or plain.isupper()
     return end if is_signed or (is_unknown and is_small) else start
+
+
+def is_shared_login(value: str) -> bool:
+    """Does a service give this login to all its customers?"""
+    return _OF_SERVICE.fullmatch(value.lower()) is not None
+
+
+# A service that relays mail, as the login that it gives to everybody shows beside it.
+_RELAY = re.compile(r"(?:smtp|imap|pop3?|relay|email-smtp)\.[a-z0-9-]{1,40}\.[a-z.]{2,8}")
+_SHARED_LOGIN = re.compile(
+    rf"(?i)user(?:_?name)?[\"']?(?: with)?\s{{0,2}}[:=]?\s{{0,2}}[\"']?{_OF_SERVICE.pattern}(?![\w@.-])"
+)
+
+
+def is_relay(text: str, host: str) -> bool:
+    """Is it the host of a service that relays everybody's mail?"""
+    return _RELAY.fullmatch(host.lower()) is not None and _SHARED_LOGIN.search(text) is not None
 
 
 def _names_login(link: _Link) -> bool:
@@ -271,6 +288,8 @@ def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if match is None or _CODE_AFTER.match(text, match.end()):
         return start
     value = match.group()
+    if is_relay(text, value):
+        return start
     if text.startswith("_", match.end()) or is_of_image(text, value) or _CHARSET.match(value):
         return start  # no host has a low line in its name
     parts = [part.casefold() for part in _PARTS.findall(value)]

@@ -24,6 +24,7 @@ from anonymization.text.detect.public_values import region_end
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
+    NO_MAILBOX,
     in_dictionary,
     is_known,
     is_ordinary_login,
@@ -488,7 +489,7 @@ def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tupl
     for finding in findings:
         if finding.type is EntityType.EMAIL:
             local = text[finding.start : finding.end].partition("@")[0]
-            words = _NAME_WORD.findall(local)
+            words = [word for word in _NAME_WORD.findall(local) if not NO_MAILBOX.fullmatch(word)]
             if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
                 yield words, not _JOINING.isdisjoint(local)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.detect.wording import private_site
+from anonymization.text.detect.wording import NO_MAILBOX, private_site
 from anonymization.text.masking.pieces import Piece
 from data.text.lexicon import trie_pattern
 
@@ -66,7 +66,8 @@ def _domain(host: str) -> str:
 def hosts_of_mail(
     values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
 ) -> set[tuple[EntityType, str]]:
-    """The machines in the texts whose domain somebody's e-mail address shows."""
+    """The machines in the texts whose domain somebody's e-mail address shows; so do the addresses
+    that nobody reads, `noreply@…`."""
     domains = {
         value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
     }
@@ -75,7 +76,7 @@ def hosts_of_mail(
         return set()
     ends = trie_pattern(own)
     host = re.compile(
-        rf"(?i)(?<![\w.@+-])(?:\$\{{?\w{{1,40}}\}}?\.)?"
+        rf"(?i)(?:(?<![\w.@+-])|(?<![\w.+-])(?:{NO_MAILBOX.pattern})@)(?:\$\{{?\w{{1,40}}\}}?\.)?"
         rf"((?:[a-z0-9-]{{1,63}}\.){{0,4}}(?:{ends}))(?![\w-]|\.\w)"
     )
     return {(EntityType.ACCOUNT, hit) for piece in pieces for hit in host.findall(piece.value)}

@@ -136,6 +136,8 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if drawn:  # its queue is named in the log beside it
         time = handle(table, drawn["time"] or "", salt)
         return f"{time}{drawn['queue'] or drawn['whole']}{at}{new_host}"
+    if _NUMBERED.fullmatch(local):  # an account of the same spelling has this login
+        return numbered(table, local, salt) + at + new_host
     shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
 
@@ -254,10 +256,22 @@ def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
     bare = core.strip("[]")
     address = address_of(bare)
     if address is None:
-        draw: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
+        draw: Draw = lambda rng, _: _of_device(value, same_shape(value, rng))  # noqa: E731
         return table.token(_ADDRESS, value.casefold(), draw, salt)
     new = table.networks.of(address)
     return core.replace(bare, written_like(new, bare)) + slash + mask
+
+
+_DEVICE = re.compile(r"(?i)[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}")
+_KIND_BITS = 0b11  # of many devices or one, made up or given by a maker (IEEE 802, 8.2)
+
+
+def _of_device(value: str, new: str) -> str:
+    """The new address of hardware, of one device and by whom as the old one says."""
+    if _DEVICE.fullmatch(value) is None:
+        return new
+    first = int(new[:2], 16) & ~_KIND_BITS | int(value[:2], 16) & _KIND_BITS
+    return (f"{first:02X}" if value.isupper() else f"{first:02x}") + new[2:]
 
 
 _NUMBERED = re.compile(r"[A-Z]{1,4}[-_]?\d{2,12}")  # U0047, of the same person as C0047
