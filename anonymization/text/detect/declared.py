@@ -269,7 +269,8 @@ def find_declared(folded: str) -> Iterator[Finding]:
         if _shows_thing(match["label"], value):
             continue
         kind = _refined(kind, value)
-        if group in _BARE and kind not in _BARE[group]:
+        is_firm = group == "east" and normalised(match["label"]).endswith(_WHOLE_NAMES)
+        if group in _BARE and kind not in _BARE[group] and not is_firm:
             continue
         if group == "login" and not _is_written_login(match):
             continue

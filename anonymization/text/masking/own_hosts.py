@@ -56,6 +56,31 @@ def own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
     return {(EntityType.ACCOUNT, host) for host in named | own}
 
 
+_END = re.compile(r"[\"'](\.(\d{1,3})\.\d{1,3})[\"']")
+
+
+def ends_of_addresses(
+    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
+) -> set[tuple[EntityType, str]]:
+    """The ends of addresses that programs compare with the whole: `if ".34.7" in address`."""
+    networks: dict[str, set[str]] = {}  # by their third number
+    addresses = set()
+    for kind, value in values:
+        if kind is EntityType.IP_ADDRESS and value.count(".") == _POINTS:
+            network, third, _ = value.rsplit(".", 2)
+            networks.setdefault(third, set()).add(network)
+            addresses.add(value)
+    ends = {hit for piece in pieces if addresses for hit in _END.findall(piece.value)}
+    return {
+        (EntityType.IP_ADDRESS, end)
+        for end, third in ends
+        if len(networks.get(third, ())) == 1 and any(each.endswith(end) for each in addresses)
+    }
+
+
+_POINTS = 3  # of an address
+
+
 def _domain(host: str) -> str:
     """The domain that somebody has registered: `harbour.co.jp` of `git.harbour.co.jp`."""
     labels = host.split(".")

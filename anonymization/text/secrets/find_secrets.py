@@ -226,6 +226,8 @@ _PASSWORD = re.compile(
     r"(?![A-Za-zÀ-ɏ0-9_/=(\[{<>\\|\-])"
 )
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}\Z")
+_SIGNED = re.compile(r"[;\s]bh?=[a-z0-9+/=\s]*$")
+_LONGEST_SIGNATURE = 600  # characters
 _PORT = re.compile(r"\d{2,5}/")
 _HOST_BEFORE = re.compile(r"://[^\s/@]{1,72}:$")
 _LONGEST_HOST = 80  # characters
@@ -267,6 +269,8 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
             continue
         if has_uuid(run) and is_example(folded, start):
             continue
+        if _is_of_mail(folded, start):
+            continue
         if _SEALED.search(folded, max(0, start - _SEALED_REACH), start):
             continue
         if has_name_before(folded, start):
@@ -282,6 +286,12 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
         )
         if is_password and _is_in_sentence(folded, *hit.span()):
             yield Finding(*hit.span(), EntityType.SECRET, "secret.bare-password", _WITHOUT_NAME)
+
+
+def _is_of_mail(folded: str, start: int) -> bool:
+    """Is it a part of the signature or of the digest in a letter's head, which anybody may check?"""
+    field = _SIGNED.search(folded, max(0, start - _LONGEST_SIGNATURE), start)
+    return field is not None and "a=rsa-sha" in folded
 
 
 def _own_span(hit: re.Match[str]) -> tuple[int, int]:

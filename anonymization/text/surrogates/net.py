@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from numpy.random import Generator
 
+from anonymization.text.detect.wording import NO_MAILBOX, private_site
 from anonymization.text.surrogates.assignment import (
     LETTERS,
     STEM,
@@ -128,6 +129,12 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     local, at, domain = value.rpartition("@")
     if not at:
         return handle(table, value, salt)
+    bounced = _BOUNCED.fullmatch(local)
+    if bounced:  # the letter was for somebody
+        whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
+        return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
+    if NO_MAILBOX.fullmatch(local.casefold()):
+        return local + at + _host_of_service(table, domain, salt)
     kept = _is_role(local)
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
@@ -140,6 +147,17 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
         return numbered(table, local, salt) + at + new_host
     shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
+
+
+_BOUNCED = re.compile(
+    r"(?P<lead>[a-z]+[+-](?:[0-9a-f.]*\d[0-9a-f.]*[+-]|[0-9a-f]{4,32}[+-])*)"
+    r"(?P<who>[\w.+-]+)=(?P<host>[A-Za-z0-9.-]+)"
+)
+
+
+def _host_of_service(table: SurrogateTable, domain: str, salt: str) -> str:
+    """The host of a machine that sends by itself: that of a service which everybody knows stays."""
+    return host(table, domain, salt) if private_site(domain) else domain
 
 
 # The name of a message: when it came, and the place in a queue that it had.
@@ -255,6 +273,9 @@ def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
     core, slash, mask = value.partition("/")
     bare = core.strip("[]")
     address = address_of(bare)
+    end = _END.fullmatch(value)
+    if end:
+        return table.networks.end(int(end[1]), end[2])
     if address is None:
         draw: Draw = lambda rng, _: _of_device(value, same_shape(value, rng))  # noqa: E731
         return table.token(_ADDRESS, value.casefold(), draw, salt)
@@ -262,6 +283,7 @@ def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
     return core.replace(bare, written_like(new, bare)) + slash + mask
 
 
+_END = re.compile(r"\.(\d{1,3})\.(\d{1,3})")  # of an address: `.34.7`
 _DEVICE = re.compile(r"(?i)[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}")
 _KIND_BITS = 0b11  # of many devices or one, made up or given by a maker (IEEE 802, 8.2)
 
