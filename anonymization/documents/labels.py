@@ -45,10 +45,19 @@ _PEOPLE = re.compile(
 )
 
 
+# Columns of places, of which many are called as people are: San Diego, Santa Monica.
+_PLACES = re.compile(
+    r"(?i)(?:^|[ _-])(?:city|town|village|state|province|county|country|region|location|place"
+    r"|address|district|venue|area)(?:[ _-]?name)?$"
+    r"|[市県省国区]名?$|市区町村|都道府県|城市|地区|地点|所在地|住所"
+)
+
+
 @lru_cache(1024)
 def names_people(label: str) -> bool:
     """Does the name of a column or key suggest that its values are people?"""
-    return _PEOPLE.search(label.replace("_", " ")) is not None
+    is_of_places = _PLACES.search(label) is not None  # `location_name`
+    return _PEOPLE.search(label.replace("_", " ")) is not None and not is_of_places
 
 
 def can_be_name(text: str) -> bool:
@@ -129,11 +138,6 @@ def _named(run: str, is_common: Callable[[str], bool]) -> Iterator[str]:
 
 
 _CAMEL = re.compile(r"[a-z][A-Z]")
-# Columns of places, of which many are called as people are: San Diego, Santa Monica.
-_PLACES = re.compile(
-    r"(?i)(?:^|[ _-])(?:city|town|village|state|province|county|country|region|location|place|address"
-    r"|district|venue|area)(?:[ _-]?name)?$|[市県省国区]名?$|市区町村|都道府県|城市|地区|地点|所在地|住所"
-)
 _FEWEST = 3  # distinct cells, from which most of them can decide about a column
 
 

@@ -46,7 +46,7 @@ _PART = re.compile(
     f"[{HAN}]{{1,5}}(?:者|名称|姓名|人员|部门|主管)|(?:申请|负责|审批|联系|经办|发起|创建|处理|操作|收件"
     "|发件|请求|汇报|参会|主持|记录)人"
     f"|[{HAN_KANA}・/／]{{0,8}}(?:企業|会社|法人|団体|組織|店|店舗|施設|商品|製品|ブランド|部署|部門|支店|拠点|案件|物件"
-    "|顧客|取引先|得意先|仕入先|担当者?|ファイル|項目|品|役職|学校|病院|銀行)名"
+    "|顧客|取引先|得意先|仕入先|担当者?|お客様|ファイル|項目|品|役職|学校|病院|銀行)名"
 )
 _POLITE = re.compile("^[ご御お]")
 _HINT = re.compile("^(?:请|必填|选填|可选|未|无$)|昵称|用户|名称|[的是]")  # what a form says to do
@@ -130,7 +130,7 @@ def can_be_declared(kind: EntityType, value: str) -> bool:
 
 
 def is_label(value: str) -> bool:
-    """Is it a label itself, as in a second row of heads or a form to be filled in: 【ご担当者名】?"""
+    """Is it a label itself, as in a second row of heads or a form: 【ご担当者名】?"""
     plain = value.strip(_EDGE + "…")
     if plain.isascii() and " " not in plain:
         return False  # people are called Case or Porter, too

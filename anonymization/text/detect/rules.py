@@ -230,7 +230,6 @@ def _is_version(text: str, start: int, value: str) -> bool:
     return program is not None and program[1].casefold() in _VERSIONED
 
 
-
 def _written(month: str) -> str:
     """A month with or without its capital; march and may in lower case are verbs."""
     return month if month in ("March", "May") else f"[{month[0]}{month[0].lower()}]{month[1:]}"

@@ -227,7 +227,7 @@ def is_shared_login(value: str) -> bool:
 # A service that relays mail, as the login that it gives to everybody shows beside it.
 _RELAY = re.compile(r"(?:smtp|imap|pop3?|relay|email-smtp)\.[a-z0-9-]{1,40}\.[a-z.]{2,8}")
 _SHARED_LOGIN = re.compile(
-    rf"(?i)user(?:_?name)?[\"']?(?: with)?\s{{0,2}}[:=]?\s{{0,2}}[\"']?{_OF_SERVICE.pattern}(?![\w@.-])"
+    rf"(?i)user(?:_?name)?[\"']?\s{{0,2}}[:=]?\s{{0,2}}[\"']?{_OF_SERVICE.pattern}(?![\w@.-])"
 )
 
 

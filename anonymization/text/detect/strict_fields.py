@@ -17,7 +17,7 @@ from anonymization.text.detect.capitals import is_plain_capital
 from anonymization.text.detect.declared import (
     declared_kind,
     is_flag,
-    names_part,
+    is_label,
     names_service,
     names_software,
     normalised,
@@ -131,7 +131,7 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
         or len(plain) > _LONGEST_VALUE
         or "\n" in plain
         or small in _EMPTY
-        or names_part(plain)
+        or is_label(plain)
     ):
         return False
     if _CLASS.fullmatch(plain) or _POINTER.fullmatch(plain) or _TITLE.fullmatch(value.strip()):

@@ -41,7 +41,23 @@ _NOT_NAMES = words("names.toml", "chinese_not_names")
 _JOBS = words("words.toml", "job_heads")
 _NO_HANDLES = words("words.toml", "no_handles")
 _HOST_ENDS = frozenset(
-    {"com", "net", "org", "info", "io", "ai", "dev", "app", "cn", "de", "eu", "fr", "jp", "uk", "us"}
+    {
+        "com",
+        "net",
+        "org",
+        "info",
+        "io",
+        "ai",
+        "dev",
+        "app",
+        "cn",
+        "de",
+        "eu",
+        "fr",
+        "jp",
+        "uk",
+        "us",
+    }
 )
 _FILE_ENDS = frozenset({"html", "htm", "js", "mjs", "css", "php", "aspx", "jsp", "json", "xml"})
 _KNOWN_SERVICES = words("words.toml", "services")  # each has its domain called as itself

@@ -43,7 +43,13 @@ from anonymization.text.masking.known_search import (
     outside,
     spelled_as,
 )
-from anonymization.text.masking.own_hosts import SITE, ends_of_addresses, hosts_of_mail, own_hosts
+from anonymization.text.masking.own_hosts import (
+    SITE,
+    ends_of_addresses,
+    hosts_of_mail,
+    logins_of_mail,
+    own_hosts,
+)
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
@@ -175,7 +181,7 @@ class Masker:
         values |= self._of_others(fresh)
         values |= self._short_forms(values, fresh)
         values |= self._bare_firms(values, fresh)
-        values |= ends_of_addresses(values, fresh)
+        values |= ends_of_addresses(values, fresh) | logins_of_mail(values, fresh)
         values -= {(kind, firm) for kind in _HELD for firm in self._firms}
         if self._hides_firms:
             values |= hosts_of_mail(values, fresh) | own_hosts(fresh)

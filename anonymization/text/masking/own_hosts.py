@@ -56,6 +56,24 @@ def own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
     return {(EntityType.ACCOUNT, host) for host in named | own}
 
 
+_LOGIN = re.compile(r"[A-Za-z]{1,12}\d{3,6}")
+
+
+def logins_of_mail(
+    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
+) -> set[tuple[EntityType, str]]:
+    """The cells that are the login of an address: `qlm4711` beside qlm4711@firm.org."""
+    logins = {
+        value.partition("@")[0].casefold() for kind, value in values if kind is EntityType.EMAIL
+    }
+    cells = {piece.value.strip() for piece in pieces} if logins else set()
+    return {
+        (EntityType.ACCOUNT, cell)
+        for cell in cells
+        if _LOGIN.fullmatch(cell) and cell.casefold() in logins
+    }
+
+
 _END = re.compile(r"[\"'](\.(\d{1,3})\.\d{1,3})[\"']")
 
 

@@ -289,7 +289,7 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
 
 
 def _is_of_mail(folded: str, start: int) -> bool:
-    """Is it a part of the signature or of the digest in a letter's head, which anybody may check?"""
+    """Is it of the signature or the digest in a letter's head, which anybody may check?"""
     field = _SIGNED.search(folded, max(0, start - _LONGEST_SIGNATURE), start)
     return field is not None and "a=rsa-sha" in folded
 

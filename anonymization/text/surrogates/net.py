@@ -176,7 +176,8 @@ def _is_role(local: str) -> bool:
 _LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain"
 _DOMAIN = re.compile(
     rf"(?i)(?:[a-z0-9-]{{1,63}}\.){{1,6}}"
-    rf"(?:com|org|net|io|dev|app|cn|jp|de|fr|uk|eu|co|ai|tech|cloud|{_LOCAL})"
+    rf"(?:com|org|net|info|biz|edu|gov|io|dev|app|cn|jp|de|fr|uk|us|ca|au|nl|ch|in|eu|co|ai|tech"
+    rf"|cloud|{_LOCAL})"
 )
 # The end under which a domain is registered, the domain's own label, and labels of machines.
 _HOST_PARTS = re.compile(
