@@ -236,6 +236,7 @@ def _written(month: str) -> str:
 
 
 _CHECKS = {**CHECKS, **identity_numbers.CHECKS, **wording.CHECKS}
+_OFFICES = "|".join(sorted(wording.words("japanese.toml", "offices")))
 _MACROS = {
     "%L": "(?<![A-Za-z0-9_])",
     "%R": "(?![A-Za-z0-9_])",
@@ -249,7 +250,7 @@ _MACROS = {
     "%LETTER": LETTER,
     "%HAN": HAN,
     # A unit or a post, which stands before a name and is none: 経理課, 事務長, 課長補佐.
-    "%OFFICE": rf"[{HAN}ァ-ヺー]{{0,8}}(?:{'|'.join(sorted(wording.words('japanese.toml', 'offices')))})",
+    "%OFFICE": rf"[{HAN}ァ-ヺー]{{0,8}}(?:{_OFFICES})",
     "%UP": f"[{CAPITALS}]",
     "%ANY": rf"{LETTER}(?:{LETTER}|['-](?={LETTER})){{1,24}}",
 }

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
 from numpy.random import Generator
 
-from anonymization.text.detect.wording import NO_MAILBOX, private_site
 from anonymization.text.surrogates.assignment import (
     LETTERS,
     STEM,
@@ -35,6 +35,7 @@ from anonymization.text.surrogates.names import (
     is_state,
 )
 from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
+from data.text.lexicon import load_table
 from data.text.scripts import has_han, has_kana
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -133,8 +134,6 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if bounced:  # the letter was for somebody
         whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
         return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
-    if NO_MAILBOX.fullmatch(local.casefold()):
-        return local + at + _host_of_service(table, domain, salt)
     kept = _is_role(local)
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
@@ -157,7 +156,15 @@ _BOUNCED = re.compile(
 
 def _host_of_service(table: SurrogateTable, domain: str, salt: str) -> str:
     """The host of a machine that sends by itself: that of a service which everybody knows stays."""
-    return host(table, domain, salt) if private_site(domain) else domain
+    return domain if domain.casefold().split(".")[-2] in _services() else host(table, domain, salt)
+
+
+@cache
+def _services() -> frozenset[str]:
+    return frozenset(load_table(_DETECTION, "data", "words.toml")["services"].split())
+
+
+_DETECTION = "anonymization.text.detect"  # whose lists say what everybody knows
 
 
 # The name of a message: when it came, and the place in a queue that it had.
