@@ -247,5 +247,5 @@ def test_the_association_of_a_name_makes_nobody_of_its_end() -> None:
 
 
 def test_a_place_of_several_words_is_no_person(detector: TextDetector) -> None:
-    place = "San Fermo, California, United States"
-    assert masked(detector, labelled("location_name", place)) == [place]
+    region = "San Fermo, California, United States"
+    assert masked(detector, labelled("location_name", region)) == [region]
