@@ -45,10 +45,19 @@ _PEOPLE = re.compile(
 )
 
 
+# Columns of places, of which many are called as people are: San Diego, Santa Monica.
+_PLACES = re.compile(
+    r"(?i)(?:^|[ _-])(?:city|town|village|state|province|county|country|region|location|place"
+    r"|address|district|venue|area)(?:[ _-]?name)?$"
+    r"|[市県省国区]名?$|市区町村|都道府県|城市|地区|地点|所在地|住所"
+)
+
+
 @lru_cache(1024)
 def names_people(label: str) -> bool:
     """Does the name of a column or key suggest that its values are people?"""
-    return _PEOPLE.search(label.replace("_", " ")) is not None
+    is_of_places = _PLACES.search(label) is not None  # `location_name`
+    return _PEOPLE.search(label.replace("_", " ")) is not None and not is_of_places
 
 
 def can_be_name(text: str) -> bool:
@@ -143,8 +152,8 @@ def column_people(pieces: Iterable[Piece], edits: Callable[[Piece], Sequence[Edi
         if label and not label.startswith(CAPTION):
             columns.setdefault(label, []).append(piece)
     names: set[str] = set()
-    for cells in columns.values():
-        if len(cells) < _FEWEST:
+    for label, cells in columns.items():
+        if len(cells) < _FEWEST or _PLACES.search(label):
             continue
         rest = [cell for cell in cells if not _is_person(cell, edits(cell))]
         if 2 * len(rest) <= len(cells):

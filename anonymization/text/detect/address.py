@@ -193,6 +193,7 @@ _NO_HOUSE = re.compile(
 _COUNTED = re.compile(
     r"\D*\b(?:Term|Week|Chapter|Session|Season|Sprint|Lesson|Module|Version|Figure|Table|Grade|Round)"
     r" \d{1,3}\b\D*"
+    r"|.*\b(?P<n>\d{1,3}) (?:Under|Over|By|x|vs\.?) (?P=n)\b.*"  # `30 Under 30`
 )
 _VERSION = re.compile(r"\.\d+(?![\d.]*[a-z]{2})")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, chinese_name, words
+from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, chinese_name, listed, words
 from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN, HAN_KANA, LETTER, LETTERS, has_han, has_kana
 
@@ -24,6 +24,8 @@ _LONGEST_LABEL, _LONGEST_VALUE = 48, 80  # characters
 _MOST_NAMES = 5  # words of a name
 _FEWEST_DIGITS = 5  # of a number that identifies somebody
 _FEW_IN_CODE = 3  # digits of one with capitals in it
+_WHOLE_NAMES = ("full name", "fullname")
+_FIRMS = listed("fields.toml", "of_firms", "latin") | {"corporation", "corp", "enterprise", "org"}
 _HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s_./-]+")
 _FLAG = re.compile(r"(?:is|has|can|should|num|n|count)(?:_|(?=[A-Z]))\w")
@@ -43,7 +45,10 @@ _NAMED = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
 _PART = re.compile(
     f"[{HAN}]{{1,5}}(?:者|名称|姓名|人员|部门|主管)|(?:申请|负责|审批|联系|经办|发起|创建|处理|操作|收件"
     "|发件|请求|汇报|参会|主持|记录)人"
+    f"|[{HAN_KANA}・/／]{{0,8}}(?:企業|会社|法人|団体|組織|店|店舗|施設|商品|製品|ブランド|部署|部門|支店|拠点|案件|物件"
+    "|顧客|取引先|得意先|仕入先|担当者?|お客様|ファイル|項目|品|役職|学校|病院|銀行)名"
 )
+_POLITE = re.compile("^[ご御お]")
 _HINT = re.compile("^(?:请|必填|选填|可选|未|无$)|昵称|用户|名称|[的是]")  # what a form says to do
 _NO_LOGINS = words("words.toml", "no_handles")
 _LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
@@ -81,6 +86,8 @@ def declared_kind(label: str) -> EntityType | None:
     anywhere, alone = _labels()
     kind = anywhere.get(plain) or alone.get(plain)
     parts = plain.split(" ")
+    if kind is None and plain.endswith(_WHOLE_NAMES) and not _FIRMS.isdisjoint(parts):
+        return EntityType.ORGANIZATION
     for first in range(1, len(parts)):
         kind = kind or anywhere.get(" ".join(parts[first:]))
     return kind
@@ -119,12 +126,24 @@ def can_be_declared(kind: EntityType, value: str) -> bool:
         return False
     if plain.casefold() in _EMPTY or _REFERENCE.match(plain) or plain[0] in "[{":
         return False
-    return _fits(kind, plain)
+    return not is_label(plain) and _fits(kind, plain)
+
+
+def is_label(value: str) -> bool:
+    """Is it a label itself, as in a second row of heads or a form: 【ご担当者名】?"""
+    plain = value.strip(_EDGE + "…")
+    if plain.isascii() and " " not in plain:
+        return False  # people are called Case or Porter, too
+    anywhere, alone = _labels()
+    forms = (normalised(plain), normalised(_POLITE.sub("", plain)))
+    return any(form in anywhere or form in alone or names_part(form) for form in forms)
 
 
 def _fits(kind: EntityType, plain: str) -> bool:
     digits = sum(map(str.isdigit, plain))
     if kind is EntityType.PERSON:
+        if names_service(plain):
+            return False
         is_short = len(plain.split()) <= _MOST_NAMES
         return (
             is_short
@@ -149,6 +168,15 @@ def _fits(kind: EntityType, plain: str) -> bool:
         return len(plain) >= 4 and " " not in plain
     is_code = len(plain) >= _FEWEST_DIGITS and any(map(str.isupper, plain)) and " " not in plain
     return digits >= _FEWEST_DIGITS or (is_code and digits >= _FEW_IN_CODE)
+
+
+_TEAM = re.compile(r"(?i)(?:the )?team \S+|.{2,40} team")
+
+
+def names_service(plain: str) -> bool:
+    """Is it whom a machine calls its own (`System Administrator`), or a team of a service?"""
+    words_of = plain.casefold().split()
+    return all(word in SERVICE_LOGINS for word in words_of) or _TEAM.fullmatch(plain) is not None
 
 
 def _is_login(plain: str) -> bool:
@@ -241,7 +269,8 @@ def find_declared(folded: str) -> Iterator[Finding]:
         if _shows_thing(match["label"], value):
             continue
         kind = _refined(kind, value)
-        if group in _BARE and kind not in _BARE[group]:
+        is_firm = group == "east" and normalised(match["label"]).endswith(_WHOLE_NAMES)
+        if group in _BARE and kind not in _BARE[group] and not is_firm:
             continue
         if group == "login" and not _is_written_login(match):
             continue

@@ -24,6 +24,7 @@ from anonymization.text import identity_numbers
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
+from anonymization.text.secrets.evidence import is_blanked
 from anonymization.text.surrogates.networks import address_of
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
@@ -70,6 +71,8 @@ _CRYPTO = CryptoRecognizer()
 _ISSUERS = ("34", "36", "37", "38", "39", "50", "62", "35", "30", "60", "64", "65", "67", "69")
 _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?: \d{2})?")
 _DATE_IN = re.compile(rf"(?<!\d){_DATED.pattern}(?!\d)")
+_OF_ADDRESS = 4  # the numbers of an address, which no groups of a telephone number are
+_RELEASE = re.compile(r"\d{1,3}\.0(?:\.\d{1,5}){1,3}")  # of a browser: `141.0.7390.54`
 _ACCOUNT_LENGTHS = {
     pair[:2]: int(pair[2:]) for pair in wording.words("words.toml", "account_lengths")
 }
@@ -122,7 +125,8 @@ def phone(value: str) -> bool:
     digits, groups = _digits(value.split("x")[0]), re.findall(r"[0-9]+", value)
     repeated = len(groups) > 2 and all(len(set(group)) == 1 for group in groups)
     is_sample = repeated or digits in "1234567890"
-    return 7 <= len(digits) <= 15 and len(set(digits)) > 2 and not is_sample
+    is_address = len(groups) == _OF_ADDRESS and "." in value and ip_address(value)
+    return not is_address and 7 <= len(digits) <= 15 and len(set(digits)) > 2 and not is_sample
 
 
 def ip_form(value: str) -> bool:
@@ -133,6 +137,8 @@ def ip_form(value: str) -> bool:
 
 def grouped_phone(value: str) -> bool:
     """Ten or eleven digits in any groups, as national numbers with their first zero have."""
+    if _RELEASE.fullmatch(value):
+        return False
     return 10 <= len(_digits(value)) <= 11 and _DATE_IN.search(value) is None and phone(value)
 
 
@@ -148,6 +154,11 @@ def credentials(value: str) -> bool:
         return b":" in b64decode(value, validate=True)
     except ValueError:
         return False
+
+
+def shown_token(value: str) -> bool:
+    """A token that nobody has blanked."""
+    return not is_blanked(value)
 
 
 def licence(value: str) -> bool:
@@ -195,14 +206,28 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
         own_mail,
         credentials,
         licence,
+        shown_token,
         iban_form,
     )
 }
 
 
 _BOOST = 0.4
+_LONGEST_PROGRAM = 40  # characters
 _LINE, _ROW = 300, 3  # characters of a line that are read; numbers that make it a row of a table
 _NUMBER = re.compile(r"\d[\d.,]*")
+# The version of a program, not a day with the year in two digits: `Apache 2.4.67`.
+_SHORT_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
+_PROGRAM_BEFORE = re.compile(r"([A-Za-z][A-Za-z+]{1,24})(?: version)?[ :/|]{1,3}v?$")
+_VERSIONED = frozenset(name.casefold() for name in wording.words("words.toml", "products"))
+_VERSIONED |= wording.words("words.toml", "versioned")
+
+
+def _is_version(text: str, start: int, value: str) -> bool:
+    if _SHORT_DATE.fullmatch(value) is None:
+        return False
+    program = _PROGRAM_BEFORE.search(text, max(0, start - _LONGEST_PROGRAM), start)
+    return program is not None and program[1].casefold() in _VERSIONED
 
 
 def _written(month: str) -> str:
@@ -211,6 +236,7 @@ def _written(month: str) -> str:
 
 
 _CHECKS = {**CHECKS, **identity_numbers.CHECKS, **wording.CHECKS}
+_OFFICES = "|".join(sorted(wording.words("japanese.toml", "offices")))
 _MACROS = {
     "%L": "(?<![A-Za-z0-9_])",
     "%R": "(?![A-Za-z0-9_])",
@@ -223,6 +249,8 @@ _MACROS = {
     "%E": AFTER,
     "%LETTER": LETTER,
     "%HAN": HAN,
+    # A unit or a post, which stands before a name and is none: 経理課, 事務長, 課長補佐.
+    "%OFFICE": rf"[{HAN}ァ-ヺー]{{0,8}}(?:{_OFFICES})",
     "%UP": f"[{CAPITALS}]",
     "%ANY": rf"{LETTER}(?:{LETTER}|['-](?={LETTER})){{1,24}}",
 }
@@ -289,6 +317,8 @@ def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
             start += len(lead)
     value = match.string[start:end]
     if not value or (rule.check and not _CHECKS[rule.check](value)):
+        return None
+    if rule.type is EntityType.DATE and _is_version(match.string, start, value):
         return None
     score = rule.score
     if rule.context is not None:

@@ -22,7 +22,7 @@ from anonymization.text.detect.wording import (
     private_site,
     words,
 )
-from anonymization.text.secrets.evidence import is_placeholder
+from anonymization.text.secrets.evidence import is_blanked, is_placeholder
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN, HAN_KANA
@@ -175,6 +175,8 @@ _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
+# What services call the login of all their customers: `apikey`, `smtptoken`.
+_OF_SERVICE = re.compile(r"(?:e?mail|smtp|api|app|user|auth|access)+[-_]?(?:key|token|secret)s?")
 _NOTED = re.compile(r"[\"'`]? / [\"'`]?(?=\S)")  # before the password of a login
 _ROUTE_WORDS = "users"  # the words of a link that is a part of a path
 _SERVICES = words("words.toml", "services")
@@ -197,6 +199,8 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     plain = value.lstrip("@")
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
         return start
+    if is_blanked(plain) or is_shared_login(plain):
+        return start
     if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start
     parts = [part.casefold() for part in _PARTS.findall(plain)]
@@ -213,6 +217,23 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     is_unknown = can_be_word and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
     is_small = plain.islower() or plain.isupper()
     return end if is_signed or (is_unknown and is_small) else start
+
+
+def is_shared_login(value: str) -> bool:
+    """Does a service give this login to all its customers?"""
+    return _OF_SERVICE.fullmatch(value.lower()) is not None
+
+
+# A service that relays mail, as the login that it gives to everybody shows beside it.
+_RELAY = re.compile(r"(?:smtp|imap|pop3?|relay|email-smtp)\.[a-z0-9-]{1,40}\.[a-z.]{2,8}")
+_SHARED_LOGIN = re.compile(
+    rf"(?i)user(?:_?name)?[\"']?\s{{0,2}}[:=]?\s{{0,2}}[\"']?{_OF_SERVICE.pattern}(?![\w@.-])"
+)
+
+
+def is_relay(text: str, host: str) -> bool:
+    """Is it the host of a service that relays everybody's mail?"""
+    return _RELAY.fullmatch(host.lower()) is not None and _SHARED_LOGIN.search(text) is not None
 
 
 def _names_login(link: _Link) -> bool:
@@ -267,6 +288,8 @@ def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if match is None or _CODE_AFTER.match(text, match.end()):
         return start
     value = match.group()
+    if is_relay(text, value):
+        return start
     if text.startswith("_", match.end()) or is_of_image(text, value) or _CHARSET.match(value):
         return start  # no host has a low line in its name
     parts = [part.casefold() for part in _PARTS.findall(value)]

@@ -17,12 +17,13 @@ from anonymization.text.detect.capitals import is_plain_capital
 from anonymization.text.detect.declared import (
     declared_kind,
     is_flag,
-    names_part,
+    is_label,
+    names_service,
     names_software,
     normalised,
     unit_before,
 )
-from anonymization.text.detect.said import is_of_image
+from anonymization.text.detect.said import is_of_image, is_shared_login
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
     SERVICE_LOGINS,
@@ -33,6 +34,7 @@ from anonymization.text.detect.wording import (
     private_site,
     words,
 )
+from anonymization.text.secrets.evidence import is_blanked
 from data.text.lexicon import pattern_of
 from data.text.screened import Screened
 from data.text.scripts import HAN_KANA, LETTER, has_han, has_kana
@@ -100,7 +102,7 @@ def field_of(label: str) -> Field | None:
     units, things = listed(_TABLE, "units", "latin"), listed(_TABLE, "things", "latin")
     while len(parts) > 1 and parts[-1] in units and " ".join(parts[-2:]) not in _codes():
         parts.pop()
-    if any(part in things for part in parts):
+    if any(part in things for part in parts) or (parts[-1] == "name" and parts[-2:-1] == _PLACED):
         return None
     for size in (3, 2, 1):
         head = " ".join(parts[-size:])
@@ -108,6 +110,9 @@ def field_of(label: str) -> Field | None:
             if head in _latin(field):
                 return field
     return None
+
+
+_PLACED = ["location"]  # where something is, and nobody's name: `location_name`
 
 
 @cache
@@ -126,7 +131,7 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
         or len(plain) > _LONGEST_VALUE
         or "\n" in plain
         or small in _EMPTY
-        or names_part(plain)
+        or is_label(plain)
     ):
         return False
     if _CLASS.fullmatch(plain) or _POINTER.fullmatch(plain) or _TITLE.fullmatch(value.strip()):
@@ -185,6 +190,8 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
         return False  # a label in a row of labels
     if small.partition(":")[0] in _NO_LOGINS or is_program_word(small.rstrip("0123456789")):
         return False  # a port behind `localhost`, a protocol with its number
+    if is_blanked(plain) or names_service(plain) or is_shared_login(small):
+        return False
     parts = small.split()
     if _QUANTITY.match(plain) or all(map(is_program_word, parts)):
         return False
@@ -460,6 +467,8 @@ def _are_heads(labels: Sequence[str], mark: str) -> bool:
     fewest = _FEWEST_COLUMNS + (mark == ",")
     if len(labels) < fewest or not any(map(field_of, labels)):
         return False
+    if labels[-1].endswith((";", "{")):
+        return False  # a statement of a program: its first word is a keyword, as in the next line
     return not any(sum(map(str.isdigit, label)) > 1 or ":" in label for label in labels) and all(
         len(label) <= _LONGEST_HEAD for label in labels
     )

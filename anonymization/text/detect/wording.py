@@ -41,9 +41,26 @@ _NOT_NAMES = words("names.toml", "chinese_not_names")
 _JOBS = words("words.toml", "job_heads")
 _NO_HANDLES = words("words.toml", "no_handles")
 _HOST_ENDS = frozenset(
-    {"com", "net", "org", "io", "ai", "dev", "app", "cn", "de", "fr", "jp", "uk"}
+    {
+        "com",
+        "net",
+        "org",
+        "info",
+        "io",
+        "ai",
+        "dev",
+        "app",
+        "cn",
+        "de",
+        "eu",
+        "fr",
+        "jp",
+        "uk",
+        "us",
+    }
 )
 _FILE_ENDS = frozenset({"html", "htm", "js", "mjs", "css", "php", "aspx", "jsp", "json", "xml"})
+_KNOWN_SERVICES = words("words.toml", "services")  # each has its domain called as itself
 _PUBLIC = words("words.toml", "public_hosts")
 NAMED_AFTER_PEOPLE = words("words.toml", "named_after_people")
 GIVEN_NAMES = words("names.toml", "given")
@@ -84,6 +101,8 @@ def private_site(value: str) -> bool:
     """Is it an address on none of the widely known sites?"""
     host = value.split("://")[-1].split("/")[0].split(":")[0].lower().removeprefix("www.")
     labels = host.split(".")
+    if len(labels) > 1 and labels[-1] in _HOST_ENDS and labels[-2] in _KNOWN_SERVICES:
+        return False
     return not any(".".join(labels[start:]) in _PUBLIC for start in range(len(labels) - 1))
 
 
@@ -149,7 +168,7 @@ def like_password(value: str) -> bool:
         and len(plain) >= 6
         and letters >= 2
         and is_mixed
-        and not plain.startswith(_REFERS)
+        and not plain.lstrip("\"'").startswith(_REFERS)
     )
 
 

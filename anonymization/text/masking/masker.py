@@ -24,6 +24,7 @@ from anonymization.text.detect.public_values import region_end
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
+    NO_MAILBOX,
     in_dictionary,
     is_known,
     is_ordinary_login,
@@ -42,7 +43,13 @@ from anonymization.text.masking.known_search import (
     outside,
     spelled_as,
 )
-from anonymization.text.masking.own_hosts import SITE, hosts_of_mail, own_hosts
+from anonymization.text.masking.own_hosts import (
+    SITE,
+    ends_of_addresses,
+    hosts_of_mail,
+    logins_of_mail,
+    own_hosts,
+)
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
@@ -174,6 +181,7 @@ class Masker:
         values |= self._of_others(fresh)
         values |= self._short_forms(values, fresh)
         values |= self._bare_firms(values, fresh)
+        values |= ends_of_addresses(values, fresh) | logins_of_mail(values, fresh)
         values -= {(kind, firm) for kind in _HELD for firm in self._firms}
         if self._hides_firms:
             values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
@@ -488,7 +496,7 @@ def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tupl
     for finding in findings:
         if finding.type is EntityType.EMAIL:
             local = text[finding.start : finding.end].partition("@")[0]
-            words = _NAME_WORD.findall(local)
+            words = [word for word in _NAME_WORD.findall(local) if not NO_MAILBOX.fullmatch(word)]
             if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
                 yield words, not _JOINING.isdisjoint(local)
 

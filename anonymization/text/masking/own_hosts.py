@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.detect.wording import private_site
+from anonymization.text.detect.wording import NO_MAILBOX, private_site
 from anonymization.text.masking.pieces import Piece
 from data.text.lexicon import trie_pattern
 
@@ -56,6 +56,49 @@ def own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
     return {(EntityType.ACCOUNT, host) for host in named | own}
 
 
+_LOGIN = re.compile(r"[A-Za-z]{1,12}\d{3,6}")
+
+
+def logins_of_mail(
+    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
+) -> set[tuple[EntityType, str]]:
+    """The cells that are the login of an address: `qlm4711` beside qlm4711@firm.org."""
+    logins = {
+        value.partition("@")[0].casefold() for kind, value in values if kind is EntityType.EMAIL
+    }
+    cells = {piece.value.strip() for piece in pieces} if logins else set()
+    return {
+        (EntityType.ACCOUNT, cell)
+        for cell in cells
+        if _LOGIN.fullmatch(cell) and cell.casefold() in logins
+    }
+
+
+_END = re.compile(r"[\"'](\.(\d{1,3})\.\d{1,3})[\"']")
+
+
+def ends_of_addresses(
+    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
+) -> set[tuple[EntityType, str]]:
+    """The ends of addresses that programs compare with the whole: `if ".34.7" in address`."""
+    networks: dict[str, set[str]] = {}  # by their third number
+    addresses = set()
+    for kind, value in values:
+        if kind is EntityType.IP_ADDRESS and value.count(".") == _POINTS:
+            network, third, _ = value.rsplit(".", 2)
+            networks.setdefault(third, set()).add(network)
+            addresses.add(value)
+    ends = {hit for piece in pieces if addresses for hit in _END.findall(piece.value)}
+    return {
+        (EntityType.IP_ADDRESS, end)
+        for end, third in ends
+        if len(networks.get(third, ())) == 1 and any(each.endswith(end) for each in addresses)
+    }
+
+
+_POINTS = 3  # of an address
+
+
 def _domain(host: str) -> str:
     """The domain that somebody has registered: `harbour.co.jp` of `git.harbour.co.jp`."""
     labels = host.split(".")
@@ -66,7 +109,8 @@ def _domain(host: str) -> str:
 def hosts_of_mail(
     values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
 ) -> set[tuple[EntityType, str]]:
-    """The machines in the texts whose domain somebody's e-mail address shows."""
+    """The machines in the texts whose domain somebody's e-mail address shows; so do the addresses
+    that nobody reads, `noreply@…`."""
     domains = {
         value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
     }
@@ -75,7 +119,7 @@ def hosts_of_mail(
         return set()
     ends = trie_pattern(own)
     host = re.compile(
-        rf"(?i)(?<![\w.@+-])(?:\$\{{?\w{{1,40}}\}}?\.)?"
+        rf"(?i)(?:(?<![\w.@+-])|(?<![\w.+-])(?:{NO_MAILBOX.pattern})@)(?:\$\{{?\w{{1,40}}\}}?\.)?"
         rf"((?:[a-z0-9-]{{1,63}}\.){{0,4}}(?:{ends}))(?![\w-]|\.\w)"
     )
     return {(EntityType.ACCOUNT, hit) for piece in pieces for hit in host.findall(piece.value)}

@@ -162,7 +162,7 @@ def _as_bytes(raw: str) -> Callable[[str], str]:
 
 
 _PARAMETER = re.compile(
-    r"(?<=[?&;])(?P<key>[A-Za-z_][\w.\[\]-]{0,40})=(?P<value>[^&;#\s\"'<>]{2,400})"
+    r"(?<=[?&;])(?P<key>[A-Za-z_][\w.\[\]-]{0,40})=(?P<value>[^&;#\s\"'<>)\]]{2,400})"
 )
 _PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2})+|.")
 _CODED = re.compile(r"(?=[^\d]*\d)[\w.~+/=-]{8,300}")

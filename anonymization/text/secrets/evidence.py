@@ -135,9 +135,19 @@ def is_placeholder(value: str) -> bool:
     lowered = value.lower()
     if lowered in _COMMON or _REFERENCE.match(value) or _ENDS.search(lowered):
         return True
+    if is_blanked(value):
+        return True
     if len(value) >= 12 and len(set(value)) < 4:
         return True
     return len(value) <= _STAND_IN_LENGTH and _STAND_INS.search(lowered) is not None
+
+
+_BLANKED = pattern_of(r"(?i)[x*•●×＊某]{2,}|.*(?:x{5,}|[*•●×＊]{3,}).*")
+
+
+def is_blanked(value: str) -> bool:
+    """Has somebody blanked it, or the middle of it: `xxxx`, `d63e2xxxxxxxx72ec`?"""
+    return _BLANKED.fullmatch(value) is not None
 
 
 def is_hexadecimal(value: str) -> bool:

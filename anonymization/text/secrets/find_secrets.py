@@ -122,6 +122,10 @@ def _value(text: str, folded: str, hit: re.Match[str]) -> tuple[int, int] | None
         return None
     algorithm = _HASH.match(text, start, stop)
     start = algorithm.end() if algorithm else start
+    cookie = _COOKIE.match(text, start, stop) if link["open"] else None
+    if cookie and NAMES.search(cookie["name"].lower()):  # its name is what a program reads
+        start, stop = cookie.span("v")
+        value = cookie["v"]
     return (start, stop) if _is_secret(name, value, text[stop : stop + 3]) else None
 
 
@@ -222,8 +226,15 @@ _PASSWORD = re.compile(
     r"(?![A-Za-zÀ-ɏ0-9_/=(\[{<>\\|\-])"
 )
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}\Z")
+_SIGNED = re.compile(r"[;\s]bh?=[a-z0-9+/=\s]*$")
+_LONGEST_SIGNATURE = 600  # characters
+_PORT = re.compile(r"\d{2,5}/")
+_HOST_BEFORE = re.compile(r"://[^\s/@]{1,72}:$")
+_LONGEST_HOST = 80  # characters
 _POINTER = re.compile(r"0[xX][0-9a-fA-F]{4,16}")
 _TAG = re.compile(r"[a-z]{1,2}=[a-z0-9-]{1,16}")  # of a signature in a mail's head: `a=rsa-sha1`
+# A cookie as a whole: `session-token=8d1c…;`.
+_COOKIE = re.compile(r"(?P<name>[A-Za-z_][\w.-]{2,40})=(?P<v>[^=;,]{6,400});?")
 _HASH = re.compile(r"(?:SHA(?:1|256|384|512)|MD5):(?=[0-9A-Za-z+/:]{16})")  # says how it is made
 # A short token of all three kinds of characters; only where somebody hands it over.
 _SHORT_RUN = re.compile(
@@ -250,11 +261,15 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
         run = text[start:end]
         if len(run) > _MAX_LENGTH or not _may_be_secret(run) or is_placeholder(run):
             continue
+        if _PORT.match(run) and _HOST_BEFORE.search(text, max(0, start - _LONGEST_HOST), start):
+            continue  # the port and the path of a URL
         if _POINTER.fullmatch(run) or text.startswith("::", end):
             continue  # an address in memory, a class before its member
         if _is_half(text, start, end) or _is_of_log(text, start, end):
             continue
         if has_uuid(run) and is_example(folded, start):
+            continue
+        if _is_of_mail(folded, start):
             continue
         if _SEALED.search(folded, max(0, start - _SEALED_REACH), start):
             continue
@@ -271,6 +286,12 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
         )
         if is_password and _is_in_sentence(folded, *hit.span()):
             yield Finding(*hit.span(), EntityType.SECRET, "secret.bare-password", _WITHOUT_NAME)
+
+
+def _is_of_mail(folded: str, start: int) -> bool:
+    """Is it of the signature or the digest in a letter's head, which anybody may check?"""
+    field = _SIGNED.search(folded, max(0, start - _LONGEST_SIGNATURE), start)
+    return field is not None and "a=rsa-sha" in folded
 
 
 def _own_span(hit: re.Match[str]) -> tuple[int, int]:

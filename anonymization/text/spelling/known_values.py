@@ -223,6 +223,10 @@ _PLACES = (
 _SHORTEST = 4  # letters of a family name; shorter ones occur inside other words
 
 
+# Ends of posts and institutions, which a model takes for names: 林次長, 蘇生会.
+_OFFICE = re.compile("[会院園课課室社係局]$|^[部課次係室所社院園局店組班]長$|^主[任査幹事]$")
+
+
 def short_forms(
     name: str, dictionary: frozenset[str] = frozenset()
 ) -> Iterator[tuple[EntityType, str]]:
@@ -236,7 +240,7 @@ def short_forms(
         yield from ((EntityType.PERSON, f"老{family}") for _ in range(family not in _NOT_OLD))
         yield from ((EntityType.PERSON, f"小{family}") for _ in range(family not in _NOT_SMALL))
         given = name[len(family) :]
-        if len(given) == _PAIR and given not in _GIVEN_WORDS:
+        if len(given) == _PAIR and given not in _GIVEN_WORDS and not _OFFICE.search(given):
             yield EntityType.PERSON, given
         return
     turned = _TURNED_NAME.fullmatch(name)

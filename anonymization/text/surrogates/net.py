@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
 from numpy.random import Generator
@@ -34,6 +35,7 @@ from anonymization.text.surrogates.names import (
     is_state,
 )
 from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
+from data.text.lexicon import load_table
 from data.text.scripts import has_han, has_kana
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -128,6 +130,10 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     local, at, domain = value.rpartition("@")
     if not at:
         return handle(table, value, salt)
+    bounced = _BOUNCED.fullmatch(local)
+    if bounced:  # the letter was for somebody
+        whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
+        return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
     kept = _is_role(local)
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
@@ -136,8 +142,29 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if drawn:  # its queue is named in the log beside it
         time = handle(table, drawn["time"] or "", salt)
         return f"{time}{drawn['queue'] or drawn['whole']}{at}{new_host}"
+    if _NUMBERED.fullmatch(local):  # an account of the same spelling has this login
+        return numbered(table, local, salt) + at + new_host
     shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
+
+
+_BOUNCED = re.compile(
+    r"(?P<lead>[a-z]+[+-](?:[0-9a-f.]*\d[0-9a-f.]*[+-]|[0-9a-f]{4,32}[+-])*)"
+    r"(?P<who>[\w.+-]+)=(?P<host>[A-Za-z0-9.-]+)"
+)
+
+
+def _host_of_service(table: SurrogateTable, domain: str, salt: str) -> str:
+    """The host of a machine that sends by itself: that of a service which everybody knows stays."""
+    return domain if domain.casefold().split(".")[-2] in _services() else host(table, domain, salt)
+
+
+@cache
+def _services() -> frozenset[str]:
+    return frozenset(load_table(_DETECTION, "data", "words.toml")["services"].split())
+
+
+_DETECTION = "anonymization.text.detect"  # whose lists say what everybody knows
 
 
 # The name of a message: when it came, and the place in a queue that it had.
@@ -156,7 +183,8 @@ def _is_role(local: str) -> bool:
 _LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain"
 _DOMAIN = re.compile(
     rf"(?i)(?:[a-z0-9-]{{1,63}}\.){{1,6}}"
-    rf"(?:com|org|net|io|dev|app|cn|jp|de|fr|uk|eu|co|ai|tech|cloud|{_LOCAL})"
+    rf"(?:com|org|net|info|biz|edu|gov|io|dev|app|cn|jp|de|fr|uk|us|ca|au|nl|ch|in|eu|co|ai|tech"
+    rf"|cloud|{_LOCAL})"
 )
 # The end under which a domain is registered, the domain's own label, and labels of machines.
 _HOST_PARTS = re.compile(
@@ -253,11 +281,27 @@ def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
     core, slash, mask = value.partition("/")
     bare = core.strip("[]")
     address = address_of(bare)
+    end = _END.fullmatch(value)
+    if end:
+        return table.networks.end(int(end[1]), end[2])
     if address is None:
-        draw: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
+        draw: Draw = lambda rng, _: _of_device(value, same_shape(value, rng))  # noqa: E731
         return table.token(_ADDRESS, value.casefold(), draw, salt)
     new = table.networks.of(address)
     return core.replace(bare, written_like(new, bare)) + slash + mask
+
+
+_END = re.compile(r"\.(\d{1,3})\.(\d{1,3})")  # of an address: `.34.7`
+_DEVICE = re.compile(r"(?i)[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}")
+_KIND_BITS = 0b11  # of many devices or one, made up or given by a maker (IEEE 802, 8.2)
+
+
+def _of_device(value: str, new: str) -> str:
+    """The new address of hardware, of one device and by whom as the old one says."""
+    if _DEVICE.fullmatch(value) is None:
+        return new
+    first = int(new[:2], 16) & ~_KIND_BITS | int(value[:2], 16) & _KIND_BITS
+    return (f"{first:02X}" if value.isupper() else f"{first:02x}") + new[2:]
 
 
 _NUMBERED = re.compile(r"[A-Z]{1,4}[-_]?\d{2,12}")  # U0047, of the same person as C0047

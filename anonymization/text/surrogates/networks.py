@@ -17,7 +17,11 @@ from numpy.random import Generator
 
 # An address within the name of a host: `ec2-198-51-100-7.net.example`.
 IN_HOST = re.compile(r"(?<!\d)(?<!\d-)\d{1,3}(?:-\d{1,3}){3}(?!-?\d)")
-_REVERSE = re.compile(r"(?i)((?:\d{1,3}\.){2,4})(in-addr\.arpa)")
+# The zones in which addresses are looked up backwards: of names, and of lists of blocked ones.
+_REVERSE = re.compile(
+    r"(?i)((?:\d{1,3}\.){2,4}(?=in-addr)|(?:\d{1,3}\.){4})"
+    r"(in-addr\.arpa|(?:[a-z0-9-]{1,30}\.){0,2}(?:zen|[a-z-]{0,12}bl|list|b)\.[a-z0-9-]{2,40}\.[a-z]{2,6})"
+)
 _REVERSE6 = re.compile(r"(?i)((?:[0-9a-f]\.){12,32})(ip6\.arpa)")
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _LOCAL_SIX = IPv6Network("fc00::/7")  # private networks of IPv6 (RFC 4193)
@@ -126,6 +130,11 @@ class Networks:
             self.plan([str(address)])
         third = self._third(number >> 16, number >> 8 & 0xFF)
         return IPv4Address(self._sixteens[number >> 16] << 16 | third << 8 | number & 0xFF)
+
+    def end(self, third: int, host: str) -> str:
+        """The end of an address, of which one network is known: `.34.7` becomes `.81.7`."""
+        new = [made for old, made in sorted(self._known.items()) if old & 0xFF == third]
+        return f".{new[0] if new else third}.{host}"
 
     def _assign(self, fresh: list[int], room: tuple[int, int]) -> None:
         """Give networks others of their range, in order. One that meets itself, as 192.168 does,

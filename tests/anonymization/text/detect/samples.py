@@ -22,6 +22,8 @@ class Sample:
 
 
 SAMPLES = (
+    Sample("bounced_mail", T.EMAIL, "bounces+61-4fe2-ines.holt=vantrel.org@relay.vimsend.net"),
+    Sample("looked_up_address", T.IP_ADDRESS, "77.192.85.212.bl.spamcop.net"),
     Sample("chinese_old_friend", T.PERSON, "老滕", tail="，"),
     Sample("company_chinese_said", T.ORGANIZATION, "清岚文化传媒", "客户：", "，"),
     Sample("name_japanese_said", T.PERSON, "綾小路 蓮", "氏名: ", "、"),
