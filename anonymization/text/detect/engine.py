@@ -399,9 +399,9 @@ class TextDetector:
             if each.type is not EntityType.UNEXPLAINED or self._masked(text, each)
         ]
         decided = doubting(text, strict, doubted, self.dictionary)
-        return tuple(self._asked(text, finding) for finding in decided)
+        return tuple(self._by_owner(text, finding) for finding in decided)
 
-    def _asked(self, text: str, finding: Finding) -> Finding:
+    def _by_owner(self, text: str, finding: Finding) -> Finding:
         """The finding; of everyday words of Japanese in a column of firms (`グリス`, in one of
         makers) its owner has to decide."""
         model, value = self._config.japanese_model, text[finding.start : finding.end]

@@ -96,12 +96,12 @@ _READ = re.compile("[ァ-ヺー]+")
 def readings(names: Iterable[str], model: str) -> dict[str, NameReading]:
     """How names in Han characters are read, as far as the dictionary says."""
     tokenizer = load(model)
-    found = {}
+    readings = {}
     for name in names:
         reading = _reading(tokenizer, name) if _NAME_OF_TWO.fullmatch(name) else None
         if reading is not None:
-            found[name] = reading
-    return found
+            readings[name] = reading
+    return readings
 
 
 def _reading(tokenizer: Tokenizer, name: str) -> NameReading | None:

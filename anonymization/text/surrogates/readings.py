@@ -21,7 +21,7 @@ _LONG = re.compile("(?<=o)[uo]|(?<=u)u")
 
 def romanised(read: str) -> str:
     """The Hepburn spelling of a reading in katakana, with every vowel that is written."""
-    letters = _SYLLABLE.sub(lambda one: _letters().get(one.group(), one.group()), read)
+    letters = _SYLLABLE.sub(lambda kana: _letters().get(kana.group(), kana.group()), read)
     return re.sub("ッ(?=(.)|$)", lambda stop: stop[1] or "", letters).replace("ー", "")
 
 

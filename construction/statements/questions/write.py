@@ -295,8 +295,8 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.SIGN_UNCLEAR
     if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
         return Signed(slots.worded)
-    told = signed(slots.worded, negative=is_below, balance=not slots.point.months)
-    is_odd = signed_label.clause in ODD_SIDES and not (is_below or (told and told.clause))
+    plain = signed(slots.worded, negative=is_below, balance=not slots.point.months)
+    is_odd = signed_label.clause in ODD_SIDES and not (is_below or (plain and plain.clause))
     return Signed(slots.worded, "" if is_odd else signed_label.clause)
 
 

@@ -93,11 +93,11 @@ def test_what_counts_is_no_date_age_or_house(detector: TextDetector, text: str) 
 def test_a_firm_is_the_same_without_its_legal_form(
     detector: TextDetector, label: str, firm: str, text: str
 ) -> None:
-    full, told = masked(detector, labelled(label, firm), Piece(text))
+    full, shown = masked(detector, labelled(label, firm), Piece(text))
     bare = next(part for part in (firm[:-1], firm[4:], firm[:-4], firm[:-4]) if part in text)
     new = full.replace(firm.replace(bare, ""), "")
-    assert bare.strip() not in told
-    assert new.strip() in told
+    assert bare.strip() not in shown
+    assert new.strip() in shown
 
 
 def test_the_shop_of_a_record_has_one_name(detector: TextDetector) -> None:
@@ -182,9 +182,9 @@ def test_months_named_beside_dates_move_with_them(text: str, stays: bool) -> Non
 def test_a_name_with_an_apostrophe_does_not_turn_the_next_one(
     detector: TextDetector, text: str, names: list[str]
 ) -> None:
-    found = [text[f.start : f.end] for f in detector.find([text])[0]]
-    assert all(any(name in value for value in found) for name in names)
-    assert not any("," in value for value in found)
+    values = [text[f.start : f.end] for f in detector.find([text])[0]]
+    assert all(any(name in value for value in values) for name in names)
+    assert not any("," in value for value in values)
 
 
 @pytest.mark.parametrize(
