@@ -353,16 +353,35 @@ def tried(
     seen = Tried(faults + (run.failure is not None), oracle.overall or 0.0)
     if seen.faults or seen.oracle < 1:
         return seen, run
+    seen = _attacked(draft, scenario, siblings, threshold, run)
+    if not seen.holds:
+        return seen, run
+    proof = proof_of(draft, scenario, run)
+    return replace(
+        seen,
+        believed=len(proof.believed),
+        idle=len(proof.idle),
+        moved=len(proof.moved),
+        named=_named(draft, proof),
+    ), run
+
+
+def _attacked(
+    draft: Draft, scenario: Scenario, siblings: Sequence[Draft], threshold: float, run: Run
+) -> Tried:
+    """What the attempts come to that should all fail; `run` is that of the reference."""
+    spec = spec_of_draft(draft)
     again = perform(draft, scenario)
-    same_score = graded(spec, again.submission(), threshold) == oracle
+    scores = [graded(spec, one.submission(), threshold) for one in (run, again)]
     nulls = _of_family(NULL, spec, draft)
     empty = [*_of_family(EMPTY_CALLS, spec, draft), empty_calls(spec, draft.world)]
     recipes = [*sibling_recipes(draft, scenario, siblings), *_misled(draft, scenario)]
     partial_runs = [_without_source(draft, scenario, name) for name in scenario.services]
     survivors, mutants = _survivors(draft, run, spec, threshold)
-    differing = (not same_score) + (again.digest != run.digest)
-    seen = replace(
-        seen,
+    differing = (scores[0] != scores[1]) + (again.digest != run.digest)
+    return Tried(
+        faults=0,
+        oracle=scores[0].overall or 0.0,
         differing=differing,
         null=_passes(spec, nulls, threshold),
         talk_only=_passes(spec, _of_family(TALK, spec, draft), threshold),
@@ -375,16 +394,6 @@ def tried(
         survivors=survivors,
         mutants=mutants,
     )
-    if not seen.holds:
-        return seen, run
-    proof = proof_of(draft, scenario, run)
-    return replace(
-        seen,
-        believed=len(proof.believed),
-        idle=len(proof.idle),
-        moved=len(proof.moved),
-        named=_named(draft, proof),
-    ), run
 
 
 def _only(draft: Draft, run: Run, *, reads: bool) -> Submission:

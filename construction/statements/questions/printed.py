@@ -274,12 +274,9 @@ def _spoken_labels(
     if is_clear and said == printed and is_finished and own.bag == filed.bag:
         return (by_concept,)
     spoken = (by_concept,) if is_clear and _names_row(series, row, label, own, filed) else ()
-    if (
-        not row.named
-        and _is_usable(label, filed, series, company)
-        and _has_sign(series, point, filed, own, negated=negated)
-        and not any(means(filed, other, series) for other in rows.values())
-    ):
+    is_usable = not row.named and _is_usable(label, filed, series, company)
+    is_usable = is_usable and _has_sign(series, point, filed, own, negated=negated)
+    if is_usable and not any(means(filed, other, series) for other in rows.values()):
         return (_ONE_PURCHASE.sub(r"\g<0>s", filed.text), *(spoken if said == printed else ()))
     return spoken
 

@@ -274,26 +274,31 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.LABEL_TOO_LONG
     if refused := _misplaced(slots, database, phrase.text):
         return refused
-    is_below = slots.point.value.startswith("-")
+    point = slots.point
+    is_below = point.value.startswith("-")
     signed_label = signed(
         phrase.text,
         negative=is_below,
-        balance=not slots.point.months,
+        balance=not point.months,
         side=_side(series, phrase.text),
-        negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
+        negated=(point.document, point.report, point.line) in database.negated,
         gains_apart=_has_gains_apart(slots),
     )
     if signed_label is None or "brackets" in signed_label.clause:
         return QuestionReason.SIGN_UNCLEAR
     if Sharpening.WHOLE in slots.sharpened:
         return replace(signed_label, phrase=FULLER.get(signed_label.phrase, signed_label.phrase))
-    if not slots.worded:
-        return signed_label
+    return _worded(slots, signed_label, phrase.text) if slots.worded else signed_label
+
+
+def _worded(slots: Slots, signed_label: Signed, concept: str) -> Signed | QuestionReason:
+    """The filing's own words for a line, with what has to be said of the sign."""
     if slots.worded == plain_words(signed_label.phrase):
         return Signed(slots.worded, signed_label.clause)
-    if signed_label.phrase != phrase.text:
+    if signed_label.phrase != concept:
         return QuestionReason.SIGN_UNCLEAR
-    if PAID.search(phrase.text) and not is_below and not PAID.search(slots.worded):
+    is_below = slots.point.value.startswith("-")
+    if PAID.search(concept) and not is_below and not PAID.search(slots.worded):
         return Signed(slots.worded)
     plain = signed(slots.worded, negative=is_below, balance=not slots.point.months)
     is_odd = signed_label.clause in ODD_SIDES and not (is_below or (plain and plain.clause))
