@@ -262,7 +262,7 @@ _SAID_PASSWORD = screened(
     r"(?<![a-z])-p(?P<q>['\"])(?P<option>[^'\"\n]{4,64})(?P=q)",
     r"(?:[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
     r"(?P<after>[!-.0-~]{6,48})(?=\s|$)",
-    r"(?:^|[\s\u3400-\u9fff])[a-z][\w.@-]{1,40}(?://|，)"  # a login and its password in a note
+    rf"(?:^|[\s{HAN}])[a-z][\w.@-]{{1,40}}(?://|，)"  # a login and its password in a note
     r"(?P<noted>(?=\S{0,40}\d)(?=\S{0,40}[!@#$%^&*])[!-.0-~]{6,40})(?=\s|$)",
     r"(?<![a-z])(?:pw|pwd|password|passwd|passphrase|passcode)(?: [a-z'-]{1,16}){1,6}: ?"
     r"(?P<later>[!-~]{6,48})",

@@ -139,7 +139,7 @@ def period_words(point: Point, company: Company, *, dated: bool) -> str:
 
 
 def span_words(point: Point, company: Company) -> str:
-    """One end of a change, said once: "the year ended December 31, 2022", "March 31, 2010"; as
+    """One end of a change, said once: "the year ended March 31, 2010", "March 31, 2010"; as
     `period_words` calls it if its last day is unknown or its length has no name."""
     if point.months in _LENGTHS and (ended := _ended(point, company.convention)):
         return ended
