@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cache, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from construction.judging.model.prompt import CHAT_TOKEN, HIDDEN, Prompt
@@ -78,15 +80,25 @@ def addresses_judge(text: str) -> bool:
 
 
 def _without_addressed(text: str) -> str:
-    """A text without the paragraphs that address a judge; if none remains, without sentences."""
-    if not addresses_judge(text):
-        return text
+    """A text in which a mark stands for each run of paragraphs that address a judge.
+
+    If no paragraph remains, sentences are taken out in the same way; if none of them either, only
+    hidden characters go.
+    """
     sentences = [text[start:end] for start, end in sentence_spans(text)]
     for parts, joint in ((text.split("\n\n"), "\n\n"), (sentences, "")):
-        remaining = [part for part in parts if part.strip() and not addresses_judge(part)]
-        if remaining:
-            return HIDDEN.sub("", joint.join(remaining))
+        speaks = [bool(part.strip()) and addresses_judge(part) for part in parts]
+        if any(part.strip() for part, does in zip(parts, speaks, strict=True) if not does):
+            return HIDDEN.sub("", joint.join(_marked(parts, speaks)))
     return HIDDEN.sub("", text)
+
+
+def _marked(parts: Sequence[str], speaks: Sequence[bool]) -> Iterator[str]:
+    """The parts, with one mark for each run of those that speak; the blanks around a run stay."""
+    for does, run in groupby(zip(speaks, parts, strict=True), key=itemgetter(0)):
+        texts = [part for _, part in run]
+        run_text = "".join(texts)
+        yield from [run_text.replace(run_text.strip(), _LEFT_OUT)] if does else texts
 
 
 def _speaks(text: str) -> bool:
