@@ -8,6 +8,7 @@ solution.
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import fsum
@@ -61,7 +62,8 @@ STAGE = "checks"
 PROGRAM = "program"  # the unit: one task's pair of programs
 _PAIR = ("reference", "checks")
 _KEPT = "kept.jsonl"
-_MOST_VALUE = 300  # characters of an expected value in a criterion
+_MOST_CHARS = 120  # of an expected value in a criterion, and of each one of a list
+_MOST_VALUES = 12  # of a list in a criterion: a year of months
 _FLAGS = frozenset({"true", "false"})  # of findings that say what they expect by their names
 _AGREES = {"en": "Agrees with what a program has checked: ", "zh": "与程序核对的结果一致："}
 
@@ -313,7 +315,7 @@ def _with_findings(candidate: Candidate, expected: Mapping[str, str]) -> Rubric 
         return rubric
     said = words_of("\n".join(_texts(rubric)))
     lacking = [
-        f"{name}: {value[:_MOST_VALUE]}"
+        f"{name}: {_readable(value)}"
         for name, value in expected.items()
         if any(f" {word} " not in said for word in words_of(value).split() if word not in _FLAGS)
     ]
@@ -332,6 +334,29 @@ def _with_findings(candidate: Candidate, expected: Mapping[str, str]) -> Rubric 
         text=start + "; ".join(lacking),
     )
     return rubric.model_copy(update={"criteria": (own, *criteria)})
+
+
+def _readable(value: str) -> str:
+    """What a finding expects, as a person writes it; of a long list the first values.
+
+    The text of a list may be cut in the middle: then its last value does not count.
+    """
+    closing = {"[": "]", "(": ")", "{": "}"}.get(value[:1], "")
+    is_whole = value.endswith(closing)
+    text = value if is_whole else value.rpartition(", ")[0] + closing
+    try:
+        values = literal_eval(text) if closing else value
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        values = value
+    if not isinstance(values, list | tuple | set):
+        return _shortened(value)
+    texts = [str(one).removesuffix(".0") for one in values][:_MOST_VALUES]
+    more = " …" if not is_whole or len(values) > _MOST_VALUES else ""
+    return ", ".join(map(_shortened, texts)) + more
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS].rstrip()} …"
 
 
 def _texts(rubric: Rubric) -> Iterator[str]:

@@ -14,6 +14,7 @@ from construction.judging.checks.stage import (
     Proving,
     _checked,
     _proofs,
+    _readable,
     write_checked,
 )
 from construction.judging.model.asking import UnansweredError
@@ -70,6 +71,23 @@ def test_recorded_proofs_hold_where_nothing_is_run(tmp_path: Path) -> None:
     assert not captured.exists()
 
 
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        ("[12.0, 0.4, 'Rye']", "12, 0.4, Rye"),
+        ("{'only one'}", "only one"),
+        ("('a', 'b, c', 'cut of", "a, b, c …"),  # the value that was cut does not count
+        (str(list(range(13))), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 …"),
+        ("[not a list of Python", "[not a list of Python"),
+        ("一" * 121, "一" * 120 + " …"),
+        ("", ""),
+        ("[" * 5000, "[" * 120 + " …"),
+    ],
+)
+def test_expected_values_are_said_as_people_write_them(expected: str, said: str) -> None:
+    assert _readable(expected) == said
+
+
 def test_the_rubric_states_what_findings_expect() -> None:
     """A value that a proven finding demands and no criterion states stands in one of its own."""
     rubric = Rubric(
@@ -87,7 +105,7 @@ def test_the_rubric_states_what_findings_expect() -> None:
     mended = _checked(item, task, Proof(tuple(more), more, (), {"changed.csv": "rules.unchanged"}))
     assert mended.rubric is not None
     first, *others = mended.rubric.criteria
-    assert first.text == "Agrees with what a program has checked: wrong figures: [12, 40, 77]"
+    assert first.text == "Agrees with what a program has checked: wrong figures: 12, 40, 77"
     assert [one.weight for one in (first, *others)] == pytest.approx([1 / 3, 0.4, 4 / 15])
     assert [one.text for one in others] == [one.text for one in rubric.criteria]
     dropped = mended.provenance.detail["proof"]["dropped_rules"]
