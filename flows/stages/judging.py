@@ -203,6 +203,7 @@ def _check(work: Work, out: Path) -> None:
         contents,
         run_in_box if is_run else None,
         _recorded_proofs(run),
+        run.runtime.workers,
     )
     folders = work.folder(WRITE.name), work.folder(GRADE.name)
     write_checked(*folders, run.judges, proving, out)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from math import fsum
 from pathlib import Path
@@ -163,13 +164,15 @@ class Proofs(CaptureFile[str, Proof]):
 class Proving:
     """Where proofs are kept, what the inputs of a candidate hold, and how programs are run.
 
-    `recorded` are proofs of an earlier build, which hold as well.
+    `recorded` are proofs of an earlier build, which hold as well; `workers` are the proofs that
+    are tried side by side.
     """
 
     captured: Path
     contents: Callable[[Candidate], Mapping[str, bytes]]
     run: Run | None
     recorded: Path | None = None
+    workers: int = 1
 
 
 def write_checked(written: Path, graded: Path, judges: Judges, proving: Proving, out: Path) -> None:
@@ -278,17 +281,27 @@ def _proofs(tasks: Mapping[str, Provable], proving: Proving) -> dict[str, Proof]
     """
     captured = Proofs.load(proving.captured)
     recorded = Proofs.load(proving.recorded) if proving.recorded else Proofs()
-    proofs: dict[str, Proof] = {}
-    for task_id, task in sorted(tasks.items()):
-        proof = captured.find(task.key) or recorded.find(task.key)
-        if proof is None:
-            proof = prove(task, proving.run)
-            if proving.run is not None:
-                captured.keep(task.key, proof)
-        proofs[task_id] = proof
+    known = {
+        name: captured.find(task.key) or recorded.find(task.key) for name, task in tasks.items()
+    }
+    proofs = {name: proof for name, proof in known.items() if proof is not None}
+    with ThreadPoolExecutor(proving.workers) as pool:
+        trying = {
+            pool.submit(prove, task, proving.run): name
+            for name, task in sorted(tasks.items())
+            if name not in proofs
+        }
+        try:
+            for tried in as_completed(trying):
+                name = trying[tried]
+                proofs[name] = tried.result()
+                if proving.run is not None:
+                    captured.keep(tasks[name].key, proofs[name])
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
     if len(captured):
         captured.save()
-    return proofs
+    return dict(sorted(proofs.items()))
 
 
 def _checked(candidate: Candidate, task: Provable, proof: Proof) -> Candidate:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
+from time import sleep
 
 import orjson
 import pytest
 
+from construction.grading.programs import Program, Ran, Run
 from construction.judging.calls.contracts import FORECASTS, Forecast, LlmRuntime, Mode
 from construction.judging.checks.prove import Proof, ProofReason, Provable
 from construction.judging.checks.stage import (
@@ -69,6 +73,43 @@ def test_recorded_proofs_hold_where_nothing_is_run(tmp_path: Path) -> None:
     proofs = _proofs(tasks, given)
     assert (proofs["t1"].findings, proofs["t2"].reason) == (("the sum",), ProofReason.NOT_RUN)
     assert not captured.exists()
+
+
+def _two(tmp_path: Path, run: Run) -> tuple[dict[str, Provable], Proving]:
+    tasks = {
+        name: Provable(name, "Sum.", ("sum.txt",), {}, f"print({name!r})", "", "")
+        for name in ("t1", "t2")
+    }
+    return tasks, Proving(tmp_path / "captured.jsonl", lambda _: {}, run, workers=2)
+
+
+def test_proofs_are_tried_side_by_side(tmp_path: Path) -> None:
+    together = Barrier(2, timeout=20)
+
+    def run(_: Program) -> Ran:
+        together.wait()
+        return Ran(1)
+
+    tasks, proving = _two(tmp_path, run)
+    proofs = _proofs(tasks, proving)
+    assert list(proofs) == ["t1", "t2"]
+    assert {one.reason for one in proofs.values()} == {ProofReason.REFERENCE_FAILED}
+    again = replace(proving, run=None)
+    assert _proofs(tasks, again) == proofs
+
+
+def test_what_was_proven_before_a_fault_is_kept(tmp_path: Path) -> None:
+    def run(program: Program) -> Ran:
+        if "t2" in str(program):
+            sleep(0.2)
+            raise OSError("no space")
+        return Ran(1)
+
+    tasks, proving = _two(tmp_path, run)
+    with pytest.raises(OSError, match="no space"):
+        _proofs(tasks, proving)
+    kept = Proofs.load(proving.captured)
+    assert kept.find(tasks["t1"].key) is not None and kept.find(tasks["t2"].key) is None
 
 
 @pytest.mark.parametrize(
