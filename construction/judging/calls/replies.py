@@ -252,8 +252,8 @@ def _mended(
 
 def _reformed(value: Any, error: ErrorDetails) -> bool:
     """Put one place right that says what it means in another form."""
-    place: tuple[int | str, ...] = error["loc"] or ("",)
-    *path, last = place
+    where: tuple[int | str, ...] = error["loc"] or ("",)
+    *path, last = where
     box: Any = at(value, *path)
     if not error["loc"] or not isinstance(box, dict if isinstance(last, str) else list):
         return False
@@ -280,8 +280,8 @@ def _reformed(value: Any, error: ErrorDetails) -> bool:
 
 def _filled(value: Any, error: ErrorDetails, answer: type[BaseModel]) -> bool:
     """Put nothing where something is missing, if nothing may stand there."""
-    place: tuple[int | str, ...] = error["loc"] or ("",)
-    *path, last = place
+    where: tuple[int | str, ...] = error["loc"] or ("",)
+    *path, last = where
     box = at(value, *path)
     if error["type"] != "missing" or not isinstance(box, dict):
         return False
