@@ -109,7 +109,7 @@ test-exports: $(TESTS) $(HARBOR)/.ready ## run the tests of runners and exports;
 check: $(TESTS) ## lint, format check, strict types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/zuban mypy --python-executable $(BIN)/python
 
 format: $(TESTS) ## format the code
 	$(BIN)/ruff check --fix .
@@ -164,7 +164,7 @@ lock: ## write the lock files anew (needs uv)
 
 clean: ## remove the environment and caches; workspace/ stays
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop
-	rm -rf $(VENV) $(HARBOR) $(DOCS) $(AGENTS) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(HARBOR) $(DOCS) $(AGENTS) site .ruff_cache .pytest_cache .hypothesis
 
 clean-demo: ## remove workspace/, if only the demo was built there
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop

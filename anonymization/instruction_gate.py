@@ -44,7 +44,7 @@ _UNIT = "(?:Y{2,4}|D{2}|M{2,3}|H{2}|S{2})"
 _FORMAT = re.compile(rf"(?i)\b{_UNIT}(?:[-/.: ]{_UNIT})+\b|%[YmdHMS]")
 _WORD, _JOINED = re.compile(r"\w+"), re.compile(r"[^\W_]_[^\W_]")  # `unit_price` is a column
 _QUOTED = re.compile(
-    "|".join(f"{a}[^{b}\\n]{{1,120}}{b}" for a, b in ('""', "“”", "「」", "『』", "``"))
+    "|".join(f"{a}[^{b}\\n]{{1,120}}{b}" for a, b in zip('"“「『`', '"”」』`', strict=True))
 )
 _DIGIT = re.compile(r"\d")
 _FILE = "instruction_changes.json"

@@ -83,7 +83,9 @@ class Orders:
         self.companies = {how: list(dict.fromkeys(order)) for how, order in orders.items()}
         self.rows = frame[CODE].to_list()
         last = frame.group_by(CODE, maintain_order=True).last()
-        self.industry = dict(last.select(CODE, pl.col("industry").fill_null("")).iter_rows())
+        self.industry: dict[str, str] = dict(
+            last.select(CODE, pl.col("industry").fill_null("")).iter_rows()
+        )
         self.coded = sorted(self.industry)
 
     def guesses(self, codes: Codes) -> Iterator[AttackResult]:

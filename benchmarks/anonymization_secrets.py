@@ -285,7 +285,7 @@ def main() -> None:
     result = figures() | {"own texts": own_figures()}
     result |= {"sessions": session_figures(), "leak scan": leak_figures()}
     path = RESULTS / "anonymization.json"
-    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     write_bytes(path, pretty_json(known | {"secrets": result}))
     write_bytes(RESULTS / "anonymization_secrets.md", page(result).encode())
 

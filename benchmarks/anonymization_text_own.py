@@ -12,6 +12,7 @@ import string
 import uuid
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def own_figures() -> dict[str, Any]:
 
 def _forms(rng: np.random.Generator) -> dict[str, Callable[[], str]]:
     forms: dict[str, Callable[[], str]] = {
-        f"{name} {size}": lambda chars=chars, size=size: _drawn(rng, chars, size)  # type: ignore[misc]
+        f"{name} {size}": partial(_drawn, rng, chars, size)
         for name, (chars, sizes) in _LENGTHS.items()
         for size in sizes
     }
@@ -105,8 +106,12 @@ def _forms(rng: np.random.Generator) -> dict[str, Callable[[], str]]:
     )
     forms["two parts"] = lambda: _drawn(rng, _MIXED, 20) + "." + _drawn(rng, _MIXED, 24)
     for size in (20, 32, 48, 64):
-        forms[f"base64 of {size}"] = lambda size=size: b64encode(rng.bytes(size)).decode()  # type: ignore[misc]
+        forms[f"base64 of {size}"] = partial(_base64, rng, size)
     return forms
+
+
+def _base64(rng: np.random.Generator, size: int) -> str:
+    return b64encode(rng.bytes(size)).decode()
 
 
 def _harmless(rng: np.random.Generator) -> list[str]:

@@ -27,7 +27,7 @@ def write_section(name: str, figures: Mapping[str, Any], section: str) -> None:
 
     A new section comes first.
     """
-    known = json.loads(_FIGURES.read_text("utf-8")) if _FIGURES.exists() else {}
+    known: dict[str, Any] = json.loads(_FIGURES.read_text("utf-8")) if _FIGURES.exists() else {}
     write_bytes(_FIGURES, pretty_json(known | {name: dict(figures) | {"machine": machine()}}))
     page = _PAGE.read_text("utf-8") if _PAGE.exists() else _HEADING
     section = f"<!-- {name} -->\n{section}<!-- /{name} -->\n"

@@ -108,7 +108,7 @@ def cases_of(questions: Sequence[Question], name: str) -> Iterator[Case]:
         spec = spec_of(candidate_of(question, f"q-{number}").model_dump(mode="json"))
         forms = _forms(question, number)
         side = name_of_side(question.text)
-        sentences = listed["sides"].get(side, {}) if side else {}
+        sentences: dict[str, Any] = listed["sides"].get(side, {}) if side else {}
         right, contrary = _sided(sentences, forms, question, turns[f"side {side}"])
         turns[f"side {side}"] += 1
         if right and number % 4:

@@ -17,6 +17,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import orjson
@@ -48,7 +49,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--again", action="store_true", help="run the tests of disks and bombs")
     again = parser.parse_args().again
-    kept = {} if again else orjson.loads((RESULTS / "bars.json").read_bytes())["tests"]
+    kept: dict[str, Any] = (
+        {} if again else orjson.loads((RESULTS / "bars.json").read_bytes())["tests"]
+    )
     tests = {name: _tested(name) if again else kept[name] for name in _TESTS}
     bars = [*counted(), *(_of_tests(name, tests[name]) for name in _TESTS)]
     about = __doc__.partition("\n\n    python")[0] if __doc__ else ""

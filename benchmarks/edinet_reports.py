@@ -39,7 +39,7 @@ def full_reports(folder: Path) -> pl.DataFrame:
             head = {_CODE: code, _NAME: company["filerName"], "industry": industries.get(code, "")}
             for period in company["periods"]:
                 if period["docDescription"].startswith(_ANNUAL):
-                    summary = period.get("summary") or {}
+                    summary: dict[str, Any] = period.get("summary") or {}
                     values = {name: _number(summary.get(of)) for name, of in _SUMMARY.items()}
                     rows.append(head | {"period_end": period["periodEnd"]} | values)
     return pl.DataFrame(rows, infer_schema_length=None)

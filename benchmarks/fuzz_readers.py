@@ -112,10 +112,10 @@ def _archives(_: Path) -> Sequence[bytes]:
     with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", text)
         archive.writestr("inner.gz", gzip.compress(text))
-    with tarfile.open(fileobj=tarred, mode="w") as archive:
+    with tarfile.open(fileobj=tarred, mode="w") as tape:
         entry = tarfile.TarInfo("a.csv")
         entry.size = len(text)
-        archive.addfile(entry, io.BytesIO(text))
+        tape.addfile(entry, io.BytesIO(text))
     return [
         zipped.getvalue(), tarred.getvalue(), gzip.compress(text), bz2.compress(text),
         lzma.compress(text), lzma.compress(text, lzma.FORMAT_ALONE),

@@ -74,7 +74,8 @@ def kill_and_restart(
 
 def measure(folder: Path, say: Callable[[str], None] = print) -> list[str]:
     """Worker and server by turns, at all points; raises AssertionError where a digest differs."""
-    given = {"demo": {"size": SIZE}, "runtime": {"key_file": str(key_file(folder)), "workers": 1}}
+    runtime = {"key_file": str(key_file(folder)), "workers": 1}
+    given: dict[str, object] = {"demo": {"size": SIZE}, "runtime": runtime}
     rows = []
     with serving(folder / "serve") as service:
         whole = folder / "whole"

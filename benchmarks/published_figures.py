@@ -67,7 +67,9 @@ def slices() -> dict[str, float]:
     matrix = pl.read_csv(CLAW_MATRIX).filter(~pl.col("model").is_in(printed["not_printed"]))
     matrix = matrix.with_columns(passed=passed)
     items = matrix.group_by("item").agg(pl.col("passed").mean())["passed"]
-    families = dict(matrix.group_by("family").agg(pl.col("passed").mean()).iter_rows())
+    families: dict[str, float] = dict(
+        matrix.group_by("family").agg(pl.col("passed").mean()).iter_rows()
+    )
     own = {name: round(100 * families[name], 1) for name in printed["slices"] if name in families}
     return {"all pass": int((items == 1).sum()), "all fail": int((items == 0).sum()), **own}
 

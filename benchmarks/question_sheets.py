@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1500)
     parser.add_argument("--draw", type=int, default=100)
     given = parser.parse_args()
-    seen = given.seen.read_text(encoding="utf-8").split() if given.seen else []
+    seen: list[str] = given.seen.read_text(encoding="utf-8").split() if given.seen else []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "out"
         build(MATERIAL, given.size, folder)

@@ -69,7 +69,7 @@ def drawn(digest: str, ids: Sequence[str], size: int, last: Collection[str] = ()
 def units(workspace: Path) -> tuple[dict[str, str], dict[str, tuple[Any, ...]]]:
     """The session of each released task, and the row of each rejection, by their ids."""
     with duckdb.connect(str(workspace / "staging.duckdb"), read_only=True) as connection:
-        released = dict(connection.execute(_RELEASED).fetchall())
+        released: dict[str, str] = dict(connection.execute(_RELEASED).fetchall())
         return released, {row[0]: row for row in connection.execute(_REJECTED).fetchall()}
 
 
@@ -90,7 +90,9 @@ def write_released(snapshot: Path, task_id: str, packet: Path) -> None:
     private = snapshot / "private" / task_id
     rubric = json.loads((private / "rubric.json").read_text(encoding="utf-8"))["rubric"]
     ruled = private / "rules.json"  # absent where no check could tell good work from none
-    rules = json.loads(ruled.read_text(encoding="utf-8"))["rules"] if ruled.is_file() else []
+    rules: list[dict[str, Any]] = (
+        json.loads(ruled.read_text(encoding="utf-8"))["rules"] if ruled.is_file() else []
+    )
     lines = ["# What a grader goes by (an agent does not see it)", "", "## Rubric", ""]
     lines += [
         f"- {row['weight']:.2f}, {row['dimension']}: {row['text']}" for row in rubric["criteria"]

@@ -121,7 +121,8 @@ def gain_table(cells: Sequence[Cell], draw: int | None = None) -> Floats:
         [
             [c.gain if draw is None else c.draw_gains[draw] for c in cells if c.matrix == name]
             for name in names
-        ]
+        ],
+        dtype=np.float64,
     )
 
 

@@ -44,7 +44,7 @@ FIRST_SEED, LEAST_TEST, LARGEST = 7000, 4, 800
 RIDGED = 4  # of the random draws, whose scores are estimated by ridge too
 Subset = NDArray[np.bool_]
 _GRID = np.linspace(-1.5, 1.5, 7)  # abilities at which items inform
-PLAIN = {"cover_families": False, "drop_zero_discrimination": False}
+PLAIN: dict[str, Any] = {"cover_families": False, "drop_zero_discrimination": False}
 
 
 NOTES = Path(__file__).with_name("selection_regimes_notes.md")

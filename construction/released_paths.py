@@ -70,7 +70,7 @@ def with_released_paths(
 def _result_folders(results: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The folders of results: those from the root or from home, and `results`; longest first."""
     rooted = {tuple(path_parts(path)[:-1]) for path in results if _ROOTED.match(path)}
-    folders = {parts for parts in rooted if len(parts) > 1}
+    folders: set[tuple[str, ...]] = {parts for parts in rooted if len(parts) > 1}
     folders |= {parts for path in results if (parts := tuple(path_parts(path)[:-1])) in _RESULTS}
     return tuple(sorted(folders, key=len, reverse=True))
 

@@ -40,7 +40,8 @@ def validated(model: type[Section], values: Mapping[str, Any], path: Path | None
 
 def _line(model: type[BaseModel], item: ErrorDetails) -> str:
     """Where, and what is wrong there; for an unknown key the one that may be meant."""
-    *section, key = item["loc"] or ("",)
+    path: tuple[int | str, ...] = item["loc"] or ("",)
+    *section, key = path
     name = ".".join(map(str, item["loc"]))
     if item["type"] != "extra_forbidden":
         return f"{name}: {expected(item)}"

@@ -34,7 +34,7 @@ class RemoteFolder:
     def listed(self, folder: str) -> set[str]:
         """The files below a folder."""
         prefix, root = f"{self.base}/", self.at(folder)
-        paths = self.system.find(root) if self.system.exists(root) else []
+        paths: list[str] = self.system.find(root) if self.system.exists(root) else []
         return {str(path).removeprefix(prefix) for path in paths}
 
     def content(self, path: str) -> bytes | None:

@@ -192,7 +192,7 @@ def _stopped(arguments: Sequence[str]) -> str:
 def _misused(error: typer.TyperException) -> str:
     """What is wrong with the arguments, and the command whose help says more."""
     context = getattr(error, "ctx", None)
-    names = context.command_path.split()[1:] if context is not None else []
+    names: list[str] = context.command_path.split()[1:] if context is not None else []
     path = " ".join(["benchmint", *names])
     message = error.format_message().rstrip(".")
     return f"{message}{'' if message.endswith('?') else '.'} See `{path} --help`."

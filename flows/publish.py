@@ -123,7 +123,7 @@ def inputs_of(results: Results) -> dict[str, str]:
 
 def anonymized_tables(run: Run, results: Results) -> judged_tables.AnonymizedTables:
     """The tables that the lane left, with their description for the auditor."""
-    folders = results.outputs.get("anonymize-tables", ())
+    folders: Sequence[Path] = results.outputs.get("anonymize-tables", ())
     if not folders:
         return judged_tables.AnonymizedTables()
     (folder,) = folders

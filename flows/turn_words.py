@@ -48,8 +48,7 @@ def _said(out: Path, wanted: set[tuple[str, str]]) -> dict[tuple[object, object]
     for name in sorted({path for path, _ in wanted if Path(sources.get(path, "")).is_file()}):
         for session in read_source(SourceFile(Path(sources[name]), name)):
             if isinstance(session, Session) and session.uid in uids:
-                texts |= {
-                    (session.uid, turn.index): cut_long(visible(turn.said or turn.text))
-                    for turn in session.turns
-                }
+                for turn in session.turns:
+                    shown = cut_long(visible(turn.said or turn.text))
+                    texts[session.uid, turn.index] = shown
     return texts

@@ -161,8 +161,8 @@ class MatrixSelection(SelectionConfig):
     max_tasks: Annotated[int, Field(gt=0)] | None = Field(default=None, exclude=True)
 
     @model_validator(mode="before")
-    @classmethod
-    def _of_matrix(cls, section: dict[str, Any]) -> dict[str, Any]:
+    @staticmethod
+    def _of_matrix(section: dict[str, Any]) -> dict[str, Any]:
         values = {name: value for name, value in section.items() if name not in _OF_CANDIDATES}
         if "max_tasks" in values:
             values.setdefault("size", values["max_tasks"])

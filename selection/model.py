@@ -208,7 +208,7 @@ def _by_highs(programme: Programme, *, whole: bool, at_least: int | None) -> Mod
 
     started = time.perf_counter()
     arrays = arrays_of(programme, at_least)
-    engine: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    engine: Any = highspy.Highs()
     for name, value in _HIGHS.items():
         engine.setOptionValue(name, value)
     # On a relaxation with few rows, presolve takes seven times as long as the simplex itself; with

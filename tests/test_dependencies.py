@@ -104,7 +104,8 @@ def test_the_locks_of_tests_and_clusters_have_all_of_the_lock_of_an_installation
     small = locked("requirements.lock")
     for name in ("requirements-dev.lock", "requirements-cluster.lock"):
         assert small.items() <= locked(name).items()
-    assert not small.keys() & {"mypy", "ruff", "pytest", "hypothesis", "marimo", "ray", "fonttools"}
+    tools = {"zuban", "ruff", "pytest", "hypothesis", "marimo", "ray", "fonttools"}
+    assert not small.keys() & tools
 
 
 @pytest.mark.parametrize("extra", EXTRA_MODULES)

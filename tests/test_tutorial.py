@@ -84,10 +84,10 @@ def test_the_tutorial_ends_at_a_leaderboard(tmp_path: Path) -> None:
     assert int(released[1]) >= 20
     assert [line for line in expected_lines() if not line.search(done.stdout)] == []
     board = pl.read_parquet(tmp_path / "leaderboard/leaderboard.parquet")
-    rates = dict(board.select("configuration", "passed").iter_rows())
+    rates: dict[str, float] = dict(board.select("configuration", "passed").iter_rows())
     assert rates["oracle"] == 1
     assert rates["null"] == 0
     assert 0 < rates["skill-55"] < 1
-    groups = dict(board.select("configuration", "tie_group").iter_rows())
+    groups: dict[str, int] = dict(board.select("configuration", "tie_group").iter_rows())
     assert groups["oracle"] != groups["null"]
     assert (tmp_path / "leaderboard/leaderboard.html").stat().st_size > 10_000

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import cache
 from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
@@ -36,6 +35,7 @@ from data.atomic import write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.contracts import StageConfig
 from data.errors import InputError
+from data.remembered import remembered
 from data.sharding import map_shards
 
 Paths = Sequence[Path]
@@ -269,7 +269,7 @@ def _free(path: PurePath, taken: set[PurePath]) -> PurePath:
     return new
 
 
-@cache
+@remembered()
 def detector(config: DetectionConfig) -> Detector:
     """The detector of this process: its models load once, and it remembers texts seen before."""
     # The models' libraries take seconds to import: commands without detection do not wait for them.

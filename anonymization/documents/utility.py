@@ -131,7 +131,7 @@ def _unknown_names(document: Any) -> Iterator[str]:
         return
     for service in filter(lambda of: isinstance(of, Mapping), services.values()):
         for use in _USES:
-            named = services if use in ("depends_on", "links") else document.get(use) or {}
+            named: Any = services if use in ("depends_on", "links") else document.get(use) or {}
             held = service.get(use) or ()
             for name in held if isinstance(held, Mapping | list) else ():
                 plain = name.partition(":")[0] if isinstance(name, str) else ""

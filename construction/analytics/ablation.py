@@ -131,7 +131,7 @@ def _without(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.
         yield shorter, parts
     if isinstance(step, s.Aggregate) and len(step.measures) == 1:
         ((name, (_, column)),) = step.measures.items()
-        rows = {"source": step.source, "where": step.where}
+        rows: dict[str, Any] = {"source": step.source, "where": step.where}
         renamed = s.Convert(**rows, column=name, of=column, how="times", by=1, by_value=True)
         yield (*before, renamed, *after), parts
     elif isinstance(step, s.Compare):

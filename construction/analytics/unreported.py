@@ -308,7 +308,7 @@ def _displaced(made: Run, number: int, step: s.Rank) -> Iterator[str]:
     if any(condition.test == "known" for condition in conditions):
         return
     rows = made.scope(number, [step.column])
-    silent = set() if rows is None else set(rows.filter(_SILENT)[step.label].to_list())
+    silent: set[str] = set() if rows is None else set(rows.filter(_SILENT)[step.label].to_list())
     for name in sorted(silent & names, key=str):
         yield f"step {number}: {name} might be among the first, but reports nothing"
 

@@ -219,7 +219,7 @@ def write_retrieval_tables(
     if not path.is_file():
         return False
     questions = pl.read_parquet(path)
-    numbers = dict(questions.select("question", "index").iter_rows())
+    numbers: dict[str, int] = dict(questions.select("question", "index").iter_rows())
     by_task = {
         task_id: numbers[question]
         for task_id, task in release.tasks.items()

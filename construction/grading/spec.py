@@ -113,7 +113,7 @@ class TaskSpec:
 
 def spec_of(task: Mapping[str, Any]) -> TaskSpec:
     """The specification of a candidate as JSON (`Candidate.model_dump(mode="json")`)."""
-    rubric = task.get("rubric") or {}
+    rubric: Mapping[str, Any] = task.get("rubric") or {}
     return TaskSpec(
         task_id=task["task_id"],
         prompt=task.get("prompt", ""),

@@ -27,7 +27,7 @@ from data.contracts import (
 )
 from data.contracts.candidate import Confidence, Contract
 
-T = TypeVar("T")
+T = TypeVar("T", covariant=True)  # what is judged is read, and never changed
 Difficulty = Literal["easy", "medium", "hard"]
 
 

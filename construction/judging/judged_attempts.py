@@ -124,7 +124,7 @@ class _OpenTask:
     @classmethod
     def of(cls, release: ReleasedTasks, task_id: str) -> _OpenTask:
         task, grading = release.tasks[task_id], release.grading(task_id)
-        rubric = grading.get("rubric") or {}
+        rubric: Mapping[str, Any] = grading.get("rubric") or {}
         texts = tuple(map(_criterion, rubric.get("criteria", ())))
         by_looks = rubric.get("route") == "visual"
         return cls(task, spec_of(grading), texts, look(task.inputs), by_looks)
@@ -164,7 +164,7 @@ def _as_it_is(_task: ReleasedTask, _outputs: Path, evidence: Evidence) -> Eviden
 
 def _criterion(criterion: Mapping[str, Any]) -> str:
     """A criterion with its anchors, where it has some."""
-    anchors = criterion.get("anchors") or {}
+    anchors: Mapping[str, Any] = criterion.get("anchors") or {}
     shown = "".join(
         f" [{name.replace('_', ' ')}: {text}]" for name, text in anchors.items() if text
     )

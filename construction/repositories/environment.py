@@ -221,11 +221,12 @@ def _node(building: _Building, spec: EnvironmentSpec) -> None:
         package = "@oven/bun-linux-x64" if spec.kind == "bun" else "pnpm"
         wanted = f"{package}@{version}" if version else package
         building.step(["npm", "install", *_QUIET, "--prefix", "tools", wanted])
-    program, strict, loose = {
+    programs: dict[str, tuple[list[str], list[str], list[str]]] = {
         "npm": (["npm"], ["ci", *_QUIET], ["install", *_QUIET]),
         "pnpm": (["node", _PNPM_PROGRAM, "install", *_HOISTED], _FROZEN, ["--no-frozen-lockfile"]),
         "bun": ([_BUN_PROGRAM, "install"], _FROZEN, []),
-    }[spec.kind]
+    }
+    program, strict, loose = programs[spec.kind]
     where = f"project/{spec.packages[0]}"
     try:
         building.step([*program, *strict, "--ignore-scripts"], where)

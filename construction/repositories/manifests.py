@@ -133,7 +133,7 @@ def _declared(project: Mapping[str, Any], imported: Collection[str]) -> Iterator
     tables = [t.get("dependencies", {}) for t in (poetry, *groups)]
     for each in (*tables, poetry.get("dev-dependencies", {})):
         for name, wanted in each.items():
-            keys = wanted.keys() if isinstance(wanted, dict) else set()
+            keys = set(wanted) if isinstance(wanted, dict) else set[str]()
             if name != "python" and "path" not in keys:
                 yield f"{name} @ git+unknown" if {"git", "url"} & keys else name
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Any
 
 from pygments.lexers import TypeScriptLexer
 from pygments.token import Keyword, Number, Operator, Punctuation, String
@@ -113,7 +114,7 @@ def _changed(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
         yield node, "pass"
 
 
-def _with(node: ast.expr, **other: object) -> str:
+def _with(node: ast.expr, **other: Any) -> str:
     return f"({ast.unparse(type(node)(**dict(ast.iter_fields(node)) | other))})"
 
 

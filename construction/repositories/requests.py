@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
@@ -80,6 +80,7 @@ class Request:
 
 
 Written = Request | RepositoryReason
+T = TypeVar("T")
 
 
 class RequestAnswer(Answer):
@@ -139,13 +140,18 @@ def write_requests(
 ) -> list[Judged[Written]]:
     """The request of each task, in order, or why there is none. Raises UnansweredError."""
     if not judges.config.model.does(_MODEL_STAGE):
-        return [Judged(case.task.task, spoken(case, config)) for case in cases]
+        return [_unasked(case.task.task, spoken(case, config)) for case in cases]
     stage = request_stage(config, judges.config.model.judge_of(_MODEL_STAGE))
     with judges.client(masked=True) as client:
         judged = require_answers(ask(stage, cases, client))
         replies = {f"model-replies-{_MODEL_STAGE}": client.replies_digest()}
     write_model_use(out, judges.costs({PROMPT: judged}), replies)
     return judged
+
+
+def _unasked(task: str, said: T) -> Judged[T]:
+    """The result of a task about which no model was asked."""
+    return Judged(task, said)
 
 
 def request_stage(
@@ -162,7 +168,7 @@ def request_stage(
             return Faults(tuple(faults.values()), JudgeReason.CHANGED_WORDS)
         return Checked(Request(request, judge))
 
-    def settle(case: Unwritten, answer: RequestAnswer | None, _: tuple[str, ...]) -> Written:
+    def settled(case: Unwritten, answer: RequestAnswer | None) -> Written:
         said = spoken(case, config)
         if isinstance(said, Request) or answer is None:
             return said
@@ -174,7 +180,7 @@ def request_stage(
         item_id=lambda case: case.task.task,
         content=_content,
         check=check,
-        settle=settle,
+        settle=lambda case, answer, _faults: settled(case, answer),
     )
 
 

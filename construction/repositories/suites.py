@@ -246,7 +246,8 @@ def _words(manifest: str, root: str, kind: str) -> list[str] | None:
         table = json_of({"": text}, "")
         if table is None:
             continue
-        scripts, tools = table.get("scripts") or {}, table.get("devDependencies") or {}
+        scripts: Mapping[str, Any] = table.get("scripts") or {}
+        tools: Mapping[str, Any] = table.get("devDependencies") or {}
         said += f" {scripts.get('test', '')} {' '.join(tools)}"
         if "vitest" in said:
             run = ["node", "{modules}/vitest/vitest.mjs", "run", "--reporter=junit"]

@@ -205,7 +205,7 @@ class Sandbox:
         most = self.box.limits.files
         request = {"action": "names", "path": self._path(folder), "most": most}
         header, _ = self._ask(request | {"longest": _LONGEST_NAME})
-        names = [] if "error" in header else header.get("names")
+        names: Any = [] if "error" in header else header.get("names")
         if not isinstance(names, list) or len(names) > most or not all(map(_is_inside, names)):
             raise self._nonsense()
         return names

@@ -203,7 +203,7 @@ _WORDS = {Direction.UP: "up", Direction.DOWN: "down", Direction.UNCLEAR: "unclea
 
 
 def _signed(points: float) -> str:
-    return f"{points:+.1f}".replace("-", "−") if round(points, 1) else "0.0"
+    return f"{points:+.1f}".replace("-", "−") if round(points, 1) != 0 else "0.0"
 
 
 def _lists(moved: Mapping[str, Any]) -> list[dict[str, Any]]:

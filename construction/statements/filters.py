@@ -391,7 +391,7 @@ def _fill_by_category(judged: pl.DataFrame) -> list[dict[str, Any]]:
     rows = []
     for category, is_us in product(Category, (True, False)):
         own = counts.filter((pl.col("category") == str(category)) & (pl.col("is_us") == is_us))
-        why = dict(own.drop_nulls("reason").select("reason", "len").iter_rows())
+        why: dict[str, int] = dict(own.drop_nulls("reason").select("reason", "len").iter_rows())
         available = int(own["len"].sum())
         askable = available - sum(why.values())
         cells = {"available": available, "askable": askable, "rejected": why}

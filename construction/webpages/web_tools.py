@@ -18,12 +18,14 @@ PAGE_CHARS = 20_000  # of text in one answer of `fetch`
 
 class SearchArguments(Arguments):
     query: str = Field(min_length=1, max_length=_QUERY, description="words to look for")
-    limit: int = Field(8, ge=1, le=_MOST_HITS, description="most pages to return")
+    limit: int = Field(default=8, ge=1, le=_MOST_HITS, description="most pages to return")
 
 
 class FetchArguments(Arguments):
     url: str = Field(min_length=1, max_length=_URL, description="address of a page")
-    offset: int = Field(0, ge=0, description="first character; next_offset of the part before")
+    offset: int = Field(
+        default=0, ge=0, description="first character; next_offset of the part before"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,8 +185,14 @@ def _items(rule: FieldRule, value: Any) -> list[Any]:
 
 
 def _kind(value: Any) -> str:
-    kinds = {bool: "true or false", int: "a number", float: "a number", str: "a text"}
-    kinds |= {list: "a list", dict: "an object"}
+    kinds: dict[type, str] = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        list: "a list",
+        dict: "an object",
+    }
     return kinds.get(type(value), "nothing")
 
 

@@ -189,7 +189,7 @@ class Gate(Generic[Observation, Config]):
         if self.decide is not None:
             return self.decide(observation, config)
         recorded = self.measures(observation)
-        seen: Measures = recorded or {OBSERVED: observation}
+        seen: Measures = recorded if recorded else {OBSERVED: observation}
         limits = tuple(self.limits_under(config))
         for limit in limits:
             value, allowed = limit.compared(seen), limit.allowed(config)

@@ -242,7 +242,8 @@ def _lines(changes: Diff) -> Iterator[str]:
 
 
 def _points(row: Changed) -> float:
-    return round(100 * ((row.after or 0.0) - (row.before or 0.0)), 9)
+    points: float = round(100 * ((row.after or 0.0) - (row.before or 0.0)), 9)
+    return points
 
 
 def _rows(rows: Sequence[Changed]) -> str:

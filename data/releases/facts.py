@@ -132,7 +132,8 @@ def _facts(
     privacy: Mapping[str, Any],
 ) -> ReleaseFacts:
     families = Counter((row.get("task_family") or {}).get("value") or "(none)" for row in rows)
-    mixture = selection.get("mixture") or {}
+    mixture: Mapping[str, Any] = selection.get("mixture") or {}
+    weights: Mapping[str, Any] = mixture.get("task_weights") or {}
     stamp = {name: manifest[name] for name in ("privacy", "licence", "authorization")}
     return ReleaseFacts(
         snapshot=_shown(manifest["snapshot"]),
@@ -140,7 +141,7 @@ def _facts(
         tasks={_shown(row["task_id"]): _fields(row) for row in rows},
         grading=grading,
         families={_shown(name): families[name] for name in sorted(families)},
-        weights={_shown(n): float(w) for n, w in (mixture.get("task_weights") or {}).items()},
+        weights={_shown(n): float(w) for n, w in weights.items()},
         funnel={(_shown(s["stage"]), _shown(s["unit"])): _passage(s) for s in stages},
         rejections={_reason(row): int(row["n"]) for row in rejections},
         privacy=_leaves(stamp) | _leaves(_without_canary(privacy), REPORT),

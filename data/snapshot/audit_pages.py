@@ -186,6 +186,6 @@ def _kinds(name: str, pictures: Mapping[str, Picture]) -> Sequence[str]:
 
 def _beyond(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Columns that drifted beyond the limits in an industry, largest drift first."""
-    cells = table["fidelity"]["by_group"] if "fidelity" in table else []
+    cells: list[Mapping[str, Any]] = table["fidelity"]["by_group"] if "fidelity" in table else []
     far = [cell for cell in cells if cell["assessable"] and cell["within"] is False]
     return sorted(far, key=lambda cell: (-(cell["wasserstein"] or 0.0), -cell["d"], cell["column"]))

@@ -18,10 +18,10 @@ class CardConfig(StageConfig):
     Without a `summary`, it says how many tasks came from which kind of material.
     """
 
-    title: str = Field("Benchmint snapshot", min_length=1)
+    title: str = Field(default="Benchmint snapshot", min_length=1)
     summary: Annotated[str, Field(min_length=1)] | None = None
-    creator: str = Field("The publisher of this snapshot", min_length=1)
-    url: str = Field("https://example.org/benchmint", pattern=r"^https?://[^\s]+$")
+    creator: str = Field(default="The publisher of this snapshot", min_length=1)
+    url: str = Field(default="https://example.org/benchmint", pattern=r"^https?://[^\s]+$")
     licence: Annotated[str, Field(min_length=1)] | None = None  # None: none is declared
     licence_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$")] | None = None
     contact: str = ""

@@ -143,7 +143,8 @@ def checked_words(task: Candidate, grading: Mapping[str, Any]) -> list[str]:
     checks = grading.get("checks") or ()
     kinds = {(str(check["evidence"]), str(check["kind"])) for check in checks}
     in_services = task.execution_surface == "services"
-    answers, rubric = grading.get("answers") or (), grading.get("rubric") or {}
+    answers = grading.get("answers") or ()
+    rubric: Mapping[str, Any] = grading.get("rubric") or {}
     words = {
         f"Its answer: {amount(len(answers), 'part')}, against values that were computed.": answers,
         "What a program finds in its files or answer, against figures recomputed from the inputs.":

@@ -21,6 +21,7 @@ from data.canonical import file_digest, pretty_json
 from data.contracts import PRIVATE_FIELDS, Candidate, Contract, Fixture
 from data.errors import ReleaseError
 from data.neutralise import storable_tree, visible
+from data.remembered import remembered
 from data.snapshot import layout
 from data.snapshot.statistics import evidence_kinds
 
@@ -90,14 +91,14 @@ def _row_types() -> Mapping[str, Shape]:
     return public | {"canary": Shape(str)}
 
 
-@cache
+@remembered()
 def _types(contract: type[Contract]) -> Mapping[str, Shape]:
     """The fields of a contract that are released; free-form details are not."""
     annotated = {name: field.annotation for name, field in contract.model_fields.items()}
     return {name: _shape(kind) for name, kind in annotated.items() if get_origin(kind) is not dict}
 
 
-@cache
+@remembered()
 def _nothing(contract: type[Contract]) -> Mapping[str, Any]:
     """How a contract that a task does not have is written."""
     return {name: _typed(None, each) for name, each in _types(contract).items()}

@@ -108,11 +108,12 @@ def _publish(
             if guard is not None:
                 guard(part)
         return SnapshotRef(snapshot, target, digest, written=True)
-    with tempfile.TemporaryDirectory(prefix=f".{snapshot}.", suffix=".part", dir=out) as part:
-        digest = _build(Path(part), release, frames, revision)
-        if _sums_of(Path(part)) == _sums_of(target):
+    with tempfile.TemporaryDirectory(prefix=f".{snapshot}.", suffix=".part", dir=out) as name:
+        again = Path(name)
+        digest = _build(again, release, frames, revision)
+        if _sums_of(again) == _sums_of(target):
             return SnapshotRef(snapshot, target, digest, written=False)
-        return _difference(Path(part), target)
+        return _difference(again, target)
 
 
 def _build(root: Path, release: Release, frames: Frames, revision: int) -> str:

@@ -106,7 +106,7 @@ def _print(release: Any) -> None:
 
 def _check_tasks(release: Any, new: Mapping[str, Any], *, replace: bool) -> None:
     """Raise InputError for tasks that are not of the release, or that have an erratum already."""
-    errata = release.notice.errata if release.notice else {}
+    errata: Mapping[str, Any] = release.notice.errata if release.notice else {}
     for task_id in new:
         if task_id not in release.about.tasks:
             shown = one_line(task_id)[:100]

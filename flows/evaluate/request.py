@@ -191,7 +191,7 @@ def requests_of(
     `common` are options of `benchmint evaluate`; a base URL and a command are for models alone.
     Raises InputError.
     """
-    named = agents or ([] if models else DEFAULT_PILOTS)
+    named: Sequence[str] = agents or ([] if models else DEFAULT_PILOTS)
     if strange := sorted(set(common) - set(Request.__slots__)):
         expected = ", ".join(Request.__slots__)
         raise InputError("options", strange[0], expected, "Choose one of these.")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from inspect_ai import Task, eval
 from inspect_ai.agent import AgentSubmit, as_solver, react
@@ -260,10 +260,11 @@ def model_of(plan: Plan) -> Model | str:
     """The model of a plan, whose requests are on the account in `ACCOUNT`. Raises InputError."""
     if not plan.asks_model:
         return "mockllm/model"
+    effort: Any = plan.configuration.reasoning  # Inspect knows which there are
     config = GenerateConfig(
         temperature=plan.temperature,
         max_tokens=plan.spending.reply_tokens,
-        reasoning_effort=plan.configuration.reasoning,
+        reasoning_effort=effort,
         max_retries=_RETRIES,
         attempt_timeout=max(_REPLY_SECONDS, plan.attempt_seconds or 0),
     )

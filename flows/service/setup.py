@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from uuid import UUID
 
 import yaml
 from prefect.automations import AutomationCore, EventTrigger
@@ -24,6 +25,7 @@ from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled, Crashed, Scheduled
 from prefect.workers.process import ProcessWorker
+from pydantic import SecretStr
 
 from data.canonical import pretty_json
 
@@ -150,7 +152,8 @@ def watch(silence: timedelta) -> AutomationCore:
         threshold=1,
         within=silence,
     )
-    action = ChangeFlowRunState(name=LOST, state=StateType.CRASHED, message=_SILENT)
+    crashed = StateType.CRASHED
+    action = ChangeFlowRunState(name=LOST, state=crashed, message=_SILENT, force=False)
     return AutomationCore(name=WATCH, trigger=trigger, actions=[action])
 
 
@@ -162,7 +165,8 @@ def _notify(client: SyncPrefectClient, address: str | None) -> None:
     """One automation: a deployed run that ends badly is reported to the webhook, if set."""
     if address is None:
         return
-    block = Webhook(url=address).save(BLOCK, overwrite=True)
+    # Outside of a loop the id comes at once.
+    block = cast(UUID, Webhook(url=SecretStr(address)).save(BLOCK, overwrite=True))
     trigger = EventTrigger(
         expect=_events(_BADLY),
         match=_ANY_RUN,

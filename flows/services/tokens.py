@@ -70,6 +70,6 @@ def _token(scope: Scope) -> str:
     if len(sent) == 1 and sent[0][:7].lower() == b"bearer ":
         return str(sent[0][7 : 7 + _LONGEST_TOKEN].decode("latin-1"))
     if scope["path"] == "/" and not sent:
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        given: list[str] = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         return given[0][:_LONGEST_TOKEN] if len(given) == 1 else ""
     return ""

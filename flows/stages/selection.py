@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.util import find_spec
@@ -162,7 +162,7 @@ def _inputs(work: Work) -> dict[str, str]:
 def _select(work: Work, out: Path) -> None:
     pool = read_pool(work.folders(SANDBOX_PREFLIGHT)).candidates
     chosen = chosen_from(work, pool, work.observed.before)
-    pairs = work.observed.alike or []
+    pairs: Iterable[tuple[str, str]] = work.observed.alike or []
     alike = {name: other for pair in pairs for name, other in (pair, reversed(pair))}
     write_choice(chosen.candidates, chosen.choice, chosen.known, out, alike)
     report = dict(chosen.choice.report) | {"copies": len(chosen.choice.same_as)}

@@ -193,12 +193,13 @@ def released_lines(snapshot: Path) -> list[str]:
     if weights:
         distance = total_variation(weights, families)
         lines.append(f"{len(families)} families, total variation distance {distance:.3f}")
-    demand = report["workflows"] or {"no_scenario": [], "unbuildable": {}, "ideas": 0}
+    nothing: dict[str, Any] = {"no_scenario": [], "unbuildable": {}, "ideas": 0}
+    demand = report["workflows"] or nothing
     missing = Counter(idea["seed"] for idea in demand["no_scenario"])
     lines.append(
         f"{len(demand['no_scenario'])} of {demand['ideas']} ideas have no scenario"
         + (f": {', '.join(f'{seed} {n}' for seed, n in missing.most_common())}" if missing else "")
     )
-    whys = Counter(demand["unbuildable"].values())
+    whys: Counter[str] = Counter(demand["unbuildable"].values())
     lines += [f"{n} ideas can have none: {why}" for why, n in whys.most_common()]
     return lines

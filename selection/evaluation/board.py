@@ -285,7 +285,9 @@ def _require_one(frame: pl.DataFrame, column: str, expected: str) -> None:
 
 def _passes(per_task: pl.DataFrame, name: str, tasks: Sequence[str]) -> Floats:
     """The pass rate of each task, NaN where there is none."""
-    own = dict(per_task.filter(configuration=name).select("task_id", "passed").iter_rows())
+    own: dict[str, float] = dict(
+        per_task.filter(configuration=name).select("task_id", "passed").iter_rows()
+    )
     return np.array([own.get(task, np.nan) for task in tasks], dtype=np.float64)
 
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from data.figures import percent
 from selection.sampling.config import SamplingConfig
 from selection.sampling.weights import Floats
 
+Groups = npt.NDArray[np.intp]
 STRATUM = "/"  # between a category and a length of period
 _ROUNDS = 50
 _MOST = 200.0
@@ -54,7 +56,9 @@ def lacking(points: pl.DataFrame, config: SamplingConfig) -> list[str]:
     reached: dict[str, float] = dict.fromkeys([*config.categories, *config.periods], 0.0)
     within = pl.col("weight") / pl.col("weight").sum().over("company")
     region = {True: config.us_share, False: 1 - config.us_share}
-    companies = dict(strata.group_by("is_us").agg(pl.col("company").n_unique()).iter_rows())
+    companies: dict[bool, int] = dict(
+        strata.group_by("is_us").agg(pl.col("company").n_unique()).iter_rows()
+    )
     for is_us, stratum, share in strata.select("is_us", "category", share=within).iter_rows():
         for part in stratum.split(STRATUM):
             if part in reached:
@@ -98,7 +102,7 @@ def _fitted(cells: pl.DataFrame, config: SamplingConfig) -> Floats:
     return weights
 
 
-def _margin(values: pl.Series, quotas: Mapping[str, float]) -> tuple[Floats, Floats] | None:
+def _margin(values: pl.Series, quotas: Mapping[str, float]) -> tuple[Groups, Floats] | None:
     """The group of each cell, and the share of each group among those that the frame has."""
     if not quotas:
         return None

@@ -146,7 +146,7 @@ def test_a_large_output_is_never_held_as_a_whole(
 ) -> None:
     files = {**GOOD, "outputs/t-1/zeros": bytes(5 << 20)}
     archive = packed(tmp_path / "s.zip", files)
-    largest = []
+    largest: list[int] = []
     read = zipfile.ZipExtFile.read
 
     def watched(self: zipfile.ZipExtFile, n: int | None = -1) -> bytes:

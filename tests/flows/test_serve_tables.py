@@ -244,9 +244,9 @@ def test_bad_calls_are_told_what_is_wrong(
 
 
 def test_a_fault_of_ours_is_one_line_without_text(database: Database) -> None:
-    broken = Database(
-        **{name: getattr(database, name) for name in Database.__slots__} | {"names": 3}
-    )
+    fields: dict[str, Any] = {name: getattr(database, name) for name in Database.__slots__}
+    fields["names"] = 3
+    broken = Database(**fields)
     reply = answer(broken, "discover_companies", {"query": "secret words"})
     assert reply.outcome == "error" and reply.text.startswith("Internal error: TypeError at ")
     assert "secret" not in reply.text

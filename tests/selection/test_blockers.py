@@ -23,7 +23,7 @@ from selection.scores import ScoreMatrix
 from selection.select import select_subset
 from tests.selection.matrices import drawn
 
-SPREAD = {"objective": Objective.COVERAGE, "cover_families": False}
+SPREAD: dict[str, Any] = {"objective": Objective.COVERAGE, "cover_families": False}
 FREE: dict[str, Any] = {"cover_families": False, "quota_price": None}
 PLAIN: dict[str, Any] = FREE | {"objective": Objective.COVERAGE}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from selection.scores import ScoreMatrix
 from selection.select import select_subset
 from tests.selection.matrices import drawn
 
-PLAIN = {"quota_price": None, "cover_families": False}
+PLAIN: dict[str, Any] = {"quota_price": None, "cover_families": False}
 
 
 def rows_of(

@@ -157,9 +157,8 @@ def logs(values: Floats) -> Floats:
     Reported values are whole numbers of some unit, so magnitudes are at least 1.
     """
     numbers = np.nan_to_num(values)
-    return np.sign(numbers) * np.log10(
-        np.abs(numbers), out=np.zeros_like(numbers), where=numbers != 0
-    )
+    logarithms: Floats = np.log10(np.abs(numbers), out=np.zeros_like(numbers), where=numbers != 0)
+    return np.sign(numbers) * logarithms
 
 
 def ranks(values: Floats, label: Ints) -> Floats:

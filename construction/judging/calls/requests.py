@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from construction.judging.calls.contracts import (
 from construction.judging.calls.replies import Reply, Unfit, judge
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest, pretty_json
+from data.remembered import remembered
 
 _VERSION = 1  # part of every key: raise it when the messages change, so that no old reply is used
 _REPAIR_TOKENS = 2  # times that the repair of a truncated reply may be longer
@@ -87,7 +88,7 @@ class Form:
     digest: str
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def form(answer: type[BaseModel]) -> Form:
     """The form that replies for `answer` must have."""
     tool: Any = pydantic_function_tool(answer, name=_NAME)
@@ -409,7 +410,7 @@ def _refused_setting(message: str, sent: Mapping[str, Any]) -> str:
 def _read(path: Path | None) -> dict[str, Any]:
     """What earlier runs learnt, by endpoint and model; nothing if the file cannot be read."""
     try:
-        endpoints = orjson.loads(path.read_bytes()) if path is not None else {}
+        endpoints: Any = orjson.loads(path.read_bytes()) if path is not None else {}
     except (FileNotFoundError, orjson.JSONDecodeError):
         return {}
     if not isinstance(endpoints, dict):

@@ -30,12 +30,15 @@ from functools import partial
 from importlib import import_module
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-try:
+if TYPE_CHECKING:
     from construction.judging.checks import office
-except ImportError:  # it lies beside this program where that runs
-    office = import_module("office")
+else:
+    try:
+        from construction.judging.checks import office
+    except ImportError:  # it lies beside this program where that runs
+        office = import_module("office")
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.,-])-?\d[\d,]*(?:\.\d+)?(?![A-Za-z0-9_]|[.,-]\d)")
 _ID = re.compile(r"(?=[\d-]*[^\W\d])[\w-]{1,20}")

@@ -73,8 +73,13 @@ def each_once(views: Iterable[FileView]) -> tuple[FileView, ...]:
         plain = view.model_copy(update={"path": "", "media_type": ""})
         path = first.setdefault(plain, view.path) if view.sheets or view.parts else view.path
         if path != view.path:
-            own = {"path": view.path, "bytes": view.bytes, "media_type": view.media_type}
-            view = FileView(**own, kind=view.kind, note=f"the same as {path}")
+            view = FileView(
+                path=view.path,
+                bytes=view.bytes,
+                media_type=view.media_type,
+                kind=view.kind,
+                note=f"the same as {path}",
+            )
         shown.append(view)
     return tuple(shown)
 

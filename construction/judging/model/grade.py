@@ -112,7 +112,7 @@ def grade_stage(
             return Faults(tuple(draft.faults), draft.reason)
         return Checked(draft.graded)
 
-    def settle(case: Case, answer: GradeAnswer | None, _faults: tuple[str, ...]) -> Graded:
+    def settled(case: Case, answer: GradeAnswer | None) -> Graded:
         given = otherwise(case)
         if answer is None:
             return given
@@ -125,7 +125,7 @@ def grade_stage(
         content=content,
         check=check,
         programs=frozenset({"reference", "checks"}),
-        settle=settle,
+        settle=lambda case, answer, _faults: settled(case, answer),
         images=lambda case: case_images(case, config, pictures),
     )
 

@@ -114,7 +114,7 @@ def write_stage(
             return Faults(tuple(draft.faults), draft.reason)
         return Checked(draft.written())
 
-    def settle(case: Case, answer: WriteAnswer | None, _faults: tuple[str, ...]) -> Written:
+    def settled(case: Case, answer: WriteAnswer | None) -> Written:
         given = otherwise(case)
         return given if answer is None else _Draft(case, answer, given, config).written()
 
@@ -128,7 +128,7 @@ def write_stage(
         item_id=lambda case: case.candidate.task_id,
         content=lambda case, cleaner: case_content(case, cleaner, config, pictures),
         check=check,
-        settle=settle,
+        settle=lambda case, answer, _faults: settled(case, answer),
         tables="\n\n".join(tables),
         images=lambda case: case_images(case, config, pictures),
     )

@@ -47,7 +47,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     uids = Uids(source.relative)
     with suppress(ImportError):
         # Of the extra `evaluate`: teaches zipfile Zstandard.
-        import zipfile_zstd  # type: ignore[import-untyped]  # noqa: F401
+        import zipfile_zstd  # noqa: F401
     with suppress(zipfile.BadZipFile, NotImplementedError):  # damaged, or of a version to come
         with zipfile.ZipFile(source.path) as archive:
             yield from _read_archive(source, archive, uids)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from construction.sessions.readers.chat import chat_session
 from construction.sessions.readers.source import (
@@ -243,7 +244,7 @@ def _add_action(talk: Talk, event: Record, line: int) -> None:
         if by_person and text.startswith(_ANSWERED):
             talk.notice(text, line, at=at)
         elif by_person:
-            names = args.get("file_urls") or args.get("image_urls") or []
+            names: Any = args.get("file_urls") or args.get("image_urls") or []
             media = tuple(Attachment(n) for n in names if isinstance(n, str) and n[:5] != "data:")
             talk.person(text, line, at=at, media=media)
         else:

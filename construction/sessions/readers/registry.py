@@ -188,10 +188,13 @@ def _is_trajectory(sample: Sample) -> bool:
     return named or any("traceSchema" in record for record in sample.records)
 
 
+_MARKDOWN: tuple[Format | Named, ...] = tuple(
+    Format(form.format, form.fits, form.read, signed=form.signature) for form in markdown.FORMS
+)
 # The first that fits is taken: a later signature may assume that those before it do not hold.
 FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.AIDER, aider),
-    *(Format(f.format, f.fits, f.read, signed=f.signature) for f in markdown.FORMS),
+    *_MARKDOWN,
     _of(SourceFormat.ATIF, atif, atif.parts),
     Named(
         "sqlite_log",

@@ -95,7 +95,7 @@ def acts_of(turn: Turn) -> Iterator[AgentAct]:
         for path in _APPLIED.findall(turn.text):
             yield from (AgentAct(act, path.strip(), turn.index) for act in (READ, WROTE))
     for call in turn.tool_calls:
-        name, arguments = ("", {}) if call.is_error else _tool(call)
+        name, arguments = ("", dict[str, Any]()) if call.is_error else _tool(call)
         kind, is_edit = _kind(name)
         if kind is not None:
             for act, path in _file_acts(kind, arguments, call.result or "", is_edit=is_edit):

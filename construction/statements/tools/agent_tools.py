@@ -229,8 +229,8 @@ class Arguments(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_validator(mode="before")
-    @classmethod
-    def _without_nulls(cls, given: Any) -> Any:
+    @staticmethod
+    def _without_nulls(given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
         return {name: value for name, value in given.items() if value is not None}
@@ -241,9 +241,12 @@ class CompanyArguments(Arguments):
         min_length=1, max_length=QUERY_CHARS, description="name in English or local, ticker, or id"
     )
     country: str | None = Field(
-        None, min_length=2, max_length=2, description="headquarters, ISO 3166 alpha-2, e.g. JP"
+        default=None,
+        min_length=2,
+        max_length=2,
+        description="headquarters, ISO 3166 alpha-2, e.g. JP",
     )
-    limit: int = Field(10, ge=1, le=MOST_COMPANIES, description="most companies to return")
+    limit: int = Field(default=10, ge=1, le=MOST_COMPANIES, description="most companies to return")
 
 
 class SeriesArguments(Arguments):
@@ -257,9 +260,12 @@ class SeriesArguments(Arguments):
         description="words of the line item; all without",
     )
     category: str | None = Field(
-        None, min_length=1, max_length=QUERY_CHARS, description="only series of this category"
+        default=None,
+        min_length=1,
+        max_length=QUERY_CHARS,
+        description="only series of this category",
     )
-    limit: int = Field(50, ge=1, le=MOST_SERIES, description="most series to return")
+    limit: int = Field(default=50, ge=1, le=MOST_SERIES, description="most series to return")
 
 
 class FundamentalsArguments(Arguments):
@@ -267,7 +273,7 @@ class FundamentalsArguments(Arguments):
         min_length=1, max_length=QUERY_CHARS, description="from discover_companies"
     )
     series_id: str | None = Field(
-        None, min_length=1, max_length=_ID, description="from discover_company_series"
+        default=None, min_length=1, max_length=_ID, description="from discover_company_series"
     )
     series_name: str | None = Field(
         None,
@@ -276,12 +282,15 @@ class FundamentalsArguments(Arguments):
         description="instead of series_id: full name, label or tag",
     )
     period: str | None = Field(
-        None, min_length=1, max_length=120, description="fiscal or calendar; all periods without"
+        default=None,
+        min_length=1,
+        max_length=120,
+        description="fiscal or calendar; all periods without",
     )
     convention: Basis = Field(
         Basis.FISCAL, description="how a period without FY or CY counts: fiscal or calendar"
     )
-    limit: int = Field(50, ge=1, le=MOST_VALUES, description="most values to return")
+    limit: int = Field(default=50, ge=1, le=MOST_VALUES, description="most values to return")
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,9 @@ def _phrases(query: str, texts: Sequence[str]) -> Scores:
     """100 if the text contains the query between blanks, or anywhere if it is not ASCII."""
     edge = " " if query.isascii() else ""
     phrase = f"{edge}{query}{edge}"
-    return np.array([100.0 if phrase in f"{edge}{text}{edge}" else 0.0 for text in texts])
+    return np.array(
+        [100.0 if phrase in f"{edge}{text}{edge}" else 0.0 for text in texts], np.float64
+    )
 
 
 def _score(query: str, texts: Sequence[str], scorer: Any) -> Scores:

@@ -120,7 +120,8 @@ def authored(
         }
         readings = {at: each.reading for at, each in tries.items() if each.reading is not None}
         read = ask(derivation_stage(), list(readings.values()), client) if readings else []
-        judged += [*answers, *read]
+        judged += answers
+        judged += read
         derived = dict(zip(readings, read, strict=True))
         for at, tried in tries.items():
             attempts[at] = _judged(tried, derived.get(at), seed, drafts)

@@ -159,9 +159,10 @@ def differences(document: Document, first: Decided, second: Decided) -> Iterator
     for entry in document.wanted.answers:
         mine, other = first.answers[entry.part], second.answers[entry.part]
         if not _is_same(entry, mine, other):
-            shown = (_only(mine, other), _only(other, mine)) if entry.type == "list" else ()
-            first_shown, second_shown = shown or (_shown(mine), _shown(other))
-            alone = " alone" if shown else ""
+            is_list = entry.type == "list"
+            first_shown = _only(mine, other) if is_list else _shown(mine)
+            second_shown = _only(other, mine) if is_list else _shown(other)
+            alone = " alone" if is_list else ""
             yield (
                 f"answers.{entry.part}: `wanted`{alone} has {first_shown},"
                 f" a second derivation{alone} has {second_shown}"

@@ -152,7 +152,7 @@ def _require_select(sql: str) -> None:
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise SqlFault(f"expected one SELECT: {_short(sql)}")
     answer = _parser().cursor().execute("select json_serialize_sql(?::varchar)", [sql]).fetchone()
-    tree = orjson.loads(answer[0]) if answer else {}
+    tree: dict[str, Any] = orjson.loads(answer[0]) if answer else {}
     if tree.get("error"):
         raise SqlFault(f"{tree.get('error_message', 'no SELECT')} in: {_short(sql)}")
     if strays := _volatile() & names_in(tree):

@@ -88,7 +88,7 @@ def slides() -> bytes:
     slide.shapes.title.text = PERSON
     slide.placeholders[1].text = f"mail {MAIL}\n{OTHER}"
     slide.notes_slide.notes_text_frame.text = f"ring {OTHER} on {PHONE}"
-    data: Any = CategoryChartData()  # type: ignore[no-untyped-call]
+    data: Any = CategoryChartData()
     data.categories = [PERSON, OTHER]
     data.add_series(MAIL, (1, 2))
     position = Inches(1), Inches(1), Inches(4), Inches(3)

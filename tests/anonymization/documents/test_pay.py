@@ -32,8 +32,9 @@ def numbers(out: Path) -> list[tuple[object, object]]:
     """Pay and sales of both files."""
     book, text = (next((out / FILES).rglob(f"*.{end}")) for end in ("xlsx", "json"))
     sheet = openpyxl.load_workbook(book).worksheets[0]
-    cells = [row[1:] for row in sheet.iter_rows(min_row=2, values_only=True)]
-    return [*cells, *((row["salary"], row["sales"]) for row in orjson.loads(text.read_bytes()))]
+    cells = sheet.iter_rows(min_row=2, min_col=2, max_col=3, values_only=True)
+    pairs = [(pay, sales) for pay, sales in cells]
+    return [*pairs, *((row["salary"], row["sales"]) for row in orjson.loads(text.read_bytes()))]
 
 
 @pytest.mark.parametrize("key", [bytes(32), b"k" * 32, b"2" * 32])

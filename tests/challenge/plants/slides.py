@@ -101,7 +101,7 @@ def _table_slide(bed: Bed, deck: Any) -> None:
 
 def _chart_slide(bed: Bed, deck: Any) -> None:
     slide = deck.slides.add_slide(deck.slide_layouts[6])
-    data: Any = CategoryChartData()  # type: ignore[no-untyped-call]
+    data: Any = CategoryChartData()
     data.categories = [
         bed.put("chart category", Kind.PERSON, "Barnaby Tennant"),
         "Team average",

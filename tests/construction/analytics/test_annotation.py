@@ -72,15 +72,12 @@ def test_what_is_not_unanimous_goes_to_people_without_the_others_answers(tmp_pat
     good, *others = subjects()
     wrong = own_steps(good)
     programmes: dict[str, Any] = {good.candidate.task_id: own_steps(good)}
-    for subject, programme in zip(
-        others,
-        (
-            {"steps": wrong["steps"], "answers": [{"part": "value", "step": 1}]},
-            {"steps": [{"op": "shell", "source": "rm"}], "answers": []},
-            "no object",
-        ),
-        strict=True,
-    ):
+    unlike: list[Any] = [
+        {"steps": wrong["steps"], "answers": [{"part": "value", "step": 1}]},
+        {"steps": [{"op": "shell", "source": "rm"}], "answers": []},
+        "no object",
+    ]
+    for subject, programme in zip(others, unlike, strict=True):
         programmes[subject.candidate.task_id] = programme
     consented = held(tmp_path, model_with(programmes))
     assert [item.item_id for item in consented.routed.admitted] == [good.candidate.task_id]

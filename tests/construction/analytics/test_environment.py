@@ -235,7 +235,7 @@ def test_declarations_that_contradict_themselves_are_refused(
     tmp_path: Path,
     file: dict[str, object],
     table: dict[str, object],
-    more: dict[str, object],
+    more: dict[str, Any],
     problem: str,
 ) -> None:
     wrong = copy.deepcopy(SMALL) | more

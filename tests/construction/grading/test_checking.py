@@ -97,7 +97,8 @@ def test_words_and_numbers_stand_whole() -> None:
 def test_tables_of_all_kinds_are_rows(tmp_path: Path) -> None:
     rows: list[list[Any]] = [["tool", "count"], ["Adze", 3], ["Rasp", 4]]
     book = openpyxl.Workbook()
-    for row in [["Tools of the yard"], [], *rows]:
+    sheet: list[list[Any]] = [["Tools of the yard"], [], *rows]
+    for row in sheet:
         book.worksheets[0].append(row)
     paper = docx.Document()
     own = paper.add_table(rows=3, cols=2)

@@ -72,10 +72,12 @@ def filled(sheet: bytes, suffix: str, path: Path, decisions: dict[tuple[str, str
     target = path / f"sheet{suffix}"
     if suffix == ".xlsx":
         book = load_workbook(io.BytesIO(sheet))
-        for row in book.worksheets[0].iter_rows(min_row=2):
-            result = decisions.get((str(row[0].value), str(row[1].value)))
+        own = book.worksheets[0]
+        for at, row in enumerate(own.iter_rows(min_row=2, values_only=True), 2):
+            result = decisions.get((str(row[0]), str(row[1])))
             if result:
-                row[5].value, row[6].value = result, "Kim"
+                own.cell(at, 6, result)
+                own.cell(at, 7, "Kim")
         book.save(target)
         return target
     rows = list(csv.reader(io.StringIO(sheet.decode("utf-8-sig"))))

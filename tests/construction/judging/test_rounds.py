@@ -32,9 +32,9 @@ from tests.construction.judging.model.fakes import CONFIG, Scripted, case
 WHO = ConsensusConfig(annotators=("rules", "m"))
 ONE = case("Write a note on parking.", item_id="one")
 TWO = case("Write a note on bicycles.", item_id="two")
-YES = Screened(reason_code="self_contained", brief_reason="whole", confidence=0.9)
-NO = Screened(reason_code="ambiguous_task", brief_reason="open")
-ABSTAINS = Screened(reason_code="needs_model")
+YES = Screened(reason_code=ContainmentReason.SELF_CONTAINED, brief_reason="whole", confidence=0.9)
+NO = Screened(reason_code=ContainmentReason.AMBIGUOUS_TASK, brief_reason="open")
+ABSTAINS = Screened(reason_code=ContainmentReason.NEEDS_MODEL)
 
 
 def held(number: int, item: str = "one", **verdicts: Screened | None) -> Round:
@@ -102,7 +102,7 @@ def test_a_model_is_told_how_earlier_rounds_were_spread() -> None:
         seen.append(json.loads(material).get("earlier_rounds"))
         return screened(reason="whole")
 
-    earlier = {"one": [held(1, rules=YES, m=NO)], "two": []}
+    earlier: dict[str, list[Round]] = {"one": [held(1, rules=YES, m=NO)], "two": []}
     judged = judge_anew([ONE, TWO], earlier, Scripted(reply), CONFIG)
     assert [one.value for one in judged] == [YES, YES]
     assert seen == [[{"ambiguous_task": 1, "self_contained": 1}], None]

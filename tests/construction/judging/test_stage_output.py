@@ -11,7 +11,7 @@ import pytest
 
 from construction.judging.baseline.label import as_said, difficulty_of
 from construction.judging.baseline.screen import screen as by_facts
-from construction.judging.contracts import Case, Judged, Screened, Written
+from construction.judging.contracts import Case, ContainmentReason, Judged, Screened, Written
 from construction.judging.review import Decision, Topic, record, recorded
 from construction.judging.settings import JudgingConfig, ModelStage
 from construction.judging.stages import (
@@ -39,7 +39,7 @@ GATEWAY = {"gateway.csv": "service,code\ngateway,502\n"}
 GOOD = case("Count the errors in gateway.csv by service.", GATEWAY, item_id="good")
 THANKS = case("Thank you so much, that was all!", item_id="thanks")
 NO_FILE = Screened(
-    reason_code="missing_input",
+    reason_code=ContainmentReason.MISSING_INPUT,
     missing=(MissingInput(MissingKind.FILE, "named in the request", "annex.pdf", "pdf"),),
 )
 
@@ -54,7 +54,7 @@ def verdicts(*values: Screened) -> list[Judged[Screened]]:
 
 
 def test_what_passes_is_kept_and_what_is_missing_is_told(tmp_path: Path) -> None:
-    judged = verdicts(Screened(reason_code="self_contained"), NO_FILE)
+    judged = verdicts(Screened(reason_code=ContainmentReason.SELF_CONTAINED), NO_FILE)
     write_screened([GOOD, THANKS], judged, {}, "model:m", RULES, tmp_path)
     rows = rows_of(tmp_path)
     assert (rows["good"]["outcome"], rows["thanks"]["outcome"]) == ("kept", "rejected")
@@ -71,8 +71,8 @@ def test_what_nobody_has_read_goes_out_only_where_the_recipe_says_so(
     allowed: bool, outcome: str, status: str, tmp_path: Path
 ) -> None:
     config = JudgingConfig(release_unjudged=allowed)
-    unread = Screened(reason_code="needs_model")
-    judged = verdicts(Screened(reason_code="self_contained"), unread)
+    unread = Screened(reason_code=ContainmentReason.NEEDS_MODEL)
+    judged = verdicts(Screened(reason_code=ContainmentReason.SELF_CONTAINED), unread)
     write_screened([GOOD, THANKS], judged, {}, "rules", config, tmp_path)
     assert rows_of(tmp_path)["thanks"]["outcome"] == outcome
     stated = pl.read_parquet(tmp_path / "verdicts.parquet").filter(pl.col("item_id") == "thanks")
@@ -111,7 +111,9 @@ def test_a_person_overrules_and_is_recorded(tmp_path: Path) -> None:
 
 
 def test_a_screened_case_loses_results_and_knows_its_day() -> None:
-    verdict = Screened(reason_code="self_contained", today="2026-03-12", results=("gateway.csv",))
+    verdict = Screened(
+        reason_code=ContainmentReason.SELF_CONTAINED, today="2026-03-12", results=("gateway.csv",)
+    )
     item = screened_case(GOOD, verdict, "model:m")
     assert (item.candidate.fixtures, item.evidence.files, item.today) == ((), (), "2026-03-12")
 

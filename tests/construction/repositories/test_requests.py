@@ -185,11 +185,12 @@ def test_what_only_the_reference_could_know_is_to_be_said(world: World) -> None:
     files = {"tally/sums.py": BASE["tally/sums.py"] + text, "tests/test_sums.py": hidden}
     case = case_of(world, REQUEST, reference_tree=changed(world, files).reference_tree)
     texts = ["“the mean of”", "“there are no numbers”"]
-    for request, expected in {
+    named: dict[str, list[str]] = {
         "Add `mean` with `places`, `said` and an error Empty.": ["reason", *texts],
         "Add it.": ["Empty", "mean", "places", "reason", "said", *texts],
         f"Add mean (places), said, Empty with a reason: {texts}": [],
-    }.items():
+    }
+    for request, expected in named.items():
         assert case.lacking(request) == expected
     assert case.unsaid("Add it.")["“numbers”"] is False
 

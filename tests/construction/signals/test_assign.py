@@ -15,7 +15,8 @@ CONFIG = ClusterConfig(radius=0.02, neighbours=3)
 
 def circle(*degrees: float) -> Vectors:
     angles = np.radians(np.array(degrees))
-    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    places: Vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return places
 
 
 def test_two_dense_places_and_a_stray() -> None:

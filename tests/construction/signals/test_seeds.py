@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -27,7 +28,7 @@ def mixed(masses: dict[str, float]) -> Mixture:
     return mixture(shares, masses, BOOK, SignalsConfig())
 
 
-def ideas(masses: dict[str, float], **settings: int) -> tuple[SeedIdea, ...]:
+def ideas(masses: dict[str, float], **settings: Any) -> tuple[SeedIdea, ...]:
     return seed_ideas(mixed(masses), BOOK, CROSSWALK, SignalsConfig(**settings))
 
 

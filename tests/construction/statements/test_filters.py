@@ -305,7 +305,7 @@ def test_amounts_translated_for_convenience_are_not_asked() -> None:
         series=statements.series.with_columns(unit=unit, category=pl.lit("balance_sheet")),
     )
     rejected = filter_points(translated, FilterConfig()).ledger
-    reasons = dict(rejected.select("item_id", "reason").iter_rows())
+    reasons: dict[str, str] = dict(rejected.select("item_id", "reason").iter_rows())
     assert reasons["Assets 2010"] == "value.translated"
     assert "value.translated" not in {reasons.get(f"Item{n} 2010") for n in range(3)}
     assert reasons.get("SharesIssued 2010") != "value.translated"

@@ -156,7 +156,7 @@ def test_a_check_that_allows_other_changes_is_seen() -> None:
 
 def test_a_service_that_is_not_needed_is_seen() -> None:
     draft = draft_of()
-    other = {**draft.world.state, "notes": {"notes": {}}}
+    other: dict[str, Any] = {**draft.world.state, "notes": {"notes": {}}}
     scenario = replace(SCENARIO, services=(*SCENARIO.services, "notes"))
     world = replace(draft.world, state=other)
     assert reason(replace(draft, world=world), scenario) == ScreenReason.SOURCE_UNNEEDED

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from data.contracts import Candidate, Provenance
+from data.contracts import Candidate, Disclosure, Lane, Provenance
 from data.errors import ReleaseError
 from data.neutralise import visible
 from data.snapshot import layout
@@ -34,7 +34,7 @@ ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
 def with_prompt(prompt: str, guidelines: str = "") -> Candidate:
     return Candidate(
         task_id="t-1",
-        lane="sessions",
+        lane=Lane.SESSIONS,
         prompt=prompt,
         guidelines=guidelines,
         language="en",
@@ -42,7 +42,7 @@ def with_prompt(prompt: str, guidelines: str = "") -> Candidate:
             source="s",
             source_format="chat",
             item_id="private-id-1",
-            disclosure="private",
+            disclosure=Disclosure.PRIVATE,
         ),
     )
 

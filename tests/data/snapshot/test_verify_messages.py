@@ -108,7 +108,8 @@ def test_a_document_has_at_most_512_mib(tmp_path: Path, monkeypatch: pytest.Monk
     assert files.LARGEST_DOCUMENT == 512 * 1024 * 1024
     monkeypatch.setattr(files, "LARGEST_DOCUMENT", 10)
     file = tmp_path / "a.json"
-    for size, problems in ((10, []), (11, ["larger than 512 MiB"])):
+    cases: list[tuple[int, list[str]]] = [(10, []), (11, ["larger than 512 MiB"])]
+    for size, problems in cases:
         file.write_bytes(b"x" * size)
         findings = Findings()
         content = files.read({"a.json": file}, "a.json", "public", findings)

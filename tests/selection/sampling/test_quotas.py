@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,8 +13,10 @@ from selection.sampling.frame import build_frame, inclusion_of_points
 from selection.sampling.quotas import category_of, lacking, with_quotas
 from selection.sampling.report import draw
 
-_QUOTAS = {"categories": {"guidance": 0.3, "income": 0.4, "cash": 0.3},
-           "periods": {"quarter": 0.6, "annual": 0.4, "nine_months": 0.0}}  # fmt: skip
+_QUOTAS: dict[str, Any] = {
+    "categories": {"guidance": 0.3, "income": 0.4, "cash": 0.3},
+    "periods": {"quarter": 0.6, "annual": 0.4, "nine_months": 0.0},
+}
 
 
 def points(n_companies: int, guiding: int) -> pl.DataFrame:

@@ -137,7 +137,7 @@ def _checks(
     rule: str, name: str, own: int, text: str, mended: str
 ) -> tuple[list[Check], dict[str, Change]]:
     """The checks on what was to be changed, and for each the change that undoes it."""
-    wanted: dict[str, tuple[object, str]] = {
+    changed: dict[str, dict[str, tuple[object, str]]] = {
         "port_taken": {"server.port": (own, "the service listens on its own port")},
         "timeout_unit": {
             f"upstream.{key}": (int(_line(text, key)) * 1000, f"{key} is in milliseconds")
@@ -147,9 +147,9 @@ def _checks(
             "paths.spool": (f"/data/hall3/{name}/spool", "both moves of the spool are followed"),
             "paths.archive": (f"/mnt/vol9/{name}/archive", "the move of the archive is followed"),
         },
-    }[rule]  # type: ignore[assignment]
+    }
     checks, mutants = [], {}
-    for key, (right, meaning) in wanted.items():
+    for key, (right, meaning) in changed[rule].items():
         short = key.rpartition(".")[2]
         checks.append(value(short, _FILE, "ini", key, right, meaning))
         before, after = (f"{short} = {_line(each, short)}\n" for each in (text, mended))

@@ -109,7 +109,8 @@ def test_a_name_that_is_nowhere_is_told() -> None:
 def test_an_edit_is_never_released_as_an_answer() -> None:
     """A workbook is to get a row, and the agent is unknown, or it ran code."""
     words = "Add a row Total under the shifts in rota.xlsx that sums the hours."
-    for acts, reply in (([], ""), ([("read", "rota.xlsx", 1), ("ran", "add.py", 1)], "Added.")):
+    ran = [("read", "rota.xlsx", 1), ("ran", "add.py", 1)]
+    for acts, reply in ((ran[:0], ""), (ran, "Added.")):
         assert not screen(case(words, files=["rota.xlsx"], acts=acts, reply=reply)).self_contained
     changed = [("read", "rota.xlsx", 1), ("wrote", "rota.xlsx", 1)]
     edited = case(words, files=["rota.xlsx"], acts=changed, reply="Added.")

@@ -57,7 +57,9 @@ class Counts:
 
 
 def shape_of(body: Mapping[str, Any]) -> str:
-    wanted = body.get("response_format") or body.get("text", {}).get("format") or {}
+    wanted: Mapping[str, Any] = (
+        body.get("response_format") or body.get("text", {}).get("format") or {}
+    )
     return str(wanted.get("type", "text"))
 
 

@@ -316,11 +316,12 @@ def candidate() -> Candidate:
 def test_attempts_are_graded_by_the_proven_findings(tmp_path: Path) -> None:
     spec = spec_of(candidate().model_dump(mode="json"))
     assert [check.kind for check in spec.checks] == [FINDINGS]
-    for text, passed, failed in (
+    cases: list[tuple[str, bool, list[str]]] = [
         ("Depot;x,Boxes\nGoole,21\nSelby,17\nThorne,9\n", True, []),
         ("depot,boxes\nGoole,21\nSelby,71\nThorne,9\n", False, ["boxes of Selby", "order"]),
         ("depot,boxes\nSelby,17\nGoole,21\nThorne,9\n", False, ["order"]),
-    ):
+    ]
+    for text, passed, failed in cases:
         (tmp_path / "depots.csv").write_text(text)
         score = grade(spec, Submission(outputs=str(tmp_path)), run=run)
         assert score.passed is passed

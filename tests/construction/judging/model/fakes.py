@@ -27,7 +27,7 @@ CONFIG = ModelStagesConfig(judge="model:m")
 
 def view(path: str, text: str) -> FileView:
     """What a file of text shows: a table with a row a line if it is CSV, else one part."""
-    kind = {"bytes": len(text.encode()), "media_type": media_type(path)}
+    kind: dict[str, Any] = {"bytes": len(text.encode()), "media_type": media_type(path)}
     if not path.endswith(".csv"):
         return FileView(path=path, kind="text", parts=(Part(where="whole", text=text),), **kind)
     rows = tuple(tuple(line.split(",")) for line in text.splitlines())
@@ -84,10 +84,10 @@ def case(
 def with_scan(request: str, **more: Any) -> Case:
     """A case with a PDF of two pages without text; `more` are other fields of its view."""
     note = "2 pages; 2 of them hold no text and can only be looked at: page 1, page 2"
-    of_scan = {"pictures": ("page 1", "page 2"), "note": note} | more
-    kind = {"kind": "pdf", "bytes": 90_000, "media_type": "application/pdf"}
+    fields: dict[str, Any] = {"kind": "pdf", "bytes": 90_000, "media_type": "application/pdf"}
+    fields |= {"pictures": ("page 1", "page 2"), "note": note} | more
     item = case(request)
-    files = (FileView(path="MX-200.pdf", **kind, **of_scan),)
+    files = (FileView(path="MX-200.pdf", **fields),)
     seen = item.evidence.model_copy(update={"files": files})
     return item.model_copy(update={"evidence": seen})
 

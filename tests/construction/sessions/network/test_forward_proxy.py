@@ -125,7 +125,7 @@ def test_everything_else_is_refused_and_written_down(request_head: bytes, status
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.8", "169.254.169.254", "::1"])
 def test_an_allowed_name_that_points_inwards_is_not_connected_to(address: str) -> None:
-    connected = []
+    connected: list[str] = []
 
     async def resolve(host: str) -> list[str]:
         return ["93.184.216.34", address]

@@ -253,7 +253,8 @@ def test_delivered_copies_and_repeated_records_are_dropped(tmp_path: Path) -> No
 def test_the_logs_own_time_goes_before_the_messages(tmp_path: Path) -> None:
     sent = _user("u1", None, "x")
     sent["message"]["timestamp"] = 1_000_000_000_000
-    odd = _user("u2", "u1", "y") | {"timestamp": "T8:20:00"}
+    odd = _user("u2", "u1", "y")
+    odd["timestamp"] = "T8:20:00"
     odd["message"]["timestamp"] = 1_772_443_900_000
     parsed = session(read, lines(tmp_path, [_HEADER, sent, odd]))
     assert [turn.at for turn in parsed.turns] == [1772443860.0, 1772443900.0]

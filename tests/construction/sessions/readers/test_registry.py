@@ -110,12 +110,13 @@ _VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=5),
     max_leaves=10,
 )
+_MESSAGE: dict[str, st.SearchStrategy[Any]] = {
+    "type": st.just("message"),
+    "message": st.dictionaries(_KEYS, _VALUES, max_size=5),
+}
+_NAMED: dict[str, st.SearchStrategy[Any]] = {"id": _WORDS, "parentId": _WORDS}
 _RECORDS = st.lists(
-    st.dictionaries(_KEYS, _VALUES, max_size=6)
-    | st.fixed_dictionaries(
-        {"type": st.just("message"), "message": st.dictionaries(_KEYS, _VALUES, max_size=5)},
-        optional={"id": _WORDS, "parentId": _WORDS},
-    ),
+    st.dictionaries(_KEYS, _VALUES, max_size=6) | st.fixed_dictionaries(_MESSAGE, optional=_NAMED),
     max_size=6,
 )
 

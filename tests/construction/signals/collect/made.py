@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from construction.signals.collect import CollectConfig, Collected, collect_file
 from construction.signals.collect.snapshot import make_snapshot
@@ -30,7 +31,7 @@ def made_snapshot(counts: Mapping[str, int], date: dt.date = DAY) -> SignalSnaps
     return make_snapshot("made", date, Popularity.DOWNLOADS, signals)
 
 
-def collect_text(folder: Path, text: str | bytes, name: str = "list.csv", **more: int) -> Collected:
+def collect_text(folder: Path, text: str | bytes, name: str = "list.csv", **more: Any) -> Collected:
     """Write a file and collect it; `top` as in CollectConfig, 500 unless told."""
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -46,7 +46,7 @@ def serving(answer: Answer) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *args: Any) -> None:
+        def log_message(self, format: str, *args: Any) -> None:
             """Nothing: the tests look at `requests`."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -159,7 +159,7 @@ def test_real_statements(name: str, flat: float, material: Path) -> None:
     actual = rebuild(result.series, result.rows, result.points)
     assert actual.select("company_id", "name").is_duplicated().sum() == 0
     assert actual.select(pl.col("depth").max()).item() <= 6
-    shares = dict(actual["method"].value_counts(normalize=True).iter_rows())
+    shares: dict[str, float] = dict(actual["method"].value_counts(normalize=True).iter_rows())
     assert shares["totals"] > 0.5
     assert shares["flat"] < flat
     deep = actual.filter(pl.col("depth") > 2)

@@ -212,7 +212,7 @@ def test_dimensions_are_segments_geography_and_equity(tmp_path: Path) -> None:
         for n, (axis, at) in enumerate(axes.items(), 1)
     ]
     series = read(write(tmp_path, NAMED + facts)).series
-    kinds = dict(series.select("dimensions", "statement").iter_rows())
+    kinds: dict[str | None, str] = dict(series.select("dimensions", "statement").iter_rows())
     assert kinds == {
         None: "Income statement",
         "Segments=MillsAndOats": "Segments",
@@ -292,7 +292,7 @@ def test_a_filers_own_concept_stands_where_both_neighbours_stand(tmp_path: Path)
         fact("ifrs-full:CashFlowsFromUsedInOperatingActivities", "5"),
     ]
     series = read(write(tmp_path, NAMED + facts)).series
-    kinds = dict(series.select("concept", "statement").iter_rows())
+    kinds: dict[str, str] = dict(series.select("concept", "statement").iter_rows())
     assert kinds["bm:OatStocks"] == "Balance sheet"
     assert kinds["bm:Between"] == "Other"
 
@@ -364,8 +364,8 @@ def test_files_that_are_no_documents_have_their_reason(tmp_path: Path) -> None:
 
 def test_a_document_above_the_limits_is_not_read(tmp_path: Path) -> None:
     path = write(tmp_path, [*NAMED, fact("ifrs-full:Revenue", "1")])
-    for limit in ({"max_facts": 2}, {"max_document_bytes": 50}):
-        (row,) = (r for r in read_xbrl([path], XbrlConfig(**limit)).ledger if r.unit == "file")
+    for config in (XbrlConfig(max_facts=2), XbrlConfig(max_document_bytes=50)):
+        (row,) = (r for r in read_xbrl([path], config).ledger if r.unit == "file")
         assert row.reason == "xbrl.too_large"
 
 

@@ -51,7 +51,7 @@ def filing(
     **tables: Any,
 ) -> dict[str, Any]:
     """A filing; `tables`: bs, pl, cf and summary as item -> value."""
-    result = {name: {} for name in ("summary", "pl", "bs", "cf")} | tables
+    result: dict[str, Any] = {name: {} for name in ("summary", "pl", "bs", "cf")} | tables
     return {
         "periodStart": start,
         "periodEnd": end,

@@ -81,7 +81,7 @@ def test_a_filing_that_a_data_set_shows_too_counts_once(tmp_path: Path) -> None:
     assert statements.companies.height == 1
     assert reasons(statements) == {"sec.duplicate": 1}
     assert reasons(statements, "filing") == {"sec.duplicate_filing": 1}
-    values = dict(statements.points.select("value", "auto_generated").iter_rows())
+    values: dict[str, bool] = dict(statements.points.select("value", "auto_generated").iter_rows())
     assert values == {"1234": False, "7": True}  # the note is in no statement of the filing
     assert statements.rows.height == 1
     assert statements.rows["label"].to_list() == ["Total revenues"]

@@ -215,7 +215,8 @@ def test_the_filers_words_name_the_year(
     tmp_path: Path, years: str, named_by: str | None, in_note: bool
 ) -> None:
     words = _NOTE.format(years)
-    labels, note = ([], words) if in_note else ([words], "")
+    labels: list[str] = [] if in_note else [words]
+    note = words if in_note else ""
     row = convention(read(tmp_path, [JANUARY | {"fy": "2009"}], labels, note))
     assert row["named_by"] == named_by
     assert row["evidence"] == (None if named_by is None else "words")

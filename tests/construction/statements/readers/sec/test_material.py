@@ -116,7 +116,7 @@ def test_true_closing_days_of_the_quarter(quarter: Statements) -> None:
         (date(2010, 1, 30), "words"),
         (date(2010, 5, 1), "document_name"),
     ]
-    days = dict(quarter.conventions.select("company_id", "days").iter_rows())
+    days: dict[str, str | None] = dict(quarter.conventions.select("company_id", "days").iter_rows())
     assert (days["sec:27419"], days["sec:1288776"], days["sec:104169"]) == (
         "rounded",
         "stated",

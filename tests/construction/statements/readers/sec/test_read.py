@@ -13,7 +13,7 @@ from construction.statements.model import TABLES, Statements
 from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.sec.read import read_sec
 from data.contracts import Outcome
-from tests.construction.statements.readers.sec.written import FIRST, GAAP, SECOND, DataSet
+from tests.construction.statements.readers.sec.written import FIRST, GAAP, SECOND, DataSet, Row
 
 
 def read(tmp_path: Path, data: DataSet, **more: Any) -> Statements:
@@ -159,7 +159,7 @@ def test_a_fact_without_a_row_is_auto_generated(tmp_path: Path) -> None:
 
 
 def test_dimensions_make_series_and_coregistrants_do_not(tmp_path: Path) -> None:
-    num = [
+    num: list[Row] = [
         {},
         {"segments": "ProductOrService=Mac;BusinessSegments=Asia;"},
         {"segments": "BusinessSegments=Asia;ProductOrService=Mac;", "ddate": "20090331"},
@@ -237,8 +237,8 @@ def test_labels_lose_remarks_of_the_taxonomy_and_separators(tmp_path: Path) -> N
         {"tag": "Own", "version": FIRST, "tlabel": ""},
         {"tag": "Bare", "version": FIRST, "tlabel": " "},
     ]
-    num = [{}, {"tag": "Own", "version": FIRST}, {"tag": "Bare", "version": FIRST}]
-    pre = [{}, {"tag": "Own", "version": FIRST, "line": "2", "plabel": "Our own | line"}]
+    num: list[Row] = [{}, {"tag": "Own", "version": FIRST}, {"tag": "Bare", "version": FIRST}]
+    pre: list[Row] = [{}, {"tag": "Own", "version": FIRST, "line": "2", "plabel": "Our own | line"}]
     result = read(tmp_path, DataSet(tag=tag, num=num, pre=pre))
     assert dict(result.series.select("concept", "label").iter_rows()) == {
         "Revenues": "Sales / net",
@@ -252,16 +252,21 @@ def test_the_label_is_that_of_the_newest_version(tmp_path: Path) -> None:
         {"tag": "Revenues", "version": "us-gaap/2009", "tlabel": "Old"},
         {"tag": "Revenues", "version": "us-gaap/2008", "tlabel": "New"},
     ]
-    sub = [{}, {"adsh": SECOND, "filed": "20100810"}]
-    num = [{}, {"adsh": SECOND, "version": "us-gaap/2008", "ddate": "20100630"}]
+    sub: list[Row] = [{}, {"adsh": SECOND, "filed": "20100810"}]
+    num: list[Row] = [{}, {"adsh": SECOND, "version": "us-gaap/2008", "ddate": "20100630"}]
     result = read(tmp_path, DataSet(sub=sub, tag=tag, num=num))
     assert result.series["label"].to_list() == ["New"]
     assert result.points.height == 2
 
 
 def test_rows_and_filings_that_are_none_have_their_reasons(tmp_path: Path) -> None:
-    sub = [{}, {"adsh": "../../x"}, {"adsh": SECOND, "filed": "soon"}, {"cik": "-1"}]
-    pre = [{}, {"line": "x"}, {"line": "1", "plabel": "Again"}, {"adsh": SECOND, "line": "4"}]
+    sub: list[Row] = [{}, {"adsh": "../../x"}, {"adsh": SECOND, "filed": "soon"}, {"cik": "-1"}]
+    pre: list[Row] = [
+        {},
+        {"line": "x"},
+        {"line": "1", "plabel": "Again"},
+        {"adsh": SECOND, "line": "4"},
+    ]
     result = read(tmp_path, DataSet(sub=sub, pre=pre))
     by_unit = {
         unit: sorted(str(row.reason) for row in result.ledger if row.unit == unit)
@@ -297,7 +302,7 @@ def test_a_quarter_without_rows_gives_empty_tables(tmp_path: Path) -> None:
 
 
 def test_versions_of_one_tag_are_one_series(tmp_path: Path) -> None:
-    num = [{}, {"version": FIRST, "ddate": "20090331"}]
+    num: list[Row] = [{}, {"version": FIRST, "ddate": "20090331"}]
     result = read(tmp_path, DataSet(num=num, tag=[{"tag": "Revenues", "version": GAAP}]))
     assert result.series.height == 1
     assert result.points.height == 2
