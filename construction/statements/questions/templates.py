@@ -12,6 +12,7 @@ from construction.statements.model import Statement
 from construction.statements.questions.contracts import Series, Sharpening
 from construction.statements.questions.names import possessive
 from construction.statements.questions.wording import (
+    COUNTRIES,
     FORECAST,
     LIST,
     WORDS,
@@ -220,7 +221,7 @@ def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
 
 
 def _members(path: tuple[str, ...]) -> str:
-    """The members of a hierarchical name: in its Retail segment, for Europe."""
+    """The members of a hierarchical name: in its Retail segment, in Europe."""
     named = []
     for axis, member in zip(path[::2], path[1::2], strict=True):
         member = member.removesuffix(" Segment").removeprefix("Segment ")
@@ -228,5 +229,5 @@ def _members(path: tuple[str, ...]) -> str:
         if kind in ("sector", "segment"):
             named.append(f"in its {member} {kind}")
         elif not FORECAST.match(member):
-            named.append(f"for {member}")
+            named.append(f"in {COUNTRIES.get(member, member)}")
     return " and ".join(named)
