@@ -30,12 +30,13 @@ from construction.statements.questions.wording import (
 _LEAST_WORDS, _MOST_WORDS = 2, 8  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
 _STEM = 5  # letters by which words are compared
-# A country's code, and what is no part but reconciles the parts with the whole.
+# A country's code, what is no part but reconciles the parts with the whole, and three things whose
+# comma a tag has lost ("Railroad Utilities and Energy").
 _MEMBER = re.compile(
     r"^[A-Z]{2}$|\b(?:eliminat|reconcil|inter[- ]?(?:compan|group|sector|segment))\w*"
     r"|\b(?:all|consolidation|consolidating|adjustments?|combined|corporate|domain|domicile|foreign"
     r"|others?|total|unallocated)\b"
-    r"|^(?:consolidated|(?:operating|reportable) segments?|operations)$",
+    r"|^(?:consolidated|(?:operating|reportable) segments?|operations|\w+ \w+ and \w+)$",
     re.I,
 )
 _UNLIKE = re.compile(

@@ -22,6 +22,8 @@ from construction.statements.questions.wording import (
 )
 
 _STATEMENTS: dict[str, str] = WORDS["statements"]
+# By their codes, and with the article that their names lack: "United States".
+_COUNTRIES = {name.removeprefix("the "): name for name in COUNTRIES.values()} | {**COUNTRIES}
 _MASS = frozenset(WORDS["number"]["mass"])
 _POSSESSIVE = (
     "What {verb} {owner} {metric}{pause} {period}{unit}?",
@@ -229,5 +231,5 @@ def _members(path: tuple[str, ...]) -> str:
         if kind in ("sector", "segment"):
             named.append(f"in its {member} {kind}")
         elif not FORECAST.match(member):
-            named.append(f"in {COUNTRIES.get(member, member)}")
+            named.append(f"in {_COUNTRIES.get(member, member)}")
     return " and ".join(named)

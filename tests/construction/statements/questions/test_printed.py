@@ -272,6 +272,9 @@ def test_parts_that_share_a_row_without_a_whole_are_asked(printed: str, said: st
         ("Geographical", "CN", "net sales in China"),
         ("Statement Geographical", "US", "net sales in the United States"),
         ("Geographic segments", "Europe", "net sales in Europe"),
+        ("Geographic segments", "United Kingdom", "net sales in the United Kingdom"),
+        ("Business Segments", "Print and Publishing", "net sales in its Print and Publishing seg"),
+        ("Business Segments", "Mills Silos and Energy", None),
         ("Segment consolidation items", "Oat Mills", "net sales in its Oat Mills segment"),
         ("Geographical", "ZZ", None),
         ("Business Segments", "CN", None),
@@ -287,6 +290,18 @@ def test_countries_and_segments_are_named_as_people_do(
     questions = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
     assert [said in one.text for one in questions if said] == [True] * bool(said)
     assert len(questions) == bool(said)
+
+
+@pytest.mark.parametrize(("months", "is_asked"), [(12, True), (0, False)])
+def test_an_average_needs_a_period(months: int, is_asked: bool) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    line = book.line(
+        company, "Operating indicators | Average number of temporary employees", unit="count"
+    )
+    point = book.value(line, "490", months=months)
+    questions = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    assert len(questions) == is_asked
 
 
 def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
