@@ -1,4 +1,4 @@
-"""500 questions from SEC filings and 302 Japanese companies: time, balance, what cannot be filled.
+"""500 questions from SEC filings, 302 Japanese companies and a British one: time, shares, lacks.
 
 The command runs as a user runs it, in a process of its own, imports included. Beside it stands
 what the same draw would be without damping: the share of breakdown lines.
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,12 @@ import polars as pl
 
 from benchmarks.report import table, write_result
 from construction.statements.coverage import HEADINGS, LEAST, cells, filling
+from data.contracts import share
+from data.figures import percent
+from selection.sampling.config import SamplingConfig
 
 SIZE = 500
+SOURCES = ("sec", "edinet", "xbrl")
 MATERIAL = Path(os.environ.get("BENCHMINT_MATERIAL", "../shared/material"))
 ABOUT = "Real statements to questions: time, balance, traces, what was left out. Command: " + (
     "`python -m benchmarks.questions`."
@@ -35,13 +40,15 @@ def measure(material: Path, out: Path) -> dict[str, Any]:
     """Run the command once; seconds on the clock, its report, and who the questions are about."""
     sec = material / "tables/sec"
     filings = ("--sec", sec / "2010q2.zip", "--sec", sec / "apple_10k_2024")
-    given = (*filings, "--tickers", sec / "company_tickers.parquet")
-    arguments = [*given, "--edinet", material / "tables/edinet", "--size", SIZE, "--out", out]
+    others = ("--edinet", material / "tables/edinet", "--xbrl", material / "tables/xbrl_json")
+    tickers = ("--tickers", sec / "company_tickers.parquet")
+    arguments = [*filings, *tickers, *others, "--size", SIZE, "--out", out]
     began, before = time.perf_counter(), os.times()
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", COMMAND, "lane", "questions", *map(str, arguments)],
         check=True,
         capture_output=True,
+        text=True,
     )
     seconds, after = time.perf_counter() - began, os.times()
     used = after.children_user + after.children_system
@@ -62,8 +69,27 @@ def measure(material: Path, out: Path) -> dict[str, Any]:
         "points": points.height,
         "traced": answers.join(pl.concat([points, replaced]), on="point_id").height,
         "distinct texts": questions["question"].n_unique(),
+        "shares": shares(questions),
+        "said at the start": list(
+            takewhile(lambda line: "questions in" not in line, done.stdout.splitlines())
+        ),
         "report": report,
     }
+
+
+def shares(questions: pl.DataFrame) -> list[tuple[str, ...]]:
+    """The share of each category and length of period in the questions of each source, with the
+    quota of the recipe."""
+    config = SamplingConfig()
+    source = pl.col("company_id").str.split(":").list.first()
+    parts = [questions.filter(source == name) for name in SOURCES]
+    rows = []
+    for column, quotas in (("category", config.categories), ("period_type", config.periods)):
+        for value in sorted({*questions[column].drop_nulls(), *quotas}):
+            held = (percent(share(part.filter(pl.col(column) == value).height, part.height))
+                    for part in (*parts, questions))  # fmt: skip
+            rows.append((value, *held, percent(quotas[value]) if value in quotas else ""))
+    return [("questions", *(str(part.height) for part in (*parts, questions)), ""), *rows]
 
 
 def page(figures: dict[str, Any]) -> str:
@@ -76,14 +102,18 @@ def page(figures: dict[str, Any]) -> str:
         for row in report["dampings"]
     ]
     parts = [
-        f"`benchmint lane questions --size {SIZE}` over 2010q2, one modern 10-K and 302 EDINET "
-        "companies: "
+        f"`benchmint lane questions --size {SIZE}` over 2010q2, one modern 10-K, 302 EDINET "
+        "companies and one xBRL-JSON report: "
         f"{figures['questions']} questions about {figures['companies']} companies in "
         f"{figures['seconds']} s (bar 90; {figures['cpu_seconds']} s of CPU), "
         f"from {figures['points']:,} data points; "
         f"{figures['traced']} answers traced to their row, "
         f"{figures['distinct texts']} distinct texts.",
         table(("region or category", "questions"), as_text(sorted(counts.items()))),
+        "Shares of the questions of each source beside the quotas of the recipe, which are "
+        "FinRetrieval's:",
+        table(("category or period", *SOURCES, "all", "quota"), as_text(figures["shares"])),
+        "Said at the start: " + "; ".join(figures["said at the start"]) + ".",
         "Points left out, by reason:",
         table(("reason", "points"), as_text(sorted(rejected.items()))),
         "What can be filled (`available`: filed values; `drawn`: with replacements), and the "

@@ -185,8 +185,9 @@ def _one_turned(parts: Sequence[tuple[str, float]], totals: Sequence[float]) -> 
 def _shown(statements: Statements) -> pl.DataFrame:
     """The points of periods that stand in a row of a statement, with row and series."""
     series = statements.series.select("series_id", "concept", "label", "balance")
-    rows = statements.rows.filter(~pl.col("parenthetical"), pl.col("series_id").is_not_null())
-    # A row shows the figures of segments too, and names the series of the whole company alone.
+    # A row shows the figures of segments too, and names the series of the whole company alone, or
+    # none.
+    rows = statements.rows.filter(~pl.col("parenthetical"))
     change = (
         rows.join(series, on="series_id")
         .filter(pl.col("concept").str.contains(_CASH_CHANGE))

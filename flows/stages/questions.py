@@ -36,8 +36,7 @@ from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
 from data.stages import Observed, Stage, Unit
 from flows.run import Run, Work, asking
-from selection.sampling.quotas import lacking
-from selection.sampling.report import draw, fitting, sample_records
+from selection.sampling.report import draw, lacking, sample_records
 
 FILTER, CHOOSE = StageKind.FILTER, StageKind.CHOOSE
 _SEC_UNITS = ("fact", "file", "filing", "line", "row")
@@ -90,7 +89,7 @@ def _ask(work: Work, out: Path) -> None:
     database = work.folder(STATEMENTS.name)
     statements = read_statements(database / DATABASE)
     frame = sampling_frame(statements, askable_points(database))
-    for line in lacking(frame, fitting(recipe.sampling, frame)):
+    for line in lacking(frame, recipe.sampling):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     drawing = draw(frame, recipe.sampling, seed)
     askable = frame["point_id"].to_list()

@@ -61,5 +61,5 @@ class SamplingConfig(StageConfig):
     periods: dict[str, Share] = Field(
         default={"quarter": 0.59, "annual": 0.33, "half": 0.08, "nine_months": 0.0}
     )
-    reserve: Annotated[float, Field(ge=0)] = 2.0
+    reserve: Annotated[float, Field(ge=0)] = 10.0
     separator: Annotated[str, Field(min_length=1)] = SEPARATOR

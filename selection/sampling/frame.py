@@ -1,9 +1,9 @@
 """The sampling frame (companies, company × category cells, series) and its exact probabilities.
 
 Every stage has its probability for a single draw: the region by its share, the company uniform
-within its region, the category uniform
-over those the company has or by their quotas (`quotas`), the series by the hierarchical
-weights within its cell, the data point uniform within its series (FinRetrieval, sampling).
+within its region and the category uniform over those the company has, or both by the quotas
+(`quotas`), the series by the hierarchical weights within its cell, the data point uniform within
+its series (FinRetrieval, sampling).
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _SERIES = ("company", "category", "series_name")
 class Frame:
     """What can be drawn, sorted by name. The three arrays hold row positions in the level above.
 
-    `companies`: company, is_us. `cells`: company, category, weight. `series`: company, is_us,
-    category, series_name and `points`, the ids of its data points in ascending order.
+    `companies`: company, is_us. `cells`: company, category, weight; those of a company sum to its
+    own weight. `series`: company, is_us, category, series_name and `points`, the ids of its data
+    points in ascending order.
     """
 
     companies: pl.DataFrame
@@ -43,6 +44,12 @@ class Frame:
     region_of_company: Ints  # 1 for US
     company_of_cell: Ints
     cell_of_series: Ints
+
+    @property
+    def weight_of_company(self) -> Floats:
+        """How often each company is drawn beside the others of its region."""
+        weights = self.cells["weight"].to_numpy()
+        return np.asarray(np.bincount(self.company_of_cell, weights=weights).round(9), np.float64)
 
     @property
     def points_of_series(self) -> Ints:
@@ -75,9 +82,10 @@ def build_frame(points: pl.DataFrame) -> Frame:
 
 
 def _weighed(cells: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
-    """The cells with the weight that `points` give them, 1 without such a column."""
+    """The cells with the weight that `points` give them; without such a column those of each
+    company share a weight of 1."""
     if "weight" not in points.columns:
-        return cells.with_columns(weight=pl.lit(1.0))
+        return cells.with_columns(weight=1.0 / pl.len().over("company"))
     given = points.select("company", "category", "weight").unique(["company", "category"])
     return cells.join(given, on=["company", "category"], maintain_order="left")
 
@@ -90,8 +98,7 @@ def stage_probabilities(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
     points.
     """
     shares = np.array([1.0 - config.us_share, config.us_share])
-    in_region = np.bincount(frame.region_of_company, minlength=2)
-    of_company = (shares / np.maximum(in_region, 1))[frame.region_of_company]
+    of_company = shares[frame.region_of_company] * _company_probabilities(frame)
     company_of_series = frame.company_of_cell[frame.cell_of_series]
     of_category = _cell_probabilities(frame)[frame.cell_of_series]
     of_series = series_weights(frame, config)
@@ -105,10 +112,17 @@ def stage_probabilities(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
     )
 
 
+def _company_probabilities(frame: Frame) -> Floats:
+    """That of each company within its region."""
+    return _within(frame.weight_of_company, frame.region_of_company)
+
+
 def _cell_probabilities(frame: Frame) -> Floats:
-    weights = frame.cells["weight"].to_numpy()
-    total = np.bincount(frame.company_of_cell, weights=weights)
-    return np.asarray(weights / total[frame.company_of_cell])
+    return _within(frame.cells["weight"].to_numpy(), frame.company_of_cell)
+
+
+def _within(weights: Floats, groups: Ints) -> Floats:
+    return np.asarray(weights / np.bincount(groups, weights=weights)[groups])
 
 
 def series_weights(frame: Frame, config: SamplingConfig) -> Floats:
@@ -165,9 +179,10 @@ def inclusion_of_points(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
         return stages.with_columns(pi_design=pi_design)
     draws = region_sizes(frame, config)
     region = stages["is_us"].cast(pl.Int64).to_numpy()
-    in_region = np.bincount(frame.region_of_company, minlength=2)[region]
-    given_region = stages.select(pl.col("pi_category") * pl.col("pi_series") * pl.col("pi_point"))
-    single = given_region.to_series().to_numpy() / in_region
+    company_of_series = frame.company_of_cell[frame.cell_of_series]
+    given_company = stages.select(pl.col("pi_category") * pl.col("pi_series") * pl.col("pi_point"))
+    single = given_company.to_series().to_numpy()
+    single = single * _company_probabilities(frame)[company_of_series]
     return stages.with_columns(pi_design=with_replacement_inclusion(single, draws[region]))
 
 
@@ -191,10 +206,10 @@ def region_sizes(frame: Frame, config: SamplingConfig) -> Ints:
 
 
 def company_expectation(frame: Frame, sizes: Ints) -> Floats:
-    """Expected draws per company: equal within its region, at most its number of series."""
+    """Expected draws per company by its weight, at most its number of series."""
     caps = np.bincount(frame.company_of_cell[frame.cell_of_series]).astype(np.float64)
     totals = sizes.astype(np.float64)
-    return expected_draws(np.ones(len(caps)), frame.region_of_company, totals, caps)
+    return expected_draws(frame.weight_of_company, frame.region_of_company, totals, caps)
 
 
 def cell_expectation(frame: Frame, of_company: Ints) -> Floats:

@@ -1,9 +1,9 @@
 """Quotas for categories and lengths of periods: weights of the cells of the frame.
 
-Companies stay equally likely within their region. Within each company its cells (category and
-length of period) get the weights whose expected sample comes nearest to the quotas, by iterative
-proportional fitting (Deming and Stephan 1940): what few companies have is drawn from them oftener,
-up to `_MOST` times.
+The cells of companies (category and length of period) get the weights whose expected sample comes
+nearest to the quotas, by iterative proportional fitting (Deming and Stephan 1940) within the shares
+of the regions: what few companies have is drawn from them oftener. No company is drawn more than
+`_OFTEN` times as often as the one in the middle, and no cell more than `_MOST` times.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from data.figures import percent
 from selection.sampling.config import SamplingConfig
-from selection.sampling.weights import Floats
+from selection.sampling.weights import Floats, Ints
 
-Groups = npt.NDArray[np.intp]
 STRATUM = "/"  # between a category and a length of period
 _ROUNDS = 50
 _MOST = 200.0
+_OFTEN = 20.0
 _CELL = ("company", "category", "period")
 
 
@@ -45,39 +43,13 @@ def with_quotas(points: pl.DataFrame, config: SamplingConfig) -> pl.DataFrame:
     return joined.with_columns(category=stratum).drop("period")
 
 
-def lacking(points: pl.DataFrame, config: SamplingConfig) -> list[str]:
-    """A line for each quota of which the material allows less than half."""
-    if "period" not in points.columns:
-        return []
-    weighed = with_quotas(points, config)
-    if "weight" not in weighed.columns:
-        return []
-    strata = weighed.select("company", "is_us", "category", "weight").unique()
-    reached: dict[str, float] = dict.fromkeys([*config.categories, *config.periods], 0.0)
-    within = pl.col("weight") / pl.col("weight").sum().over("company")
-    region = {True: config.us_share, False: 1 - config.us_share}
-    companies: dict[bool, int] = dict(
-        strata.group_by("is_us").agg(pl.col("company").n_unique()).iter_rows()
-    )
-    for is_us, stratum, share in strata.select("is_us", "category", share=within).iter_rows():
-        for part in stratum.split(STRATUM):
-            if part in reached:
-                reached[part] += share * region[is_us] / companies[is_us]
-    quotas = config.categories | config.periods
-    return [
-        f"{name}: quota {percent(quota)}, the material allows about {percent(reached[name])}"
-        for name, quota in quotas.items()
-        if reached[name] < quota / 2
-    ]
-
-
 def category_of(stratum: pl.Expr) -> pl.Expr:
     """The category of a stratum."""
     return stratum.str.split(STRATUM).list.first()
 
 
 def _fitted(cells: pl.DataFrame, config: SamplingConfig) -> Floats:
-    """The weight of each cell, relative within its company."""
+    """The weight of each cell; those of a company sum to its own, 1 for one as likely as all."""
     company = cells["company"].cast(pl.Categorical).to_physical().to_numpy()
     region = cells["is_us"].to_numpy().astype(np.int64)
     sizes = np.bincount(region, minlength=2)
@@ -91,18 +63,21 @@ def _fitted(cells: pl.DataFrame, config: SamplingConfig) -> Floats:
         for name, quotas in (("category", config.categories), ("period", config.periods))
         if (margin := _margin(cells[name], quotas)) is not None
     ]
+    margins.append((region, shares / shares.sum()))
     weights, held = np.ones(cells.height), np.bincount(company)
+    even = of_company / held[company]
     for _ in range(_ROUNDS):
         for groups, targets in margins:
-            weights = weights / (np.bincount(company, weights=weights) / held)[company]
-            expected = of_company * weights / held[company]
-            reached = np.bincount(groups, weights=expected, minlength=len(targets))
+            reached = np.bincount(groups, weights=even * weights, minlength=len(targets))
             factor = np.where(reached > 0, targets / np.maximum(reached, 1e-12), 1.0)
             weights = np.clip(weights * factor[groups], 1 / _MOST, _MOST)
-    return weights
+        often = np.bincount(company, weights=weights) / held
+        middle = np.median(often)
+        weights = weights * (np.clip(often, middle / _OFTEN, middle * _OFTEN) / often)[company]
+    return np.asarray(weights / held[company])
 
 
-def _margin(values: pl.Series, quotas: Mapping[str, float]) -> tuple[Groups, Floats] | None:
+def _margin(values: pl.Series, quotas: Mapping[str, float]) -> tuple[Ints, Floats] | None:
     """The group of each cell, and the share of each group among those that the frame has."""
     if not quotas:
         return None

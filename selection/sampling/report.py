@@ -19,7 +19,12 @@ from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.figures import percent
 from data.ledger import close
 from selection.sampling.config import SEPARATOR, Damping, SamplingConfig
-from selection.sampling.frame import Frame, build_frame, stage_probabilities
+from selection.sampling.frame import (
+    Frame,
+    build_frame,
+    inclusion_of_points,
+    stage_probabilities,
+)
 from selection.sampling.quotas import STRATUM, category_of, with_quotas
 from selection.sampling.stages import Filled, Sample, draw_sample, fill
 from selection.sampling.tree import depths, leaf_probabilities
@@ -139,6 +144,7 @@ def markdown(report: DampingReport) -> str:
 
 
 SAMPLE = "sample"
+_FEW = 0.05  # of the questions
 HEADLINE_DEPTH = 2  # components of a name without sections: statement | label
 _REGION = {True: "US", False: "non-US"}
 
@@ -175,6 +181,39 @@ def draw(frame: pl.DataFrame, config: SamplingConfig, seed: int) -> Drawing:
     fitted = fitting(config, frame)
     weighed = with_quotas(frame, fitted)
     return Drawing(weighed, fitted, draw_sample(weighed, fitted, seed))
+
+
+def lacking(frame: pl.DataFrame, config: SamplingConfig) -> list[str]:
+    """A line for each quota of which the material allows less than half, and for each source (what
+    the ids of companies begin with) that so few companies come from that hardly any is drawn."""
+    fitted = fitting(config, frame)
+    weighed = with_quotas(frame, fitted)
+    built = build_frame(weighed)
+    expected = inclusion_of_points(built, fitted).with_columns(
+        expected=pl.col("pi_design") * built.points_of_series / config.size,
+        source=pl.col("company").str.split(":").list.first(),
+    )
+    strata = expected.group_by("category").agg(pl.col("expected").sum())
+    reached = Counter[str]()
+    for stratum, share in strata.iter_rows():
+        reached.update(dict.fromkeys(stratum.split(STRATUM), share))
+    by_source = expected.group_by("source").agg(
+        pl.col("company").n_unique(), pl.col("expected").sum()
+    )
+    quotas = {} if weighed is frame else config.categories | config.periods
+    return [
+        *(
+            f"{name}: quota {percent(quota)}, the material allows about {percent(reached[name])}"
+            for name, quota in quotas.items()
+            if reached[name] < quota / 2
+        ),
+        *(
+            f"{source}: {companies} of {built.companies.height} companies, "
+            f"about {config.size * share:.1f} of {config.size} questions"
+            for source, companies, share in by_source.sort("source").iter_rows()
+            if share < _FEW
+        ),
+    ]
 
 
 def sample_records(

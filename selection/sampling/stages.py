@@ -66,7 +66,7 @@ def reserve_of(
     in_stratum = drawn.group_by(STRATUM).agg(wanted=pl.col("draws").sum() * per_draw)
     undrawn = units.with_row_index("at").join(drawn, on=_SERIES, how="anti")
     undrawn = undrawn.join(in_stratum, on=STRATUM).sort("at")
-    weights = (undrawn["pi_category"] * undrawn["pi_series"]).to_numpy()
+    weights = (undrawn["pi_company"] * undrawn["pi_category"] * undrawn["pi_series"]).to_numpy()
     races = -np.log(_uniforms(undrawn, seed)) / weights
     ranked = undrawn.with_columns(race=pl.Series(races).round(9)).sort(*STRATUM, "race", "at")
     ranked = ranked.with_columns(rank=pl.int_range(1, pl.len() + 1).over(STRATUM))
@@ -239,7 +239,8 @@ def _independent_companies(frame: Frame, config: SamplingConfig, seed: int) -> d
         members = np.flatnonzero(frame.region_of_company == region)
         if size:
             generator = keyed_generator(seed, COMPANY_STAGE, _REGIONS[region])
-            drawn = draw_with_replacement(np.ones(len(members)), int(size), generator)
+            weights = frame.weight_of_company[members]
+            drawn = draw_with_replacement(weights, int(size), generator)
             companies, times = np.unique(members[drawn], return_counts=True)
             counts |= dict(zip(companies.tolist(), times.tolist(), strict=True))
     return counts

@@ -79,6 +79,10 @@ def spaced(name: str) -> str:
     return " ".join(joined) or name
 
 
+# Korean filers add the table of a member of theirs to its name.
+_TABLE_OF = re.compile(r"Of[A-Z]\w*MemberOf\w+TableOf$")
+
+
 def _dimension_parts(dimensions: str) -> tuple[str, ...]:
     """Axis and member of each dimension as words: at most two pairs, further ones in the last.
 
@@ -96,7 +100,7 @@ def _dimension_parts(dimensions: str) -> tuple[str, ...]:
 
 
 def _stripped(name: str, ending: str) -> str:
-    words = name.strip().rpartition(":")[2]
+    words = _TABLE_OF.sub("", name.strip().rpartition(":")[2])
     return spaced(words.removesuffix(ending) or words)
 
 

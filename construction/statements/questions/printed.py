@@ -13,6 +13,7 @@ from construction.statements.questions.owners import of_class, owners_of, two_to
 from construction.statements.questions.rows import Printed, Rows, bare_label, means
 from construction.statements.questions.signs import PAID, signed
 from construction.statements.questions.wording import (
+    COUNTRIES,
     EMPTY,
     FORECAST,
     LIST,
@@ -29,11 +30,13 @@ from construction.statements.questions.wording import (
 _LEAST_WORDS, _MOST_WORDS = 2, 8  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
 _STEM = 5  # letters by which words are compared
-# A country's code, and what is no part but reconciles the parts with the whole.
+# A country's code, what is no part but reconciles the parts with the whole, and three things whose
+# comma a tag has lost ("Railroad Utilities and Energy").
 _MEMBER = re.compile(
     r"^[A-Z]{2}$|\b(?:eliminat|reconcil|inter[- ]?(?:compan|group|sector|segment))\w*"
-    r"|\b(?:all|consolidation|consolidating|adjustments?|combined|corporate|domain|others?)\b"
-    r"|^(?:consolidated|operations)$",
+    r"|\b(?:all|consolidation|consolidating|adjustments?|combined|corporate|domain|domicile|foreign"
+    r"|others?|total|unallocated)\b"
+    r"|^(?:consolidated|(?:operating|reportable) segments?|operations|\w+ \w+ and \w+)$",
     re.I,
 )
 _UNLIKE = re.compile(
@@ -135,6 +138,8 @@ _ODD = re.compile(
     r"\b(?:during|for|in|of|within) (?:the )?(?:current |fiscal )?(?:period|quarter|year)s?\b"
     r"|\bunpaid$|\band others?(?:, net)?$|\bnet (?:non)?current\b"
     r"|^(?:adjustments for|valuation of)\b|\bincluding\b(?! (?:non-?controlling|minority)\b)"
+    r"|\bbefore tax gains\b|\brecognised directly in equity$|^increase from\b"
+    r"|^(?:total )?(?:additions|disposals) (?!(?:from|of|to)\b)"
     r"|^(?:additions|collections|maturities|redemptions|withdrawals"
     r"|(?:net )?(?:payments|proceeds|purchases|repayments))(?: (?:and|for|from|of|on|additions"
     r"|collections|disposals|issuances?|maturities|redemptions|repayments|sales?|withdrawals))*$",
@@ -364,9 +369,16 @@ def _is_unspeakable(series: Series) -> bool:
         return True
     members = zip(series.path[::2], series.path[1::2], strict=False)
     axes = {phrase_of(axis).text for axis in series.path[::2]}
-    is_odd = any(_MEMBER.search(member) or _is_loose(axis, member) for axis, member in members)
+    is_odd = any(
+        (_MEMBER.search(member) and not _is_country(axis, member)) or _is_loose(axis, member)
+        for axis, member in members
+    )
     is_odd |= len(series.path) % 2 > 0 or "/" in series.unit
     return bool(series.dimensions) and (not axes <= _AXES or is_odd)
+
+
+def _is_country(axis: str, member: str) -> bool:
+    return phrase_of(axis).text.startswith("geograph") and member in COUNTRIES
 
 
 def _is_loose(axis: str, member: str) -> bool:

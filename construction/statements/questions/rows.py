@@ -56,7 +56,14 @@ def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Prin
     concepts = series.select(
         "series_id", pl.col("concept").fill_null(""), pl.col("unit").fill_null("")
     )
-    rows = statements.rows.join(concepts, on="series_id")
+    # A row that prints several parts and no whole names no series: that of one of them will do.
+    at_row = ("document", "report", "line")
+    parts = (
+        statements.points.drop_nulls(at_row).group_by(at_row).agg(part=pl.col("series_id").min())
+    )
+    unnamed = statements.rows.filter(pl.col("series_id").is_null())
+    unnamed = unnamed.join(parts, on=at_row).with_columns(series_id="part").drop("part")
+    rows = pl.concat([statements.rows, unnamed]).join(concepts, on="series_id")
     labels = rows["label"].drop_nulls().unique().to_list()
     ordinary = KNOWN_WORDS.union(_words_written_small(labels), _words_of_several(series))
     named = {label: _holds_name(label, ordinary) for label in labels}

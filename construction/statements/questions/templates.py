@@ -12,6 +12,7 @@ from construction.statements.model import Statement
 from construction.statements.questions.contracts import Series, Sharpening
 from construction.statements.questions.names import possessive
 from construction.statements.questions.wording import (
+    COUNTRIES,
     FORECAST,
     LIST,
     WORDS,
@@ -21,6 +22,8 @@ from construction.statements.questions.wording import (
 )
 
 _STATEMENTS: dict[str, str] = WORDS["statements"]
+# By their codes, and with the article that their names lack: "United States".
+_COUNTRIES = {name.removeprefix("the "): name for name in COUNTRIES.values()} | {**COUNTRIES}
 _MASS = frozenset(WORDS["number"]["mass"])
 _POSSESSIVE = (
     "What {verb} {owner} {metric}{pause} {period}{unit}?",
@@ -220,7 +223,7 @@ def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
 
 
 def _members(path: tuple[str, ...]) -> str:
-    """The members of a hierarchical name: in its Retail segment, for Europe."""
+    """The members of a hierarchical name: in its Retail segment, in Europe."""
     named = []
     for axis, member in zip(path[::2], path[1::2], strict=True):
         member = member.removesuffix(" Segment").removeprefix("Segment ")
@@ -228,5 +231,5 @@ def _members(path: tuple[str, ...]) -> str:
         if kind in ("sector", "segment"):
             named.append(f"in its {member} {kind}")
         elif not FORECAST.match(member):
-            named.append(f"for {member}")
+            named.append(f"in {_COUNTRIES.get(member, member)}")
     return " and ".join(named)

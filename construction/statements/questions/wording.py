@@ -17,6 +17,7 @@ _OTHER_WORDS = load_table(__package__, "synonyms.toml")
 SYNONYMS: Mapping[str, str] = _OTHER_WORDS["synonyms"]
 FULLER: Mapping[str, str] = _OTHER_WORDS["fuller"]
 WORDS = load_table(__package__, "words.toml")
+COUNTRIES: Mapping[str, str] = WORDS["countries"]
 OF_PARENT = " attributable to the parent company"
 WITH_OTHERS = " including noncontrolling interests"
 WITHOUT_OTHERS = " excluding noncontrolling interests"

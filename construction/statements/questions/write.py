@@ -67,6 +67,7 @@ _TOTAL: str = WORDS["balancing"]["total"]
 _PARTS: tuple[str, ...] = tuple(WORDS["balancing"]["parts"])
 _ROUNDING = Decimal("0.001")  # of a total, by which cut values may differ
 _DIGITS = re.compile(r"[0-9][0-9,.]*")
+_AVERAGE = "average number of "  # which no day has
 _CODE = 3  # letters of a currency
 _LEAST_DIGITS = 3  # shorter runs of digits occur in any text
 _WORDING_STAGE = "question.wording"
@@ -268,6 +269,8 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.NAME_GARBLED
     is_amount = series.statement == Statement.BALANCE and len(series.unit) == _CODE
     is_thing = is_amount and is_countable(phrase_of(slots.worded or series.label))
+    if not slots.point.months and phrase.text.startswith(_AVERAGE):
+        return QuestionReason.PERIOD_UNNAMED
     if not phrase.key or phrase.bare or is_thing:
         return QuestionReason.BARE_LABEL
     if len((slots.worded or phrase.text).split()) > config.max_label_words:

@@ -10,8 +10,8 @@ import pytest
 
 from selection.sampling.config import SamplingConfig
 from selection.sampling.frame import build_frame, inclusion_of_points
-from selection.sampling.quotas import category_of, lacking, with_quotas
-from selection.sampling.report import draw
+from selection.sampling.quotas import category_of, with_quotas
+from selection.sampling.report import draw, lacking
 
 _QUOTAS: dict[str, Any] = {
     "categories": {"guidance": 0.3, "income": 0.4, "cash": 0.3},
@@ -56,16 +56,38 @@ def test_what_every_company_has_meets_its_quota() -> None:
 def test_what_few_companies_have_is_drawn_from_them_oftener() -> None:
     config = SamplingConfig(size=60, us_share=0, **_QUOTAS)
     matches = shares(points(20, 3), config)
-    assert matches["guidance"] == pytest.approx(3 / 20, abs=0.03)  # they are asked of nothing else
-    assert matches["income"] / matches["cash"] == pytest.approx(4 / 3, abs=0.1)
+    assert matches == {
+        "guidance": 0.3, "income": 0.4, "cash": 0.3, "quarter": 0.6, "annual": 0.4,
+    }  # fmt: skip
+    most = shares(points(100, 1), config)["guidance"]
+    assert most == pytest.approx(20 / 119, abs=0.01)
+
+
+def test_no_company_is_drawn_beyond_twenty_times_its_share() -> None:
+    config = SamplingConfig(size=10, us_share=0, **_QUOTAS)
+    made = build_frame(with_quotas(points(200, 1), config))
+    of_company = made.weight_of_company
+    assert of_company[0] / of_company[1] == pytest.approx(20)
+    assert of_company[1:].max() == pytest.approx(of_company[1:].min())
+
+
+def test_a_region_keeps_its_share_whatever_it_lacks() -> None:
+    config = SamplingConfig(size=60, us_share=0.5, **_QUOTAS)
+    abroad = points(20, 3)
+    home = points(20, 0).with_columns(is_us=pl.lit(True), company="u" + pl.col("company"),
+                                      point_id="u" + pl.col("point_id"))  # fmt: skip
+    assert shares(pl.concat([abroad, home]), config)["guidance"] == pytest.approx(0.3, abs=0.02)
 
 
 def test_what_the_material_lacks_is_said() -> None:
     config = SamplingConfig(size=60, us_share=0, **_QUOTAS)
-    frame = points(20, 1).filter(pl.col("period") != "quarter")
+    frame = points(400, 1).filter(pl.col("period") != "quarter")
+    source = pl.when(company="c00").then(pl.lit("other:")).otherwise(pl.lit("one:"))
+    frame = frame.with_columns(company=source + pl.col("company"))
     assert lacking(frame, config) == [
-        "guidance: quota 30.0 %, the material allows about 5.0 %",
+        "guidance: quota 30.0 %, the material allows about 4.8 %",
         "quarter: quota 60.0 %, the material allows about 0.0 %",
+        "other: 1 of 400 companies, about 2.9 of 60 questions",
     ]
     assert lacking(points(20, 20), config) == []
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from construction.statements.hierarchy.rebuild import rebuild
-from construction.statements.hierarchy.stack import section_title, spaced
+from construction.statements.hierarchy.stack import dimensioned_name, section_title, spaced
 from construction.statements.hierarchy.tree import Role, default_trees, parse_trees
 from data.errors import InputError
 from tests.construction.statements.hierarchy.sheets import (
@@ -56,6 +56,16 @@ def test_section_title(label: str, title: str) -> None:
 )
 def test_spaced(name: str, words: str) -> None:
     assert spaced(name) == words
+
+
+def test_members_lose_the_table_that_korean_filers_add() -> None:
+    member = "OatMillsOfOperatingSegmentsMemberOfDisclosureOfOperatingSegmentsTableOfMember"
+    for name in (member, "OatMillsMember"):
+        assert dimensioned_name("Segments", f"Segments={name.removesuffix('Member')}", "Sales") == (
+            "Segments | Segments | Oat Mills | Sales"
+        )
+    house = dimensioned_name("Segments", "Segments=HouseOfMembers", "Sales")
+    assert house == "Segments | Segments | House of Members | Sales"
 
 
 @pytest.mark.parametrize(

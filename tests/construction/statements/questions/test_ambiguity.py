@@ -188,7 +188,7 @@ def test_a_dimension_names_its_path_and_leaves_the_total_alone() -> None:
     part = book.value(line, "2000000")
     assert rivals_of(book, total) == []
     question = ask(book, part)
-    assert "sales for Europe in the income statement for" in question.text
+    assert "sales in Europe in the income statement for" in question.text
 
 
 def test_words_that_add_nothing_are_not_used() -> None:

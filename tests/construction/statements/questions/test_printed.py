@@ -248,6 +248,62 @@ def test_a_part_is_asked_by_the_words_of_its_row(printed: str | None, said: str 
     assert len(questions) == bool(said)
 
 
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [("Notes payable and borrowings", "notes payable and borrowings"), ("Other", None)],
+)
+def test_parts_that_share_a_row_without_a_whole_are_asked(printed: str, said: str | None) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    points = []
+    for at, part in enumerate(("Printers", "Silos")):
+        name = f"Segments | Business Segments | {part} | Notes Payable"
+        line = book.line(company, name, dimensions=f"x={part}", concept="NotesPayable")
+        points.append(book.value(line, f"{5 + at}000000", months=0))
+    book.row(1, printed, None, company_id=company)
+    questions = make_questions(drawn(*points), book.close(), QuestionConfig(), 7).questions
+    assert len(questions) == (2 if said else 0)
+    assert all(f"{said} in its " in one.text for one in questions)
+
+
+@pytest.mark.parametrize(
+    ("axis", "member", "said"),
+    [
+        ("Geographical", "CN", "net sales in China"),
+        ("Statement Geographical", "US", "net sales in the United States"),
+        ("Geographic segments", "Europe", "net sales in Europe"),
+        ("Geographic segments", "United Kingdom", "net sales in the United Kingdom"),
+        ("Business Segments", "Print and Publishing", "net sales in its Print and Publishing seg"),
+        ("Business Segments", "Mills Silos and Energy", None),
+        ("Segment consolidation items", "Oat Mills", "net sales in its Oat Mills segment"),
+        ("Geographical", "ZZ", None),
+        ("Business Segments", "CN", None),
+    ],
+)
+def test_countries_and_segments_are_named_as_people_do(
+    axis: str, member: str, said: str | None
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    line = book.line(company, f"Segments | {axis} | {member} | Sales", dimensions="x=y")
+    point = book.value(line, "5000000")
+    questions = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    assert [said in one.text for one in questions if said] == [True] * bool(said)
+    assert len(questions) == bool(said)
+
+
+@pytest.mark.parametrize(("months", "is_asked"), [(12, True), (0, False)])
+def test_an_average_needs_a_period(months: int, is_asked: bool) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    line = book.line(
+        company, "Operating indicators | Average number of temporary employees", unit="count"
+    )
+    point = book.value(line, "490", months=months)
+    questions = make_questions(drawn(point), book.close(), QuestionConfig(), 7).questions
+    assert len(questions) == is_asked
+
+
 def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
     cases = (("Geography", "USD", True), ("Equity Components", "USD", False),
              ("Customer", "USD", False), ("Product or service", "USD", False))  # fmt: skip
@@ -263,7 +319,9 @@ def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
 
 
 def test_codes_and_eliminations_are_no_segments() -> None:
-    odd = ("CN", "Inter Mill Eliminations", "Intersector", "Intersegment Sales", "Consolidation",
+    odd = ("CN", "Country of Domicile", "Foreign Mills", "Operating Segments", "Total Mills",
+           "Unallocated", "Inter Mill Eliminations", "Intersector", "Intersegment Sales",
+           "Consolidation",
            "Segment Reconciling Items", "Corporate and Eliminated", "Consolidated",
            "Corporate and Other", "All Other Mills", "Operations")  # fmt: skip
     parts = ("Europe", "Consolidated Mills", "Interior", "Mill Operations")

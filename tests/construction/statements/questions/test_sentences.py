@@ -106,7 +106,8 @@ def test_an_owner_is_named_once() -> None:
     [
         ("Segments", "Printers", "in its Printers segment"),
         ("Segments", "Printers Segment", "in its Printers segment"),
-        ("Geography", "Europe", "for Europe"),
+        ("Geography", "Europe", "in Europe"),
+        ("Geographic segments", "NL", "in the Netherlands"),
     ],
 )
 def test_members_of_axes(axis: str, member: str, said: str) -> None:

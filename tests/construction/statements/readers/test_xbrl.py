@@ -384,6 +384,11 @@ def test_names_of_concepts_in_words() -> None:
         "Cash flows from (used in) investing activities"
     )
     assert label_of("PropertyPlantAndEquipment") == "Property, plant and equipment"
+    assert label_of("AccumulatedDepreciationImpairmentPropertyPlantEquipment") == (
+        "Accumulated depreciation and impairment of property, plant and equipment"
+    )
+    assert label_of("CashBankOnHand") == "Cash at bank and in hand"
+    assert label_of("DepreciationRightofuseAssets") == "Depreciation of right-of-use assets"
     assert statement_of("NumberOfEmployees", instant=True) == "Operating indicators"
     assert statement_of("NoncurrentLeaseLiabilities", instant=True) == "Balance sheet"
     assert statement_of("Whatever", instant=True) is None
