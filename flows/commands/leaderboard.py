@@ -41,6 +41,7 @@ def leaderboard_command(
 ) -> None:
     """Write the leaderboard of graded attempts, and a page for each attempt and task."""
     from data.releases.tasks import read_tasks
+    from flows.label_words import all_labels
     from selection.evaluation.board import board
     from selection.evaluation.every_eval_ever import write_records
     from selection.evaluation.leaderboard_page import markdown_table, write_board
@@ -58,8 +59,9 @@ def leaderboard_command(
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
     paths = write_board(
-        made, release.snapshot, out, listed, release.notice, process=process, has_pages=n_pages > 0
-    )
+        made, release.snapshot, out, listed, release.notice, process=process,
+        has_pages=n_pages > 0, labels=all_labels(),
+    )  # fmt: skip
     origin = (release.snapshot, release.digest, version("benchmint"), int(time.time()))
     paths += write_records(made, *origin, out / "every_eval_ever")
     paths += _write_measures(tables, facts, made, questions, attempts, process, out)

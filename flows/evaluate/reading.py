@@ -40,6 +40,7 @@ from data.contracts.attempt import Progress, Score, ScorePart
 from data.neutralise import visible
 from data.releases.tasks import ReleasedTasks
 from data.snapshot.task_pages import Preview, TaskView, checked_words, preview, task_pages
+from flows.label_words import all_labels
 
 HOME = "private"
 ATTEMPTS, TASKS, VIEWER = "attempts", "tasks", "viewer"
@@ -119,7 +120,7 @@ def _led_to(rows: Iterable[Mapping[str, Any]], home: str) -> list[tuple[str, str
     """Title, result and address of attempts, whose folders are in `home`."""
     return [
         (
-            f"{row['configuration']}, {row['epoch']}",
+            f"{row['configuration']}, attempt {row['epoch']}",
             row["result"],
             f"{home}/{quote(row['configuration'])}/"
             f"{quote(attempt_name(row['task'], row['epoch']))}.html",
@@ -152,7 +153,9 @@ def _write_tasks(
         grading = _grading(release, task_id)
         checked = checked_words(task.candidate, grading)
         led = _led_to(attempts.get(task_id, ()), f"../{ATTEMPTS}")
-        views.append(TaskView(task.candidate, _previews(task.inputs), grading, checked, led))
+        views.append(
+            TaskView(task.candidate, _previews(task.inputs), grading, checked, led, all_labels())
+        )
     folder = private_dir(home / TASKS)
     back = ("../../leaderboard.html", "Leaderboard")
     for name, content in task_pages(views, release.snapshot, "", back=back):

@@ -30,6 +30,8 @@ GRADING: dict[str, Any] = {
     "checks": [{"check_id": "made", "text": "One task was written down.", "params": {"max": 1}}],
     "rules": [{"rule_id": "r1", "text": "There is a table.", "params": {"extensions": ["xlsx"]}}],
     "rubric": {"criteria": [{"dimension": "depth", "text": "It says why."}] * 2},
+    "milestones": [{"name": "rank_4", "step": 4}],
+    "steps": [{"index": 4, "operation": "rank", "text": "Rank the regions."}],
 }
 PARTS = (
     ScorePart("check.made", "action", 0.2, 1.0),
@@ -75,11 +77,13 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
         for check in checks_of(SCORE, GRADING)
     ]
     assert shown == [
-        ("answer.value", "failed", "The answer", "125,000,000 USD", "126 USD", "wrong value"),
-        ("rule.r1", "partly met", "There is a table.", "xlsx", "1; worth 50.0 %", "too few files"),
+        ("answer.value", "failed", "The answer", "125,000,000 USD", "126 USD",
+         "The value is another one."),
+        ("rule.r1", "partly met", "There is a table.", "xlsx", "1; worth 50.0 %",
+         "There are fewer files than were asked for."),
         ("rubric.depth.2", "unjudged", "It says why.", "", "", ""),
         ("check.made", "passed", "One task was written down.", "max: 1", "", ""),
-    ]
+    ]  # fmt: skip
 
 
 def test_what_was_not_delivered_and_what_was_recomputed_have_words() -> None:
@@ -118,8 +122,9 @@ def test_checks_of_files_that_are_not_there_were_not_made() -> None:
     checks = checks_of(score, GRADING)
     assert [check.state for check in checks] == ["failed", *["not made"] * 3]
     lines = why(replace(view(score), outputs=()), checks)
-    assert lines[:2] == [
-        "The files that were asked for: not met (missing file).",
+    assert lines[:3] == [
+        "It delivered none of the files that were asked for.",
+        "The files that were asked for: not met. There is no such file.",
         "3 checks were not made: the file that they look at is not there.",
     ]
 
@@ -130,7 +135,7 @@ def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
     html = attempt_page(passed, "demo")
     assert "All that decides was met. 2 others were not, or only partly" in html
     assert "The agent was given a skill for this task." in html
-    assert "Canary" not in html and ": Do it.</h1>" in html
+    assert "Canary" not in html and ">Do it.</a></h1>" in html
 
 
 def test_many_checks_are_folded() -> None:
@@ -141,10 +146,11 @@ def test_many_checks_are_folded() -> None:
 def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
-        "The answer: not met (wrong value). Expected 125,000,000 USD. Found 126 USD.",
-        "There is a table: partly met (too few files). Expected xlsx. Found 1; worth 50.0 %.",
-        "How it ended: its answer is wrong.",
-        "The first intermediate result that it missed: rank_4 (rank).",
+        "Its answer is wrong.",
+        "The answer: not met. The value is another one. Expected 125,000,000 USD. Found 126 USD.",
+        "There is a table: partly met. There are fewer files than were asked for. Expected xlsx. "
+        "Found 1; worth 50.0 %.",
+        "The first step of the reference that it did not reach: Rank the regions.",
     ]
 
 
