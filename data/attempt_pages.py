@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from data.attempt_endings import delivered_nothing, ending
+from data.attempt_endings import delivered_nothing
 from data.attempt_values import brief, plain, quantity
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
@@ -71,7 +71,10 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class AttemptView:
-    """All that the page of an attempt is made of; `grading` is the task with its private fields."""
+    """All that the page of an attempt is made of.
+
+    `grading` is the task with its private fields, `ended` the label of how it failed.
+    """
 
     record: AttemptRecord
     score: Score | None
@@ -80,6 +83,7 @@ class AttemptView:
     grading: Mapping[str, Any]
     outputs: Sequence[Preview]
     links: Links
+    ended: str | None = None
     trajectory: Mapping[str, Any] | None = None
     has_skill: bool = False  # it was given a skill for this task
 
@@ -158,17 +162,14 @@ def _text(value: object) -> str:
 def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     """Why it did not pass, in sentences; the first thing to know comes first."""
     attempt = view.record.attempt
-    parts = view.score.parts if view.score is not None else ()
-    graded = [(part.name, part.reason, part.value) for part in parts]
-    how = ending(attempt.status, attempt.termination, graded)
     rows = view.grading.get("deliverables") or ()
     wanted = [name for row in rows for name in row["name_hints"] or (f".{row['file_type']}",)]
     has_none = view.result == "failed" and wanted and not view.outputs
     lines = []
     if attempt.status != "completed":
         lines.append(f"It was cut off: {_STATUS[attempt.status]}.")
-    elif how is not None and view.result == "failed" and not has_none:
-        lines.append(words_of(own_labels(), "termination", how).meaning)
+    elif view.ended is not None and view.result == "failed" and not has_none:
+        lines.append(words_of(own_labels(), "termination", view.ended).meaning)
     if attempt.error:
         lines.append(f"What ended it: {one_line(attempt.error)}")
     if has_none:

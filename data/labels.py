@@ -32,7 +32,13 @@ def own_labels() -> Labels:
     """The labels of `labels.toml`, in its order."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     return MappingProxyType(
-        {kind: {v: named(v, text) for v, text in own.items()} for kind, own in table.items()}
+        {
+            kind: {
+                code: Words(*text, "", code) if isinstance(text, list) else named(code, text)
+                for code, text in own.items()
+            }
+            for kind, own in table.items()
+        }
     )
 
 

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from data.errors import InputError
-from data.neutralise import one_line
+from data.neutralise import one_line, visible
 from flows.commands.evaluate import ATTEMPTS, Snapshot
 from flows.commands.options import WriteTo
 
 if TYPE_CHECKING:
     from selection.evaluation.board import Board
     from selection.evaluation.linking import Linked
-
-_ABOUT = 90  # characters of a task that stand in the list of attempts
 
 Attempts = Annotated[
     Path, typer.Option("--attempts", help="Folder of graded attempts, of all configurations.")
@@ -303,6 +301,7 @@ def _listed(
     """An attempt per line, with the groups and the first words of its task."""
     import polars as pl
 
+    from data.snapshot.task_pages import first_words
     from selection.evaluation.board import GROUPINGS
 
     results = tables["scores"].select("attempt_id", "passed", "passed_at_best", "operation")
@@ -320,7 +319,7 @@ def _listed(
         yield {
             "configuration": configuration, "task": task_id, "epoch": epoch, "result": result,
             "groups": groups, "attempt": attempt_id,
-            "about": one_line(release.tasks[task_id].candidate.prompt)[:_ABOUT],
+            "about": first_words(visible(release.tasks[task_id].candidate.prompt)),
             "ways": ways if result == "failed" else (None, None),
         }  # fmt: skip
 

@@ -68,6 +68,7 @@ def view(score: Score | None = SCORE, **attempt: Any) -> AttemptView:
             Preview("t.csv", 3, "", [[HOSTILE], ["=1"]]),
         ],
         Links("board.html", "task.html", None, [(HOSTILE, "passed", "other.html")]),
+        "wrong_answer",
     )  # fmt: skip
 
 
@@ -78,7 +79,7 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
     ]
     assert shown == [
         ("answer.value", "failed", "The answer", "125,000,000 USD", "126 USD",
-         "The value is another one."),
+         "The value is wrong."),
         ("rule.r1", "partly met", "There is a table.", "xlsx", "1; worth 50.0 %",
          "There are fewer files than were asked for."),
         ("rubric.depth.2", "unjudged", "It says why.", "", "", ""),
@@ -122,8 +123,7 @@ def test_checks_of_files_that_are_not_there_were_not_made() -> None:
     checks = checks_of(score, GRADING)
     assert [check.state for check in checks] == ["failed", *["not made"] * 3]
     lines = why(replace(view(score), outputs=()), checks)
-    assert lines[:3] == [
-        "It delivered none of the files that were asked for.",
+    assert lines[1:3] == [
         "The files that were asked for: not met. There is no such file.",
         "3 checks were not made: the file that they look at is not there.",
     ]
@@ -147,7 +147,7 @@ def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
         "Its answer is wrong.",
-        "The answer: not met. The value is another one. Expected 125,000,000 USD. Found 126 USD.",
+        "The answer: not met. The value is wrong. Expected 125,000,000 USD. Found 126 USD.",
         "There is a table: partly met. There are fewer files than were asked for. Expected xlsx. "
         "Found 1; worth 50.0 %.",
         "The first step of the reference that it did not reach: Rank the regions.",

@@ -57,7 +57,7 @@
       return anchor;
     };
     const shown = make("table"), top = shown.createTHead().insertRow(), lines = shown.createTBody();
-    for (const name of ["attempt", "epoch", "result"]) {
+    for (const name of ["what was asked", "repetition", "result"]) {
       const cell = make("th", name);
       cell.scope = "col";
       top.append(cell);
