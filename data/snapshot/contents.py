@@ -251,6 +251,7 @@ def _report(contents: Contents) -> str:
         [release.pictures[name] for name in sorted(release.pictures)],
         stamp=card.stamp(release),
         words=words,
+        labels=release.labels,
         limits=contents.counts.limits(),
         has_privacy_page=audit_pages.has_tables(release.privacy_report),
     )
