@@ -16,7 +16,7 @@ from data.attempt_values import brief, plain, quantity
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
-from data.grading_words import graded_parts, missed_step, part_words
+from data.grading_words import DELIVERABLES, graded_parts, missed_step, part_words
 from data.labels import own_labels, words_of
 from data.neutralise import one_line, visible
 from data.reasons import stage_sentences
@@ -127,7 +127,7 @@ def _state(part: ScorePart, *, has_none: bool) -> str:
     if part.value > 0:
         return "passed" if part.value >= 1 else "partly met"
     is_for_want = part.reason in _NO_FILE or (has_none and part.reason == _NOT_FOUND)
-    return "not made" if is_for_want and part.name != "deliverables" else "failed"
+    return "not made" if is_for_want and part.name != DELIVERABLES else "failed"
 
 
 def _observed(part: ScorePart) -> str:
@@ -174,7 +174,11 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
         lines.append(f"What ended it: {one_line(attempt.error)}")
     if has_none:
         lines.append(f"It delivered no file. Asked for: {', '.join(wanted)}.")
-    failed = [check for check in checks if check.state in ("failed", "partly met")]
+    failed = [
+        check
+        for check in checks
+        if check.state in ("failed", "partly met") and not (has_none and check.name == DELIVERABLES)
+    ]
     lines += [
         _sentence(check) for check in sorted(failed, key=lambda check: not check.required)[:3]
     ]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from data.attempt_values import answer_text, plain, settings
 
 DELIVERABLES = "deliverables"
+_ANCHORS = ("met", "partly", "not_met")
 _LISTED = ("names", "extensions", "columns")  # the settings of a rule that say what it looks for
 
 
@@ -37,9 +38,9 @@ def graded_parts(grading: Mapping[str, Any]) -> Iterator[PartWords]:
     for row in (grading.get("rubric") or {}).get("criteria", ()):
         number_of = seen[row["dimension"]] = seen.get(row["dimension"], 0) + 1
         suffix = f".{number_of}" if number_of > 1 else ""
-        yield PartWords(
-            f"rubric.{row['dimension']}{suffix}", row["text"], plain(row.get("anchors") or {})
-        )
+        anchors = row.get("anchors") or {}
+        shown = {key: anchors[key].rstrip(".") for key in _ANCHORS if anchors.get(key)}
+        yield PartWords(f"rubric.{row['dimension']}{suffix}", row["text"], plain(shown))
 
 
 def part_words(name: str, parts: Mapping[str, PartWords]) -> PartWords:
