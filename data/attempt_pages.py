@@ -21,7 +21,7 @@ from data.labels import own_labels, words_of
 from data.neutralise import one_line, visible
 from data.reasons import stage_sentences
 from data.snapshot.pages import asset, page
-from data.snapshot.task_pages import Preview, first_words
+from data.snapshot.task_pages import Preview
 
 _LONGEST = 20_000  # characters of one text; the file of the trajectory has all of it
 _MOST_STEPS = 400
@@ -73,12 +73,14 @@ class Links:
 class AttemptView:
     """All that the page of an attempt is made of.
 
-    `grading` is the task with its private fields, `ended` the label of how it failed.
+    `title` is the beginning of the request, `grading` the task with its private fields, `ended`
+    the label of how it failed.
     """
 
     record: AttemptRecord
     score: Score | None
     result: str
+    title: str
     prompt: str
     grading: Mapping[str, Any]
     outputs: Sequence[Preview]
@@ -229,7 +231,6 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
         attempt=view.record.attempt,
         snapshot=snapshot,
         prompt=_unmarked(view.prompt),
-        title=first_words(_unmarked(view.prompt)),
         unmet=_unmet(checks),
         agent=words_of(own_labels(), "agent", view.record.attempt.configuration.harness).meaning,
         first_checks=_FIRST_CHECKS,

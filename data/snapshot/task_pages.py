@@ -100,7 +100,8 @@ class TaskView:
             if label
         ]
         if task.difficulty:
-            labels.append(("difficulty", named(task.difficulty, task.difficulty_rule or "")))
+            rule = task.difficulty_rule or ""
+            labels.append(("difficulty", named(task.difficulty, rule[:1].upper() + rule[1:])))
         if measured != "unmeasured":
             labels.append(("measured", named(measured, f"{percent(task.pass_rate)} passed it.")))
         if task.task_class and task.task_class.name not in {words.name for _, words in labels}:

@@ -61,7 +61,8 @@ def write_reading(
 ) -> int:
     """Write the pages of all attempts of a board below `out`; how many attempts have one.
 
-    `results` are the rows that the board lists: attempt, task, configuration, epoch, result, ways.
+    `results` are the rows that the board lists: attempt, task, configuration, epoch,
+    result, about, ways.
     """
     home = private_dir(out / HOME)
     by_task: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
@@ -99,6 +100,7 @@ def _view(
         record,
         score,
         row["result"],
+        row["about"],
         _task(release, attempt.task_id).instruction,
         _grading(release, attempt.task_id),
         outputs_of(folder, record),

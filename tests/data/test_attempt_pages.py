@@ -62,7 +62,8 @@ def view(score: Score | None = SCORE, **attempt: Any) -> AttemptView:
         changes=(StateChange("mail", HOSTILE, None, {"a": HOSTILE}),),
     )
     return AttemptView(
-        AttemptRecord(replace(made, **attempt), submission), score, "failed", HOSTILE, GRADING,
+        AttemptRecord(replace(made, **attempt), submission), score, "failed", HOSTILE, HOSTILE,
+        GRADING,
         [
             Preview(HOSTILE, 3, HOSTILE, text=visible(HOSTILE)),
             Preview("t.csv", 3, "", [[HOSTILE], ["=1"]]),
@@ -131,7 +132,9 @@ def test_checks_of_files_that_are_not_there_were_not_made() -> None:
 
 def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
     mark = "<!-- Benchmark text of demo: keep out of training data. Canary GUID 1 -->"
-    passed = replace(view(), result="passed", prompt=f"Do `it`.\n\n{mark}\n", has_skill=True)
+    passed = replace(
+        view(), result="passed", title="Do it.", prompt=f"Do `it`.\n\n{mark}\n", has_skill=True
+    )
     html = attempt_page(passed, "demo")
     assert "All that decides was met. 2 others were not, or only partly" in html
     assert "The agent was given a skill for this task." in html

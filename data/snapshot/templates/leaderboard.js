@@ -35,7 +35,7 @@
   });
 
   const list = (grouping, group, configuration) => {
-    const { attempts, configurations, pages, results, said, tasks, ways } = parsed();
+    const { attempts, configurations, pages, results, said, sorting, tasks, ways } = parsed();
     const wanted = configurations.indexOf(configuration), isAll = configuration === null;
     if (wanted < 0 && !isAll) return;
     const column = { operation: 5, termination: 6 }[grouping], way = ways.indexOf(group);
@@ -45,7 +45,8 @@
       : (a) => tasks[a[1]][1][grouping] === group;
     const own = attempts.filter((a) => (isAll ? results[a[3]] === "failed" : a[0] === wanted) && fits(a));
     const worst = ["failed", "unjudged", "infrastructure", "passed"];
-    own.sort((a, b) => worst.indexOf(results[a[3]]) - worst.indexOf(results[b[3]]));
+    const rank = configurations.map((name) => sorting.findIndex((row) => row[0] === name));
+    own.sort((a, b) => rank[a[0]] - rank[b[0]] || worst.indexOf(results[a[3]]) - worst.indexOf(results[b[3]]));
     const head = [...document.querySelectorAll(".heat th[data-group]")].find((cell) =>
       cell.dataset.group === group && cell.closest("table").dataset.grouping === grouping);
     const kind = head ? `, ${grouping === "termination" ? "end" : grouping}: ${head.textContent}` : "";
