@@ -52,8 +52,7 @@ def leaderboard_command(
     ended = _ended(tables)
     made = board(ended, tables["scores"], facts, _estimator(release.tables))
     _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
-    shown = tables | {"attempts": ended}
-    listed = list(_listed(shown, {fact.task_id: fact for fact in facts}, release))
+    listed = list(_listed(tables | {"attempts": ended}, facts, release))
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
     paths = write_board(
@@ -63,8 +62,7 @@ def leaderboard_command(
     origin = (release.snapshot, release.digest, version("benchmint"), int(time.time()))
     paths += write_records(made, *origin, out / "every_eval_ever")
     paths += _write_measures(tables, facts, made, questions, attempts, process, out)
-    print(markdown_table(made, release.notice), end="")
-    print("\n".join(f"written: {path}" for path in paths))
+    print(markdown_table(made, release.notice) + "\n".join(f"written: {path}" for path in paths))
     if n_pages:
         _tell_of_pages(release, tables["scores"], out / "private", n_pages)
 
@@ -296,7 +294,7 @@ def _facts(
 
 
 def _listed(
-    tables: Mapping[str, Any], facts: Mapping[str, Any], release: Any
+    tables: Mapping[str, Any], facts: Sequence[Any], release: Any
 ) -> Iterator[dict[str, Any]]:
     """An attempt per line, with the groups and the first words of its task."""
     import polars as pl
@@ -304,6 +302,7 @@ def _listed(
     from data.snapshot.task_pages import first_words
     from selection.evaluation.board import GROUPINGS
 
+    known = {fact.task_id: fact for fact in facts}
     results = tables["scores"].select("attempt_id", "passed", "passed_at_best", "operation")
     joined = tables["attempts"].join(results, on="attempt_id", how="left")
     ended = pl.when(pl.col("passed_at_best")).then(pl.lit("unjudged")).otherwise(pl.lit("failed"))
@@ -315,7 +314,7 @@ def _listed(
     for configuration, task_id, epoch, result, attempt_id, *ways in rows.select(
         *columns, "operation", "termination"
     ).iter_rows():
-        groups = {name: getattr(facts[task_id], name) for name in GROUPINGS}
+        groups = {name: getattr(known[task_id], name) for name in GROUPINGS}
         yield {
             "configuration": configuration, "task": task_id, "epoch": epoch, "result": result,
             "groups": groups, "attempt": attempt_id,
