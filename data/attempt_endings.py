@@ -6,16 +6,6 @@ from collections.abc import Iterable
 
 from data.contracts.attempt import AttemptStatus, Termination
 
-SENTENCES = {
-    "timeout": "it ran out of time",
-    "budget_spent": "its turns or tokens were spent",
-    "error": "its program broke down",
-    "gave_up": "it said that it could not answer",
-    "delivered_nothing": "it delivered none of the files that were asked for",
-    "no_answer": "it ended without the answer that was asked for",
-    "wrong_answer": "its answer is wrong",
-    "checks_not_met": "what it made does not meet the checks",
-}
 _BY_STATUS = {
     AttemptStatus.TIMEOUT: "timeout",
     AttemptStatus.BUDGET: "budget_spent",
@@ -28,7 +18,7 @@ _NO_ANSWER = ("answer.missing", "answer.no_value")
 def ending(
     status: str, termination: str | None, parts: Iterable[tuple[str, str | None, float | None]]
 ) -> str | None:
-    """The key of the first sentence that fits; None for what did not fail by its own doing.
+    """The first label of `termination` that fits; None for what did not fail by its own doing.
 
     `parts` are the graded parts: name, reason, value. A last message is an answer to whoever
     recorded the attempt, also where the task asked for files or for something else.

@@ -11,14 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from data.attempt_endings import SENTENCES, delivered_nothing, ending
-from data.attempt_values import answer_text, brief, plain, quantity, settings
+from data.attempt_endings import delivered_nothing
+from data.attempt_values import brief, plain, quantity
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
+from data.grading_words import DELIVERABLES, graded_parts, missed_step, part_words
+from data.labels import own_labels, words_of
 from data.neutralise import one_line, visible
+from data.reasons import stage_sentences
 from data.snapshot.pages import asset, page
-from data.snapshot.task_pages import Preview, first_words
+from data.snapshot.task_pages import Preview
 
 _LONGEST = 20_000  # characters of one text; the file of the trajectory has all of it
 _MOST_STEPS = 400
@@ -40,7 +43,10 @@ _STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One graded part as it is shown: what it is about, what was expected, what was found."""
+    """One graded part as it is shown: what it is about, what was expected, what was found.
+
+    `reason` is a sentence, `code` its name in tables.
+    """
 
     name: str
     words: str
@@ -50,6 +56,7 @@ class Check:
     expected: str
     observed: str
     reason: str
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,52 +71,55 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class AttemptView:
-    """All that the page of an attempt is made of; `grading` is the task with its private fields."""
+    """All that the page of an attempt is made of.
+
+    `title` is the beginning of the request, `grading` the task with its private fields, `ended`
+    the label of how it failed.
+    """
 
     record: AttemptRecord
     score: Score | None
     result: str
+    title: str
     prompt: str
     grading: Mapping[str, Any]
     outputs: Sequence[Preview]
     links: Links
+    ended: str | None = None
     trajectory: Mapping[str, Any] | None = None
     has_skill: bool = False  # it was given a skill for this task
 
 
 def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
     """The parts of a score: failed ones first, then undecided ones."""
-    words, expected = _words(grading), _expected(grading)
+    known = {part.name: part for part in graded_parts(grading)}
     order = {"failed": 0, "partly met": 1, "unjudged": 2, "not made": 3, "passed": 4}
     parts = score.parts if score is not None else ()
     has_none = delivered_nothing((part.name, part.reason, part.value) for part in parts)
-    checks = [
-        Check(
-            part.name,
-            words.get(part.name) or _finding(part.name, grading),
-            _state(part, has_none=has_none),
-            percent(part.weight) if part.weight else "",
-            part.required,
-            _text(
-                part.detail.get("expected")
-                or expected.get(part.name)
-                or part.detail.get("limit", "")
-            ),
-            _observed(part),
-            (part.reason or "").rpartition(".")[2].replace("_", " "),
+    checks = []
+    for part in parts:
+        words = part_words(part.name, known)
+        expected = part.detail.get("expected") or words.expected or part.detail.get("limit", "")
+        checks.append(
+            Check(
+                part.name,
+                words.about,
+                _state(part, has_none=has_none),
+                percent(part.weight) if part.weight else "",
+                part.required,
+                _text(expected),
+                _observed(part),
+                _reason(part.reason),
+                part.reason or "",
+            )
         )
-        for part in parts
-    ]
     return sorted(checks, key=lambda check: order[check.state])
 
 
-def _finding(name: str, grading: Mapping[str, Any]) -> str:
-    """The words of a finding of a check that computes several: check.ID.FINDING."""
-    for row in grading.get("checks") or ():
-        head = f"check.{row['check_id']}."
-        if name.startswith(head):
-            return f"Recomputed from the inputs: {name.removeprefix(head)}"
-    return ""
+def _reason(code: str | None) -> str:
+    """The sentence of a reason; one of another grader by its name."""
+    name = (code or "").rpartition(".")[2].replace("_", " ")
+    return stage_sentences().get(code or "", name and f"{name.capitalize()}.")
 
 
 def _state(part: ScorePart, *, has_none: bool) -> str:
@@ -119,7 +129,7 @@ def _state(part: ScorePart, *, has_none: bool) -> str:
     if part.value > 0:
         return "passed" if part.value >= 1 else "partly met"
     is_for_want = part.reason in _NO_FILE or (has_none and part.reason == _NOT_FOUND)
-    return "not made" if is_for_want and part.name != "deliverables" else "failed"
+    return "not made" if is_for_want and part.name != DELIVERABLES else "failed"
 
 
 def _observed(part: ScorePart) -> str:
@@ -151,51 +161,26 @@ def _text(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _words(grading: Mapping[str, Any]) -> dict[str, str]:
-    """What each part is about, in the words of the task."""
-    words = {f"check.{row['check_id']}": row["text"] for row in grading.get("checks") or ()}
-    words |= {f"rule.{row['rule_id']}": row["text"] for row in grading.get("rules") or ()}
-    answers = grading.get("answers") or ()
-    for row in answers:
-        part = f", {row['part'].replace('_', ' ')}" if len(answers) > 1 else ""
-        words[f"answer.{row['part']}"] = f"The answer{part}"
-    seen: dict[str, int] = {}
-    for row in (grading.get("rubric") or {}).get("criteria", ()):
-        number_of = seen[row["dimension"]] = seen.get(row["dimension"], 0) + 1
-        suffix = f".{number_of}" if number_of > 1 else ""
-        words[f"rubric.{row['dimension']}{suffix}"] = row["text"]
-    return words | {"deliverables": "The files that were asked for"}
-
-
-def _expected(grading: Mapping[str, Any]) -> dict[str, str]:
-    known = {}
-    for row in grading.get("rules") or ():
-        wanted = [row["params"].get(name) or () for name in ("names", "extensions", "columns")]
-        known[f"rule.{row['rule_id']}"] = ", ".join(
-            str(one) for one in next(filter(None, wanted), ())
-        )
-    for row in grading.get("answers") or ():
-        known[f"answer.{row['part']}"] = answer_text(
-            row["value"], row.get("unit") or "", row.get("scale") or 1
-        )
-    for row in grading.get("checks") or ():
-        known[f"check.{row['check_id']}"] = settings(row.get("params", {}))
-    return known
-
-
 def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     """Why it did not pass, in sentences; the first thing to know comes first."""
     attempt = view.record.attempt
+    rows = view.grading.get("deliverables") or ()
+    wanted = [name for row in rows for name in row["name_hints"] or (f".{row['file_type']}",)]
+    has_none = view.result == "failed" and wanted and not view.outputs
     lines = []
     if attempt.status != "completed":
         lines.append(f"It was cut off: {_STATUS[attempt.status]}.")
+    elif view.ended is not None and view.result == "failed" and not has_none:
+        lines.append(words_of(own_labels(), "termination", view.ended).meaning)
     if attempt.error:
         lines.append(f"What ended it: {one_line(attempt.error)}")
-    rows = view.grading.get("deliverables") or ()
-    wanted = [name for row in rows for name in row["name_hints"] or (f".{row['file_type']}",)]
-    if view.result == "failed" and wanted and not view.outputs:
+    if has_none:
         lines.append(f"It delivered no file. Asked for: {', '.join(wanted)}.")
-    failed = [check for check in checks if check.state in ("failed", "partly met")]
+    failed = [
+        check
+        for check in checks
+        if check.state in ("failed", "partly met") and not (has_none and check.name == DELIVERABLES)
+    ]
     lines += [
         _sentence(check) for check in sorted(failed, key=lambda check: not check.required)[:3]
     ]
@@ -208,30 +193,22 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
         )
     if view.result == "unjudged":
         lines.append("Nothing failed for certain: parts without a verdict decide.")
-    parts = view.score.parts if view.score is not None else ()
-    graded = [(part.name, part.reason, part.value) for part in parts]
-    how = ending(attempt.status, attempt.termination, graded)
-    if how is not None and view.result == "failed":
-        lines.append(f"How it ended: {SENTENCES[how]}.")
     missed = view.score.progress if view.score is not None else None
     if missed is not None and missed.first_unreached:
-        lines.append(
-            f"The first intermediate result that it missed: {missed.first_unreached} "
-            f"({missed.operation or 'no operation'})."
-        )
+        name = missed.first_unreached
+        step = missed_step(name, view.grading) or f"{name.replace('_', ' ')}."
+        lines.append(f"The first step of the reference that it did not reach: {step}")
     return [visible(line) for line in lines]
 
 
 def _sentence(check: Check) -> str:
-    """How a check failed: what was expected and found."""
+    """How a check failed: why, what was expected and what was found."""
     expected = f" Expected {brief(check.expected)}." if check.expected else ""
     is_remark = check.observed.startswith(_REMARK)
     reading = brief(check.observed).rstrip(".")
     observed = f" {'' if is_remark else 'Found '}{reading}." if reading else ""
-    said = f" ({check.reason})" if check.reason not in ("", "not met", "partly met") else ""
     state = "partly met" if check.state == "partly met" else "not met"
-    about = (check.words or check.name).rstrip(".")
-    return f"{about}: {state}{said}.{expected}{observed}"
+    return f"{check.words.rstrip('.')}: {state}. {check.reason}{expected}{observed}".strip()
 
 
 def _unmet(checks: Sequence[Check]) -> str:
@@ -254,8 +231,8 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
         attempt=view.record.attempt,
         snapshot=snapshot,
         prompt=_unmarked(view.prompt),
-        title=first_words(_unmarked(view.prompt)),
         unmet=_unmet(checks),
+        agent=words_of(own_labels(), "agent", view.record.attempt.configuration.harness).meaning,
         first_checks=_FIRST_CHECKS,
         folded=_FOLDED,
         facts=_facts(view),

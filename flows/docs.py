@@ -11,6 +11,7 @@ from pathlib import Path
 
 from construction.sessions.readers.registry import FORMATS, Format, Named
 from data.atomic import write_bytes
+from data.labels import own_labels
 from data.prose_tables import (
     between_markers,
     gate_table,
@@ -80,6 +81,12 @@ def format_table() -> str:
     return markdown_table(("format", "what must be present"), rows)
 
 
+def agent_table() -> str:
+    """The agents without a model."""
+    agents = own_labels()["agent"].values()
+    return meaning_table("`--agent`", {f"`{words.code}`": words.meaning for words in agents})
+
+
 def tables() -> Mapping[Path, Mapping[str, str]]:
     """The tables of each page, by the names of their marked parts."""
     return {
@@ -89,6 +96,7 @@ def tables() -> Mapping[Path, Mapping[str, str]]:
             "limits": limit_table(GATES),
             "reasons": reason_table(sentences(GATES)),
         },
+        ROOT / "docs" / "run.md": {"agents": agent_table()},
         ROOT / "docs" / "leaderboard.md": {"columns": meaning_table("column", COLUMNS)},
         ROOT / "docs" / "architecture.md": {"stages": stage_table(PIPELINE)},
     }

@@ -38,6 +38,7 @@ from data.stages import Folders, Results
 from data.staging.runs import RunFacts, stage_run
 from flows import ROOT
 from flows.gates import GATE_ORDER, GATES
+from flows.label_words import all_labels
 from flows.run import Run
 from flows.stages.analytics import (
     ANALYTICS,
@@ -157,6 +158,7 @@ def _release(
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
         ledger_tables=_ledger_tables(read_records(results.folders)),
+        labels=all_labels(),
         privacy=privacy,
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention

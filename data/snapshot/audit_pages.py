@@ -95,6 +95,7 @@ def write_pages(
                 names=[index_name(n) for n in range(1, len(parts) + 1)],
                 shown=len(shown),
                 known=len(known),
+                sentences=words.sentences,
             ),
         )
 

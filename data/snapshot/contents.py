@@ -172,7 +172,9 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
 def _private_view(contents: Contents, task: Candidate) -> task_pages.TaskView:
     grading = storable_tree(task.model_dump(mode="json", include=set(PRIVATE_FIELDS)))
     checked = task_pages.checked_words(task, grading)
-    return task_pages.TaskView(task, _previews(contents, task), grading, checked)
+    return task_pages.TaskView(
+        task, _previews(contents, task), grading, checked, known=contents.release.labels
+    )
 
 
 def _public_view(
@@ -180,7 +182,9 @@ def _public_view(
 ) -> task_pages.TaskView:
     graded = whole[task.task_id].model_dump(mode="json", include=set(PRIVATE_FIELDS))
     checked = task_pages.checked_words(task, graded)
-    return task_pages.TaskView(task, _previews(contents, task), checked=checked)
+    return task_pages.TaskView(
+        task, _previews(contents, task), checked=checked, known=contents.release.labels
+    )
 
 
 def _previews(contents: Contents, task: Candidate) -> list[task_pages.Preview]:
@@ -247,6 +251,7 @@ def _report(contents: Contents) -> str:
         [release.pictures[name] for name in sorted(release.pictures)],
         stamp=card.stamp(release),
         words=words,
+        labels=release.labels,
         limits=contents.counts.limits(),
         has_privacy_page=audit_pages.has_tables(release.privacy_report),
     )

@@ -178,7 +178,7 @@ def _labels(step: Step, shape: Shape, y: int) -> str:
     head = f"{step.name} −{number(lost)}" if lost else f"{step.name}: {passing}"
     lines = [(head, "big" if lost else "soft")]
     more = len(step.losses) - _SHOWN_LOSSES
-    lines += [(f"{number(n)} {name}", "lost") for name, n in step.losses[:_SHOWN_LOSSES]]
+    lines += [(f"{number(n)} {_in_words(name)}", "lost") for name, n in step.losses[:_SHOWN_LOSSES]]
     if more > 0:
         rest = sum(n for _, n in step.losses[_SHOWN_LOSSES - 1 :])
         lines[-1] = (f"{number(rest)} for {more + 1} more reasons", "lost")
@@ -191,6 +191,11 @@ def _labels(step: Step, shape: Shape, y: int) -> str:
         _text(shape.labels_at, y + 14 + _LINE * index, text, kind)
         for index, (text, kind) in enumerate(lines)
     )
+
+
+def _in_words(reason: str) -> str:
+    """A reason as a picture has room for it: `length: too short`; the table has its sentence."""
+    return reason.replace(".", ": ").replace("_", " ")
 
 
 def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field
 
 from data.contracts import Candidate, Count, LedgerRow, LineageRow, Share, StageTally, Verdict
+from data.labels import Labels, own_labels
 from data.reasons import ReasonWords
 from data.snapshot.config import CardConfig
 
@@ -133,7 +134,7 @@ class Release:
     `pictures` become `audit/<name>.svg` and sections of the report. `tables` become
     `tables/<name>.parquet` of the public half, and `answers`, a Parquet file, `answers.parquet`
     of the private one; `private_files` are further files of the private half by path, `worlds`
-    files by task id, each the `world.json` of its private folder.
+    files by task id, each the `world.json` of its private folder. `labels`: what labels mean.
     `run_info` (times, host, tool versions) is the only part that may differ between rebuilds.
     """
 
@@ -157,6 +158,7 @@ class Release:
     answers: Path | None = None
     private_files: Mapping[str, Path] = field(default_factory=dict)
     worlds: Mapping[str, Path] = field(default_factory=dict)
+    labels: Labels = field(default_factory=own_labels)
     run_info: Mapping[str, Any] = field(default_factory=dict)
 
 

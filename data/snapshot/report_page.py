@@ -10,6 +10,7 @@ import polars as pl
 
 from data.contracts import MISSING, Outcome
 from data.figures import amount, number
+from data.labels import Labels, words_of
 from data.neutralise import public_text, script_json
 from data.reasons import ReasonWords
 from data.snapshot import funnel_picture
@@ -40,6 +41,10 @@ _COUNTS = (
     ("Full or smoke", "smoke", "n"),
     ("Network", "network", "n"),
 )
+_KINDS = {
+    "languages": "language", "lanes": "lane", "families": "family", "roles": "role",
+    "skills": "skill", "smoke": "split",
+}  # fmt: skip
 _LENGTHS = (
     ("Prompt length, characters", "prompt_chars"),
     ("Input files per task", "inputs_per_task"),
@@ -105,6 +110,7 @@ def report(
     *,
     stamp: str,
     words: ReasonWords,
+    labels: Labels,
     limits: Mapping[str, Limits],
     has_privacy_page: bool,
 ) -> str:
@@ -126,12 +132,20 @@ def report(
         overlaps=list(zip(summary["overlaps"], _overlap_bars(summary["overlaps"]), strict=True)),
         strata=strata,
         empty_strata=_empty(strata),
-        counts=[(name, bars(statistics[key], n=n)) for name, key, n in _COUNTS],
+        counts=[(name, _named_bars(statistics[key], n, key, labels)) for name, key, n in _COUNTS],
         lengths=[_length(name, statistics[key]) for name, key in _LENGTHS],
         pictures=pictures,
         has_privacy_page=has_privacy_page,
         turned_away=turned_away(summary["rejections"]),
         island=script_json({**rows, "sentences": _sentences(rows["words"], words)}),
+    )
+
+
+def _named_bars(rows: Sequence[Mapping[str, Any]], n: str, key: str, labels: Labels) -> list[Bar]:
+    """The bars of a count, whose labels are in words."""
+    kind = _KINDS.get(key, "")
+    return bars(
+        [row | {"value": words_of(labels, kind, str(row["value"])).name} for row in rows], n=n
     )
 
 

@@ -20,7 +20,9 @@ from typing import Any
 import yaml
 
 from data.contracts import Candidate, Label
-from data.figures import amount, number
+from data.figures import amount, number, percent
+from data.grading_words import PartWords, graded_parts
+from data.labels import Labels, Words, named, own_labels, words_of
 from data.neutralise import visible
 from data.snapshot.pages import asset, page
 
@@ -53,7 +55,7 @@ class TaskView:
     """A task as its page shows it. `grading`: its private fields; empty on public pages.
 
     `checked`: what is checked, in words that give no answer away. `attempts`: title, result and
-    address of each attempt at it, where there are pages of them.
+    address of each attempt at it, where there are pages of them. `known`: what labels mean.
     """
 
     task: Candidate
@@ -61,6 +63,7 @@ class TaskView:
     grading: Mapping[str, Any] = field(default_factory=dict)
     checked: Sequence[str] = ()
     attempts: Sequence[tuple[str, str, str]] = ()
+    known: Labels = field(default_factory=own_labels)
 
     @property
     def request(self) -> str:
@@ -78,29 +81,42 @@ class TaskView:
         return first_words(self.request)
 
     @property
-    def labels(self) -> list[tuple[str, str]]:
+    def labels(self) -> list[tuple[str, Words]]:
         """What the task is filed under, by the names of the fields."""
         task = self.task
-        known: list[tuple[str, Label | str | None]] = [
+        measured = task.measured_difficulty
+        codes: list[tuple[str, Label | str | None]] = [
             ("lane", str(task.lane)),
             ("family", task.task_family),
             ("role", task.role),
             ("skill", task.skill_subclass),
             ("surface", task.execution_surface),
-            ("difficulty", task.difficulty),
-            (
-                "measured",
-                "" if task.measured_difficulty == "unmeasured" else task.measured_difficulty,
-            ),
             ("split", task.split),
             ("language", task.language),
-            ("class", task.task_class.name if task.task_class else None),
         ]
-        return [
-            (name, visible(label.value if isinstance(label, Label) else label))
-            for name, label in known
+        labels = [
+            (kind, words_of(self.known, kind, label.value if isinstance(label, Label) else label))
+            for kind, label in codes
             if label
         ]
+        if task.difficulty:
+            rule = task.difficulty_rule or ""
+            labels.append(("difficulty", named(task.difficulty, rule[:1].upper() + rule[1:])))
+        if measured != "unmeasured":
+            labels.append(("measured", named(measured, f"{percent(task.pass_rate)} passed it.")))
+        if task.task_class and task.task_class.name not in {words.name for _, words in labels}:
+            labels.append(("class", Words(task.task_class.name, task.task_class.definition, "")))
+        return [(kind, Words(*map(visible, words))) for kind, words in labels]
+
+    @property
+    def parts(self) -> list[PartWords]:
+        """What is graded and what is expected, in words; none on public pages."""
+        return [PartWords(*map(visible, part)) for part in graded_parts(self.grading)]
+
+    @property
+    def steps(self) -> list[str]:
+        """The reference steps in words; none on public pages."""
+        return [visible(step["text"]) for step in self.grading.get("steps") or ()]
 
     @property
     def answers(self) -> list[tuple[str, str, list[tuple[str, str, str]]]]:

@@ -14,6 +14,7 @@ import typer
 
 from data.attempts import TABLES_FOLDER, infra_errors
 from data.errors import InputError, require_extra
+from data.labels import own_labels
 from flows.commands.options import Json, Processes
 
 if TYPE_CHECKING:
@@ -25,11 +26,7 @@ ATTEMPTS = Path("attempts")
 # Known before the runner is loaded, which takes seconds.
 MODEL_AGENTS = ("react", "claude-code", "codex", "gemini-cli", "opencode", "openclaw", "command")
 OTHER_AGENTS = ("human", "http")
-SCRIPTED_AGENTS = (
-    "oracle", "skill-85", "skill-70", "skill-55", "skill-40", "skill-25", "web-reader", "playback",
-    "null", "talk", "empty-calls", "wrong-period", "wrong-company", "unrounded", "missing-step",
-    "answers-first",
-)  # fmt: skip
+SCRIPTED_AGENTS = tuple(own_labels()["agent"])
 Snapshot = Annotated[Path, typer.Argument(help="The release: a folder with public/ and private/.")]
 
 

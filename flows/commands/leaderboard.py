@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from data.errors import InputError
-from data.neutralise import one_line
+from data.neutralise import one_line, visible
 from flows.commands.evaluate import ATTEMPTS, Snapshot
 from flows.commands.options import WriteTo
 
 if TYPE_CHECKING:
     from selection.evaluation.board import Board
     from selection.evaluation.linking import Linked
-
-_ABOUT = 90  # characters of a task that stand in the list of attempts
 
 Attempts = Annotated[
     Path, typer.Option("--attempts", help="Folder of graded attempts, of all configurations.")
@@ -41,6 +39,7 @@ def leaderboard_command(
 ) -> None:
     """Write the leaderboard of graded attempts, and a page for each attempt and task."""
     from data.releases.tasks import read_tasks
+    from flows.label_words import all_labels
     from selection.evaluation.board import board
     from selection.evaluation.every_eval_ever import write_records
     from selection.evaluation.leaderboard_page import markdown_table, write_board
@@ -53,18 +52,17 @@ def leaderboard_command(
     ended = _ended(tables)
     made = board(ended, tables["scores"], facts, _estimator(release.tables))
     _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
-    shown = tables | {"attempts": ended}
-    listed = list(_listed(shown, {fact.task_id: fact for fact in facts}, release))
+    listed = list(_listed(tables | {"attempts": ended}, facts, release))
     n_pages = _write_reading(release, attempts, tables, listed, out) if pages else 0
     process = process_table(tables["attempts"], tables["scores"])
     paths = write_board(
-        made, release.snapshot, out, listed, release.notice, process=process, has_pages=n_pages > 0
-    )
+        made, release.snapshot, out, listed, release.notice, process=process,
+        has_pages=n_pages > 0, labels=all_labels(),
+    )  # fmt: skip
     origin = (release.snapshot, release.digest, version("benchmint"), int(time.time()))
     paths += write_records(made, *origin, out / "every_eval_ever")
     paths += _write_measures(tables, facts, made, questions, attempts, process, out)
-    print(markdown_table(made, release.notice), end="")
-    print("\n".join(f"written: {path}" for path in paths))
+    print(markdown_table(made, release.notice) + "\n".join(f"written: {path}" for path in paths))
     if n_pages:
         _tell_of_pages(release, tables["scores"], out / "private", n_pages)
 
@@ -296,13 +294,15 @@ def _facts(
 
 
 def _listed(
-    tables: Mapping[str, Any], facts: Mapping[str, Any], release: Any
+    tables: Mapping[str, Any], facts: Sequence[Any], release: Any
 ) -> Iterator[dict[str, Any]]:
     """An attempt per line, with the groups and the first words of its task."""
     import polars as pl
 
+    from data.snapshot.task_pages import first_words
     from selection.evaluation.board import GROUPINGS
 
+    known = {fact.task_id: fact for fact in facts}
     results = tables["scores"].select("attempt_id", "passed", "passed_at_best", "operation")
     joined = tables["attempts"].join(results, on="attempt_id", how="left")
     ended = pl.when(pl.col("passed_at_best")).then(pl.lit("unjudged")).otherwise(pl.lit("failed"))
@@ -314,11 +314,11 @@ def _listed(
     for configuration, task_id, epoch, result, attempt_id, *ways in rows.select(
         *columns, "operation", "termination"
     ).iter_rows():
-        groups = {name: getattr(facts[task_id], name) for name in GROUPINGS}
+        groups = {name: getattr(known[task_id], name) for name in GROUPINGS}
         yield {
             "configuration": configuration, "task": task_id, "epoch": epoch, "result": result,
             "groups": groups, "attempt": attempt_id,
-            "about": one_line(release.tasks[task_id].candidate.prompt)[:_ABOUT],
+            "about": first_words(visible(release.tasks[task_id].candidate.prompt)),
             "ways": ways if result == "failed" else (None, None),
         }  # fmt: skip
 

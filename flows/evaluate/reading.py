@@ -37,9 +37,11 @@ from data.attempts import (
     read_attempts,
 )
 from data.contracts.attempt import Progress, Score, ScorePart
+from data.labels import words_of
 from data.neutralise import visible
 from data.releases.tasks import ReleasedTasks
 from data.snapshot.task_pages import Preview, TaskView, checked_words, preview, task_pages
+from flows.label_words import all_labels
 
 HOME = "private"
 ATTEMPTS, TASKS, VIEWER = "attempts", "tasks", "viewer"
@@ -59,7 +61,8 @@ def write_reading(
 ) -> int:
     """Write the pages of all attempts of a board below `out`; how many attempts have one.
 
-    `results` are the rows that the board lists: attempt, task, configuration, epoch, result.
+    `results` are the rows that the board lists: attempt, task, configuration, epoch,
+    result, about, ways.
     """
     home = private_dir(out / HOME)
     by_task: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
@@ -78,7 +81,7 @@ def write_reading(
         attempt, row = record.attempt, known[attempt_id]
         name = attempt_name(attempt.task_id, attempt.epoch)
         links = _links(row, by_task[row["task"]], logs.get((folder, name)))
-        view = _view(release, folder, record, scores.get(attempt_id), row["result"], links)
+        view = _view(release, folder, record, scores.get(attempt_id), row, links)
         _write_page(home / ATTEMPTS / attempt.configuration.name / f"{name}.html", view, release)
     return len(recorded)
 
@@ -88,7 +91,7 @@ def _view(
     folder: Path,
     record: AttemptRecord,
     score: Score | None,
-    result: str,
+    row: Mapping[str, Any],
     links: Links,
 ) -> AttemptView:
     """All that the page of an attempt shows."""
@@ -96,11 +99,13 @@ def _view(
     return AttemptView(
         record,
         score,
-        result,
+        row["result"],
+        row["about"],
         _task(release, attempt.task_id).instruction,
         _grading(release, attempt.task_id),
         outputs_of(folder, record),
         links,
+        row["ways"][1],
         _trajectory(folder, attempt_name(attempt.task_id, attempt.epoch)),
         has_skill=attempt.task_id in _skills(folder),
     )
@@ -119,13 +124,19 @@ def _led_to(rows: Iterable[Mapping[str, Any]], home: str) -> list[tuple[str, str
     """Title, result and address of attempts, whose folders are in `home`."""
     return [
         (
-            f"{row['configuration']}, {row['epoch']}",
-            row["result"],
+            f"{row['configuration']}, attempt {row['epoch']}",
+            _result(row),
             f"{home}/{quote(row['configuration'])}/"
             f"{quote(attempt_name(row['task'], row['epoch']))}.html",
         )
         for row in islice(rows, _MOST_OTHERS)
     ]
+
+
+def _result(row: Mapping[str, Any]) -> str:
+    """How an attempt came out, and why it failed."""
+    meaning = words_of(all_labels(), "termination", row["ways"][1] or "").meaning
+    return f"{row['result']}. {meaning}" if meaning else row["result"]
 
 
 def _write_page(path: Path, view: AttemptView, release: ReleasedTasks) -> None:
@@ -152,7 +163,9 @@ def _write_tasks(
         grading = _grading(release, task_id)
         checked = checked_words(task.candidate, grading)
         led = _led_to(attempts.get(task_id, ()), f"../{ATTEMPTS}")
-        views.append(TaskView(task.candidate, _previews(task.inputs), grading, checked, led))
+        views.append(
+            TaskView(task.candidate, _previews(task.inputs), grading, checked, led, all_labels())
+        )
     folder = private_dir(home / TASKS)
     back = ("../../leaderboard.html", "Leaderboard")
     for name, content in task_pages(views, release.snapshot, "", back=back):

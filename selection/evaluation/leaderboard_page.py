@@ -12,6 +12,7 @@ import polars as pl
 from data.atomic import write_bytes
 from data.contracts.attempt import OWN_RUNNER
 from data.figures import amount, number, percent, percent_range
+from data.labels import Labels, Words, own_labels, words_of
 from data.neutralise import csv_cell, markdown, script_json, visible
 from data.snapshot.errata import Action, Notice, errata_lines
 from data.snapshot.pages import asset, page
@@ -40,6 +41,7 @@ def write_board(
     *,
     process: pl.DataFrame | None = None,
     has_pages: bool = False,
+    labels: Labels | None = None,
 ) -> tuple[Path, ...]:
     """Write the page, the tables and the Markdown table into `out`; their paths.
 
@@ -47,12 +49,14 @@ def write_board(
     in `ways` the operation that a failed one missed first and how it ended; `about`: first words
     of the task, if they are given.
     `notice`: the errata of the release. `process`: the table of process measures. `has_pages`:
-    attempts and tasks have pages below `private`.
+    attempts and tasks have pages below `private`. `labels`: what labels mean.
     """
     frame = _rows_frame(board, notice)
     paths = tuple(out / f"leaderboard.{ending}" for ending in ("html", "parquet", "csv", "md"))
     out.mkdir(parents=True, exist_ok=True)
-    html = leaderboard_html(board, release, attempts, notice, process=process, has_pages=has_pages)
+    html = leaderboard_html(
+        board, release, attempts, notice, process=process, has_pages=has_pages, labels=labels
+    )
     write_bytes(paths[0], html.encode())
     write_frame(frame, out / "leaderboard")
     write_bytes(paths[3], markdown_table(board, notice).encode())
@@ -179,8 +183,10 @@ def leaderboard_html(
     *,
     process: pl.DataFrame | None = None,
     has_pages: bool = False,
+    labels: Labels | None = None,
 ) -> str:
     """The page; names of configurations, tasks and models are escaped, and nothing is loaded."""
+    known = own_labels() if labels is None else labels
     sorting = [
         [r.configuration, r.tasks, r.passed, r.low, r.ranks[0] if r.ranks else None, r.tie_group,
          r.overall, r.cost, r.seconds, r.n_infra, r.n_unjudged,
@@ -200,12 +206,13 @@ def leaderboard_html(
         columns=[(_HEADS[at], COLUMNS[_HEADS[at]]) for at in used],
         rows=[[row[at] for at in used] for row in cells],
         bars=[_bar(row) for row in board.rows],
+        agents=[words_of(known, "agent", row.configuration).meaning for row in board.rows],
         costs=_costs(board.rows),
         width=_WIDTH,
         height=_HEIGHT,
         left=_LEFT,
-        groupings=_groupings(board),
-        failures=_failures(board),
+        groupings=_groupings(board, known),
+        failures=_failures(board, known),
         explorations=_explorations(process),
         methods=sorted({_METHODS.get(row.method, row.method) for row in board.rows}),
         clusters=board.clusters,
@@ -216,7 +223,7 @@ def leaderboard_html(
             {
                 "sorting": [[row[at] for at in used] for row in sorting],
                 "pages": has_pages,
-                **_compact(attempts),
+                **_compact(attempts, known),
             }
         ),
     )
@@ -231,7 +238,7 @@ def _compared(differences: Sequence[Difference]) -> dict[str, int]:
     }
 
 
-def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _compact(attempts: Sequence[Mapping[str, Any]], labels: Labels) -> dict[str, Any]:
     """The attempts with configurations, tasks and results by number: there may be 40,000."""
     tasks = {a["task"]: (a["groups"], a.get("about", "")) for a in attempts}
     names = {
@@ -246,6 +253,7 @@ def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "configurations": names["configuration"],
         "results": names["result"],
         "ways": ways,
+        "said": [words_of(labels, "termination", way).meaning for way in ways],
         "tasks": [[task, groups, about] for task, (groups, about) in tasks.items()],
         "attempts": [
             [
@@ -303,7 +311,7 @@ def _costs(rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
     }
 
 
-def _groupings(board: Board) -> list[dict[str, Any]]:
+def _groupings(board: Board, labels: Labels) -> list[dict[str, Any]]:
     """Per grouping a heat map: a row per configuration that has a result, a cell per group."""
     output = []
     for grouping in dict.fromkeys(cell["grouping"] for cell in board.cells):
@@ -313,9 +321,15 @@ def _groupings(board: Board) -> list[dict[str, Any]]:
         rows = _filled_rows(
             board, {key: _cell(cell) for key, cell in by_place.items()}, groups, _cell(None)
         )
-        shown = [(group, visible(group)) for group in groups]
-        output.append({"name": grouping, "groups": shown, "rows": rows})
+        about = words_of(labels, "grouping", grouping).meaning
+        shown = _heads(labels, grouping, groups)
+        output.append({"name": grouping, "about": about, "groups": shown, "rows": rows})
     return output
+
+
+def _heads(labels: Labels, kind: str, codes: Sequence[str]) -> list[tuple[str, Words]]:
+    """The columns of a table: each code as it is, and in words."""
+    return [(code, Words(*map(visible, words_of(labels, kind, code)))) for code in codes]
 
 
 def _filled_rows(
@@ -359,13 +373,13 @@ def _explorations(process: pl.DataFrame | None) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def _failures(board: Board) -> list[dict[str, Any]]:
+def _failures(board: Board, labels: Labels) -> list[dict[str, Any]]:
     """Per kind a table: a row per configuration that failed so, a column per way to fail."""
     output = []
     for kind in dict.fromkeys(row["kind"] for row in board.failures):
         own = [row for row in board.failures if row["kind"] == kind and row["n"]]
         cells = {(row["configuration"], row["what"]): int(row["n"]) for row in own}
         ways = list(dict.fromkeys(row["what"] for row in own))
-        shown = [(way, visible(way.replace("_", " "))) for way in ways]
+        shown = _heads(labels, kind, ways)
         output.append({"kind": kind, "groups": shown, "rows": _filled_rows(board, cells, ways, 0)})
     return output

@@ -30,6 +30,8 @@ GRADING: dict[str, Any] = {
     "checks": [{"check_id": "made", "text": "One task was written down.", "params": {"max": 1}}],
     "rules": [{"rule_id": "r1", "text": "There is a table.", "params": {"extensions": ["xlsx"]}}],
     "rubric": {"criteria": [{"dimension": "depth", "text": "It says why."}] * 2},
+    "milestones": [{"name": "rank_4", "step": 4}],
+    "steps": [{"index": 4, "operation": "rank", "text": "Rank the regions."}],
 }
 PARTS = (
     ScorePart("check.made", "action", 0.2, 1.0),
@@ -60,12 +62,14 @@ def view(score: Score | None = SCORE, **attempt: Any) -> AttemptView:
         changes=(StateChange("mail", HOSTILE, None, {"a": HOSTILE}),),
     )
     return AttemptView(
-        AttemptRecord(replace(made, **attempt), submission), score, "failed", HOSTILE, GRADING,
+        AttemptRecord(replace(made, **attempt), submission), score, "failed", HOSTILE, HOSTILE,
+        GRADING,
         [
             Preview(HOSTILE, 3, HOSTILE, text=visible(HOSTILE)),
             Preview("t.csv", 3, "", [[HOSTILE], ["=1"]]),
         ],
         Links("board.html", "task.html", None, [(HOSTILE, "passed", "other.html")]),
+        "wrong_answer",
     )  # fmt: skip
 
 
@@ -75,11 +79,13 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
         for check in checks_of(SCORE, GRADING)
     ]
     assert shown == [
-        ("answer.value", "failed", "The answer", "125,000,000 USD", "126 USD", "wrong value"),
-        ("rule.r1", "partly met", "There is a table.", "xlsx", "1; worth 50.0 %", "too few files"),
+        ("answer.value", "failed", "The answer", "125,000,000 USD", "126 USD",
+         "The value is wrong."),
+        ("rule.r1", "partly met", "There is a table.", "xlsx", "1; worth 50.0 %",
+         "There are fewer files than were asked for."),
         ("rubric.depth.2", "unjudged", "It says why.", "", "", ""),
         ("check.made", "passed", "One task was written down.", "max: 1", "", ""),
-    ]
+    ]  # fmt: skip
 
 
 def test_what_was_not_delivered_and_what_was_recomputed_have_words() -> None:
@@ -118,19 +124,21 @@ def test_checks_of_files_that_are_not_there_were_not_made() -> None:
     checks = checks_of(score, GRADING)
     assert [check.state for check in checks] == ["failed", *["not made"] * 3]
     lines = why(replace(view(score), outputs=()), checks)
-    assert lines[:2] == [
-        "The files that were asked for: not met (missing file).",
+    assert lines[1:3] == [
+        "The files that were asked for: not met. There is no such file.",
         "3 checks were not made: the file that they look at is not there.",
     ]
 
 
 def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
     mark = "<!-- Benchmark text of demo: keep out of training data. Canary GUID 1 -->"
-    passed = replace(view(), result="passed", prompt=f"Do `it`.\n\n{mark}\n", has_skill=True)
+    passed = replace(
+        view(), result="passed", title="Do it.", prompt=f"Do `it`.\n\n{mark}\n", has_skill=True
+    )
     html = attempt_page(passed, "demo")
     assert "All that decides was met. 2 others were not, or only partly" in html
     assert "The agent was given a skill for this task." in html
-    assert "Canary" not in html and ": Do it.</h1>" in html
+    assert "Canary" not in html and ">Do it.</a></h1>" in html
 
 
 def test_many_checks_are_folded() -> None:
@@ -141,10 +149,11 @@ def test_many_checks_are_folded() -> None:
 def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
-        "The answer: not met (wrong value). Expected 125,000,000 USD. Found 126 USD.",
-        "There is a table: partly met (too few files). Expected xlsx. Found 1; worth 50.0 %.",
-        "How it ended: its answer is wrong.",
-        "The first intermediate result that it missed: rank_4 (rank).",
+        "Its answer is wrong.",
+        "The answer: not met. The value is wrong. Expected 125,000,000 USD. Found 126 USD.",
+        "There is a table: partly met. There are fewer files than were asked for. Expected xlsx. "
+        "Found 1; worth 50.0 %.",
+        "The first step of the reference that it did not reach: Rank the regions.",
     ]
 
 

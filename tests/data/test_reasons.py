@@ -6,11 +6,19 @@ from enum import StrEnum
 
 import pytest
 
+from construction.grading.actions import ActionReason
+from construction.grading.answers.contracts import AnswerReason
+from construction.grading.content_rules import ContentReason
+from construction.grading.files import FileReason as OwnWorkReason
+from construction.grading.findings import FindingReason
+from construction.grading.hard_rules import RuleReason
+from construction.grading.state_kinds import StateReason
 from construction.ideas.prefilters import IdeaReason
 from construction.judging.calls.contracts import CallReason
 from construction.judging.checks.prove import ProofReason
 from construction.judging.consensus import ConsensusReason
 from construction.judging.contracts import JudgeReason
+from construction.judging.model.attempt_case import AttemptReason
 from construction.sessions.gates.fixture import FixtureReason
 from construction.sessions.recovery.exchanges import LeftOutReason
 from construction.sessions.scan import FileReason
@@ -32,9 +40,11 @@ from flows.gates import GATES
 from tests.demo import Demo
 
 REASONS = (
-    CallReason, CategoryReason, ConsensusReason, CutReason, DemandReason, EdinetReason, FileReason,
-    FilterReason, IdeaReason, IdentityReason, JudgeReason, LeftOutReason, PeriodReason,
-    ProofReason, ProposalReason, QuestionReason, ScaleReason, SecReason, SignalReason, XbrlReason,
+    ActionReason, AnswerReason, AttemptReason, CallReason, CategoryReason, ConsensusReason,
+    ContentReason, CutReason, DemandReason, EdinetReason, FileReason, FilterReason, FindingReason,
+    IdeaReason, IdentityReason, JudgeReason, LeftOutReason, OwnWorkReason, PeriodReason,
+    ProofReason, ProposalReason, QuestionReason, RuleReason, ScaleReason, SecReason, SignalReason,
+    StateReason, XbrlReason,
 )  # fmt: skip
 WORDS = ReasonWords.of(GATES)
 

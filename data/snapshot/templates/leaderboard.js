@@ -35,40 +35,44 @@
   });
 
   const list = (grouping, group, configuration) => {
-    const { attempts, configurations, pages, results, tasks, ways } = parsed();
-    const wanted = configurations.indexOf(configuration);
-    if (wanted < 0) return;
+    const { attempts, configurations, pages, results, said, sorting, tasks, ways } = parsed();
+    const wanted = configurations.indexOf(configuration), isAll = configuration === null;
+    if (wanted < 0 && !isAll) return;
     const column = { operation: 5, termination: 6 }[grouping], way = ways.indexOf(group);
     const fits = column ? (a) => a[column] === way
       : grouping === null ? () => true
       : grouping === "task" ? (a) => tasks[a[1]][0] === group
       : (a) => tasks[a[1]][1][grouping] === group;
-    const own = attempts.filter((a) => a[0] === wanted && fits(a));
+    const own = attempts.filter((a) => (isAll ? results[a[3]] === "failed" : a[0] === wanted) && fits(a));
     const worst = ["failed", "unjudged", "infrastructure", "passed"];
-    own.sort((a, b) => worst.indexOf(results[a[3]]) - worst.indexOf(results[b[3]]));
-    const kind = grouping === null ? "" : `, ${grouping} ${group.replaceAll("_", " ")}`;
-    at("chosen").textContent = `${own.length} ${own.length === 1 ? "attempt" : "attempts"} of ${configuration}${kind}`;
+    const rank = configurations.map((name) => sorting.findIndex((row) => row[0] === name));
+    own.sort((a, b) => rank[a[0]] - rank[b[0]] || worst.indexOf(results[a[3]]) - worst.indexOf(results[b[3]]));
+    const head = [...document.querySelectorAll(".heat th[data-group]")].find((cell) =>
+      cell.dataset.group === group && cell.closest("table").dataset.grouping === grouping);
+    const kind = head ? `, ${grouping === "termination" ? "end" : grouping}: ${head.textContent}` : "";
+    const n = `${own.length} ${isAll ? "failed " : ""}${own.length === 1 ? "attempt" : "attempts"}`;
+    at("chosen").textContent = `${n} of ${isAll ? "all configurations" : configuration}${kind}`;
     const link = (text, ...path) => {
       const anchor = make("a", text);
       anchor.href = ["private", ...path.map(encodeURIComponent)].join("/") + ".html";
       return anchor;
     };
-    const shown = make("table"), head = shown.createTHead().insertRow(), lines = shown.createTBody();
-    for (const name of ["attempt", "epoch", "result"]) {
+    const shown = make("table"), top = shown.createTHead().insertRow(), lines = shown.createTBody();
+    for (const name of ["what was asked", "repetition", "result"]) {
       const cell = make("th", name);
       cell.scope = "col";
-      head.append(cell);
+      top.append(cell);
     }
-    const add = ([, task, epoch, result, attempt]) => {
+    const add = ([whose, task, epoch, result, attempt, , way]) => {
       const line = lines.insertRow(), [name, , about] = tasks[task];
       const ids = make("div");
       ids.className = "small";
-      if (pages) ids.append("task ", link(name, "tasks", name));
-      else ids.textContent = `${name}, ${attempt}`;
+      ids.append(...(isAll ? [`${configurations[whose]}: `] : []), pages ? link("the task", "tasks", name) : attempt, " ", make("code", name));
       const words = about || name;
-      line.insertCell().append(pages ? link(words, "attempts", configuration, `${name}-${epoch}`) : words, ids);
+      line.insertCell().append(pages ? link(words, "attempts", configurations[whose], `${name}-${epoch}`) : words, ids);
       line.insertCell().textContent = epoch;
-      line.insertCell().textContent = results[result];
+      const why = said[way] ? `: ${said[way][0].toLowerCase()}${said[way].slice(1)}` : "";
+      line.insertCell().textContent = results[result] + why;
     };
     own.slice(0, FIRST).forEach(add);
     at("attempts").replaceChildren(shown);
@@ -88,7 +92,7 @@
     else location.hash = address;
   };
   const follow = (scrolls) => {
-    if (!location.hash.startsWith(CHOSEN)) return;
+    if (!location.hash.startsWith(CHOSEN)) return list(null, null, null);
     let chosen;
     try {
       chosen = JSON.parse(decodeURIComponent(location.hash.slice(CHOSEN.length)));
@@ -99,7 +103,7 @@
     list(...chosen);
     if (scrolls) at("list").scrollIntoView();
   };
-  addEventListener("hashchange", () => follow(true));
+  addEventListener("hashchange", () => location.hash.startsWith(CHOSEN) && follow(true));
 
   body.addEventListener("click", (event) => {
     const button = event.target.closest("th button");

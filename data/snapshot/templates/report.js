@@ -30,7 +30,7 @@
   const fillFilter = (column, select) => {
     const used = new Set(rows.map((row) => words[row[column]]));
     for (const word of [...used].filter(Boolean).sort(collator.compare)) {
-      const option = make("option", word);
+      const option = make("option", column === REASON && sentences[word] ? `${sentences[word]} (${word})` : word);
       option.value = word;
       select.append(option);
     }
@@ -68,15 +68,16 @@
       const line = make("tr");
       NAMES.forEach((name, i) => {
         const box = make("td");
-        (text(row, i) || "–").split(/(?<=[._])(?=\p{L})/u).forEach((part, at) => box.append(...(at ? [make("wbr"), part] : [part])));
+        const value = text(row, i), meaning = i === REASON && sentences[value];
+        if (meaning) box.append(meaning, " ", make("code", value));
+        else (value || "–").split(/(?<=[._])(?=\p{L})/u).forEach((part, at) => box.append(...(at ? [make("wbr"), part] : [part])));
         box.dataset.label = name;
         box.className = i === 0 ? "id" : cell(row, i) ? "" : "none";
         line.append(box);
       });
       return line;
     }));
-    const meaning = sentences[filters[REASON].value];
-    at("found").textContent = (shown === rows ? all : `${counted(shown)}, of ${all}`) + (meaning ? `. ${meaning}` : "");
+    at("found").textContent = shown === rows ? all : `${counted(shown)}, of ${all}`;
     at("place").textContent = `Page ${shownNumber(page + 1)} of ${shownNumber(pages)}`;
     at("first").disabled = at("previous").disabled = page === 0;
     at("next").disabled = at("last").disabled = page === pages - 1;

@@ -143,7 +143,8 @@ def test_reasons_gates_overlaps_and_statistics_are_shown(pristine: Path) -> None
     reasons = html[html.index('id="reasons"') : html.index('id="gates"')]
     gates = html[html.index('id="gates"') : html.index('id="overlaps"')]
     assert reasons.index("length.too_short") < reasons.index("file.not_json")  # gates first
-    assert '<span class="meaning">The file is not a JSON document.</span>' in reasons
+    code = "<code>file.<wbr>not_<wbr>json</code>"
+    assert f">The file is not a JSON document.</button> {code}" in reasons
     assert "0 to 2, median 1" in reasons
     assert "21 passed, 3 failed. Allowed: at least 10 characters." in gates
     assert "6 not measured (3 were rejected by fixture, 3 were rejected by length)" in gates
@@ -156,9 +157,9 @@ def test_an_instance_page_tells_gates_evidence_and_lineage(pristine: Path) -> No
     page = (pristine / "private/audit" / f"{opaque(instance_id(0))}.html").read_text()
     assert instance_id(0) in page
     assert (
-        "<strong>rejected</strong> by length: length.too_short. "
-        "A person typed too little to describe a task. Measured: 0. Allowed: at least 10 characters"
-        in page
+        "<strong>rejected</strong> by length: <span>A person typed too little to describe a task. "
+        "<code>length.<wbr>too_<wbr>short</code></span> Measured: 0. "
+        "Allowed: at least 10 characters" in page
     )
     assert "line: 1; path: secret-folder/session.jsonl" in page
     assert "declared: 2; resolved: 1" in page  # what the fixture gate saw, though length decided
