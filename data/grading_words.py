@@ -38,7 +38,7 @@ def graded_parts(grading: Mapping[str, Any]) -> Iterator[PartWords]:
     for row in (grading.get("rubric") or {}).get("criteria", ()):
         number_of = seen[row["dimension"]] = seen.get(row["dimension"], 0) + 1
         suffix = f".{number_of}" if number_of > 1 else ""
-        anchors = row.get("anchors") or {}
+        anchors: Mapping[str, str] = row.get("anchors") or {}
         shown = {key: anchors[key].rstrip(".") for key in _ANCHORS if anchors.get(key)}
         yield PartWords(f"rubric.{row['dimension']}{suffix}", row["text"], plain(shown))
 

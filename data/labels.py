@@ -34,7 +34,7 @@ def own_labels() -> Labels:
     return MappingProxyType(
         {
             kind: {
-                code: Words(*text, "", code) if isinstance(text, list) else named(code, text)
+                code: Words(text[0], "", code) if isinstance(text, list) else named(code, text)
                 for code, text in own.items()
             }
             for kind, own in table.items()

@@ -145,7 +145,7 @@ def _named_bars(rows: Sequence[Mapping[str, Any]], n: str, key: str, labels: Lab
     """The bars of a count, whose labels are in words."""
     kind = _KINDS.get(key, "")
     return bars(
-        [row | {"value": words_of(labels, kind, str(row["value"])).name} for row in rows], n=n
+        [{**row, "value": words_of(labels, kind, str(row["value"])).name} for row in rows], n=n
     )
 
 

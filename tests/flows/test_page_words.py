@@ -28,7 +28,8 @@ def test_every_label_has_words(labels: Mapping[str, Mapping[str, Words]]) -> Non
 
 
 def test_a_label_of_a_users_own_is_called_by_its_code() -> None:
-    assert words_of(all_labels(), "family", "bee_keeping") == ("bee keeping", "", "bee_keeping")
+    words = Words("bee keeping", "", "bee_keeping")
+    assert words_of(all_labels(), "family", "bee_keeping") == words
     assert words_of(all_labels(), "role", "hr_admin").name == "HR and administration"
 
 
