@@ -74,7 +74,7 @@ from data.contracts.candidate import Answer
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
 FAULTY = 3  # every third draft of a scenario has a fault
-TURNS, CALLS = 24, 8  # that an agent has, and has in each; a reference needs no more
+TURNS, CALLS, SECONDS = 24, 8, 300  # of an agent; CALLS in each turn; references need no more
 _BOUNDED = (FieldType.DATE, FieldType.INTEGER, FieldType.NUMBER)
 _MOST_NAMED = 4  # faults of a world
 UNFORESEEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
