@@ -101,6 +101,15 @@ def build(document: Document, number: int, seed: int) -> Draft:
     return draft
 
 
+def _built(document: Document, number: int, seed: int) -> Draft:
+    """The draft of that number, derived twice if it is the first.
+
+    A document has the same rules in all its drafts, and another derivation takes as long again.
+    """
+    once = document.model_copy(update={"second": None})
+    return build(document if number == 1 else once, number, seed)
+
+
 def _too_long(document: Document, draft: Draft) -> tuple[str, ...]:
     """What is wrong if the reference makes more calls than an agent may; else nothing.
 
@@ -411,7 +420,7 @@ def scenario_of(document: Document) -> Scenario:
         meaning=document.meaning,
         task_family=document.task_family,
         services=tuple(sorted(read)),
-        build=partial(build, document),
+        build=partial(_built, document),
         solve=partial(solve, document),
         traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
         retold=partial(_retold, document),

@@ -331,6 +331,14 @@ def test_a_planted_wrong_gold_is_refused_and_named(kind: str) -> None:
     assert any(line.startswith("second: ") and fault in line for line in lines), lines
 
 
+def test_the_first_draft_of_a_document_is_derived_twice_and_the_others_follow_its_rules() -> None:
+    planted = with_text(*WRONG_GOLDS["counted twice"][:2])
+    first, second = (scenario_of(planted).build(number, SEED) for number in (1, 2))
+    assert any(COST in line for line in first.faults)
+    assert second.faults == ()
+    assert any(COST in line for line in build(planted, 2, SEED).faults)  # as `--check` does
+
+
 def test_a_bound_that_no_record_is_at_differs_under_another_value_of_the_fact() -> None:
     planted = with_text("facts.days < facts.today", "facts.days <= facts.today")
     faults = [fault for n in range(1, 9) for fault in build(planted, n, SEED).faults]
