@@ -89,7 +89,8 @@ def main() -> None:
     profile_command(declaration, policies=POLICIES)
     out, settings = folder / "workspace", folder / "benchmint.toml"
     settings.write_text(settings_of(signals, declaration, out), "utf-8")
-    command = [Path(sys.executable).parent / "benchmint", "build", "--config", settings, "--quiet"]
+    program = Path(sys.executable).with_name("benchmint")
+    command = [f"{program}", "build", "--config", f"{settings}", "--quiet"]
     began = time.perf_counter()
     build = subprocess.Popen(command, cwd=folder)
     peak, largest = watched(build)
