@@ -418,6 +418,27 @@ def test_no_two_documents_share_a_sentence_of_more_than_eight_words() -> None:
             assert seen.setdefault(sentence, document.name) == document.name, sentence
 
 
+FULL = [document for document in documents() if document.split == "full"]
+
+
+@pytest.mark.slow(seconds=120)
+@pytest.mark.parametrize("document", FULL, ids=lambda document: document.name)
+def test_a_careless_gold_is_refused_by_the_second_derivation(document: Document) -> None:
+    def careless(sql: str) -> str:
+        return sql.replace(trap.out, trap.instead)
+
+    trap, wanted = document.traps[0], document.wanted
+    parts = {
+        kind: tuple(e.model_copy(update={"select": careless(e.select)}) for e in entries)
+        for kind, entries in (("acts", wanted.acts), ("answers", wanted.answers))
+    }
+    views = {name: careless(sql) for name, sql in document.views.items()}
+    planted = {"views": views, "wanted": wanted.model_copy(update=parts), "traps": ()}
+    draft = scenario_of(document.model_copy(update=planted)).build(1, SEED)
+    assert draft.faults
+    assert all(re.match(r"second: (answers|wanted)\.", line) for line in draft.faults)
+
+
 def test_requests_say_nothing_that_has_to_be_looked_up() -> None:
     for document in documents():
         for request in document.requests:
