@@ -418,11 +418,10 @@ def test_no_two_documents_share_a_sentence_of_more_than_eight_words() -> None:
             assert seen.setdefault(sentence, document.name) == document.name, sentence
 
 
-FULL = [document for document in documents() if document.split == "full"]
-
-
 @pytest.mark.slow(seconds=120)
-@pytest.mark.parametrize("document", FULL, ids=lambda document: document.name)
+@pytest.mark.parametrize(
+    "document", [d for d in documents() if d.split == "full"], ids=lambda d: d.name
+)
 def test_a_careless_gold_is_refused_by_the_second_derivation(document: Document) -> None:
     def careless(sql: str) -> str:
         return sql.replace(trap.out, trap.instead)
