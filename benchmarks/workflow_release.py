@@ -162,9 +162,9 @@ def _shared(snapshot: Path, builders: Mapping[str, str]) -> dict[str, Any]:
             values = chain.from_iterable(r.values() for room in rooms for r in room.values())
             sentences[task_id] = long_sentences(v for v in values if isinstance(v, str))
     pairs, apart = Counter[str](), Counter[str]()
-    for one, other in combinations(sentences, 2):
-        if shared := sentences[one] & sentences[other]:
-            is_same = builders[one] == builders[other]
+    for first, second in combinations(sentences, 2):
+        if shared := sentences[first] & sentences[second]:
+            is_same = builders[first] == builders[second]
             pairs["same" if is_same else "different"] += 1
             apart.update({} if is_same else dict.fromkeys(shared, 1))
     return {"worlds": len(sentences), "sharing_pairs": dict(pairs), "shared": sorted(apart)}

@@ -165,11 +165,11 @@ def test_failures_by_turns_and_by_time_stand_apart_from_wrong_results(tmp_path: 
     parts = {"attempt_id": pl.String, "name": pl.String, "reason": pl.String, "value": pl.Float64}
     ended = _ended({"attempts": ran, "score_parts": pl.DataFrame(schema=parts)})
     made = board(ended, scores, TASKS)
-    told = {row["what"]: row["n"] for row in made.failures if row["configuration"] == "weak"}
-    assert told.pop("comparison or boolean") == len(failed)
-    assert told == {"timeout": 2, "budget_spent": 1, "checks_not_met": len(failed) - 3}
+    counts = {row["what"]: row["n"] for row in made.failures if row["configuration"] == "weak"}
+    assert counts.pop("comparison or boolean") == len(failed)
+    assert counts == {"timeout": 2, "budget_spent": 1, "checks_not_met": len(failed) - 3}
     page = write_board(made, "r", tmp_path, [])[0].read_text()
-    assert all(f'data-group="{name}"' in page for name in told)
+    assert all(f'data-group="{name}"' in page for name in counts)
 
 
 def test_tables_of_groups_and_failures_have_a_row_per_configuration_and_none_of_none(
