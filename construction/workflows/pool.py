@@ -18,7 +18,13 @@ from construction.sandbox.sandbox import SandboxFailed
 from construction.workflows.contracts import Draft, Scenario, World
 from construction.workflows.declaration import tools_of
 from construction.workflows.documents.contracts import Document
-from construction.workflows.documents.scenario import scenario_of, scenarios
+from construction.workflows.documents.scenario import (
+    CALLS,
+    SECONDS,
+    TURNS,
+    scenario_of,
+    scenarios,
+)
 from construction.workflows.panel import PANEL
 from construction.workflows.proposals import Proposed, read_proposals
 from construction.workflows.repair import catalogue as repair_candidates
@@ -67,7 +73,6 @@ from data.pool import write_pool
 from data.stage_tables import write_stage_tables
 
 SOURCE = "scenarios over services"
-_TURNS, _SECONDS = 80, 900  # longer reference runs get more, each in proportion
 _EASY, _MEDIUM = 9, 12  # points up to which a task is easy, or medium
 DIFFICULTY_RULE = (
     "a point for each service that has to be read, each wanted change and each part of the answer, "
@@ -123,8 +128,9 @@ def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str
 
 
 def _budget(requests: int) -> Budget:
-    turns = max(_TURNS, requests * 3 // 2)
-    return Budget(turns=turns, seconds=_SECONDS * turns // _TURNS)
+    """What every agent has; for longer reference runs, of proposals, in proportion."""
+    turns = max(TURNS, -(-requests // CALLS))
+    return Budget(turns=turns, seconds=SECONDS * turns // TURNS)
 
 
 def structure_of(draft: Draft, scenario: Scenario, run: ServiceRun) -> Structure:

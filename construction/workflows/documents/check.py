@@ -8,7 +8,7 @@ shares with another.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from construction.workflows.documents.contracts import Document, DocumentFault, 
 from construction.workflows.documents.gold import uneven_fields
 from construction.workflows.documents.scenario import (
     UNFORESEEN,
+    build,
     known_to_readers,
     named,
     readable_documents,
@@ -68,8 +69,8 @@ def check_lines(
 
 
 def drafts_of(document: Document, drafts: int, seed: int) -> list[Draft]:
-    scenario = scenario_of(document)
-    return [scenario.build(number, seed) for number in range(1, drafts + 1)]
+    """The first drafts, each of them derived twice."""
+    return [build(document, number, seed) for number in range(1, drafts + 1)]
 
 
 def document_lines(
@@ -109,9 +110,14 @@ def faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
 
 
 def sentences_of(document: Document) -> set[str]:
-    """Its sentences of more than eight words, without differences of case and punctuation."""
+    """Its sentences of more than eight words."""
+    return long_sentences(_texts(document.model_dump(mode="json", exclude=_SILENT)))
+
+
+def long_sentences(texts: Iterable[str]) -> set[str]:
+    """Sentences of more than eight words, without differences of case and punctuation."""
     sentences = set()
-    for text in _texts(document.model_dump(mode="json", exclude=_SILENT)):
+    for text in texts:
         for sentence in re.split(r"[.!?\n。！？]+", text):
             words = _WORD.findall(sentence.lower())
             if len(words) > _MOST_WORDS:

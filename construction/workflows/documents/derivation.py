@@ -126,6 +126,7 @@ def _content(reading: Reading, cleaner: Cleaner) -> dict[str, Any]:
         "facts": {
             number: {
                 "here": words_of(document.facts[name], facts[name]),
+                "in_sql": facts[name],
                 "type": _type(facts[name]),
             }
             for name, number in numbers.items()

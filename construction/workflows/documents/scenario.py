@@ -74,7 +74,7 @@ from data.contracts.candidate import Answer
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
 FAULTY = 3  # every third draft of a scenario has a fault
-TURNS, CALLS = 24, 8  # that an agent has, and has in each; a reference needs no more
+TURNS, CALLS, SECONDS = 24, 8, 300  # of an agent; CALLS in each turn; references need no more
 _BOUNDED = (FieldType.DATE, FieldType.INTEGER, FieldType.NUMBER)
 _MOST_NAMED = 4  # faults of a world
 UNFORESEEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
@@ -99,6 +99,15 @@ def build(document: Document, number: int, seed: int) -> Draft:
         if not draft.faults:
             break
     return draft
+
+
+def _built(document: Document, number: int, seed: int) -> Draft:
+    """The draft of that number, derived twice if it is the first.
+
+    A document has the same rules in all its drafts, and another derivation takes as long again.
+    """
+    once = document.model_copy(update={"second": None})
+    return build(document if number == 1 else once, number, seed)
 
 
 def _too_long(document: Document, draft: Draft) -> tuple[str, ...]:
@@ -411,7 +420,7 @@ def scenario_of(document: Document) -> Scenario:
         meaning=document.meaning,
         task_family=document.task_family,
         services=tuple(sorted(read)),
-        build=partial(build, document),
+        build=partial(_built, document),
         solve=partial(solve, document),
         traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
         retold=partial(_retold, document),

@@ -331,6 +331,14 @@ def test_a_planted_wrong_gold_is_refused_and_named(kind: str) -> None:
     assert any(line.startswith("second: ") and fault in line for line in lines), lines
 
 
+def test_the_first_draft_of_a_document_is_derived_twice_and_the_others_follow_its_rules() -> None:
+    planted = with_text(*WRONG_GOLDS["counted twice"][:2])
+    first, second = (scenario_of(planted).build(number, SEED) for number in (1, 2))
+    assert any(COST in line for line in first.faults)
+    assert second.faults == ()
+    assert any(COST in line for line in build(planted, 2, SEED).faults)  # as `--check` does
+
+
 def test_a_bound_that_no_record_is_at_differs_under_another_value_of_the_fact() -> None:
     planted = with_text("facts.days < facts.today", "facts.days <= facts.today")
     faults = [fault for n in range(1, 9) for fault in build(planted, n, SEED).faults]
@@ -408,6 +416,26 @@ def test_no_two_documents_share_a_sentence_of_more_than_eight_words() -> None:
     for document in documents():
         for sentence in sentences_of(document):
             assert seen.setdefault(sentence, document.name) == document.name, sentence
+
+
+@pytest.mark.slow(seconds=120)
+@pytest.mark.parametrize(
+    "document", [d for d in documents() if d.split == "full"], ids=lambda d: d.name
+)
+def test_a_careless_gold_is_refused_by_the_second_derivation(document: Document) -> None:
+    def careless(sql: str) -> str:
+        return sql.replace(trap.out, trap.instead)
+
+    def spoilt(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(e.model_copy(update={"select": careless(e.select)}) for e in entries)
+
+    trap, wanted = document.traps[0], document.wanted
+    parts = {"acts": spoilt(wanted.acts), "answers": spoilt(wanted.answers)}
+    views = {name: careless(sql) for name, sql in document.views.items()}
+    planted = {"views": views, "wanted": wanted.model_copy(update=parts), "traps": ()}
+    draft = scenario_of(document.model_copy(update=planted)).build(1, SEED)
+    assert draft.faults
+    assert all(re.match(r"second: (answers|wanted)\.", line) for line in draft.faults)
 
 
 def test_requests_say_nothing_that_has_to_be_looked_up() -> None:

@@ -9,10 +9,11 @@ import json
 import subprocess
 import sys
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from construction.grading.attacks import attacks
 from construction.grading.bundle import write_bundle
@@ -165,7 +166,17 @@ def test_its_steps_are_requests_that_lead_to_the_same_state() -> None:
         requests.append(Request(service, operation, step.arguments))
     assert (report.operation, report.arguments) == (REPORT, {"answer": RUN.answer})
     assert replay(DRAFT.world, requests, None).digest == RUN.digest
-    assert len(requests) <= CANDIDATE.budget.turns
+
+
+@pytest.mark.parametrize(
+    ("requests", "turns", "seconds"), [(1, 24, 300), (192, 24, 300), (193, 25, 312)]
+)
+def test_the_budget_is_the_same_up_to_the_calls_that_fit_into_it(
+    requests: int, turns: int, seconds: int
+) -> None:
+    run = replace(RUN, requests=RUN.requests[:1] * requests)
+    budget = candidate_of(DRAFT, SCENARIO, run, "w-0001").budget
+    assert (budget.turns, budget.seconds) == (turns, seconds)
 
 
 def test_graders_know_the_same_of_a_candidate_as_of_its_draft() -> None:

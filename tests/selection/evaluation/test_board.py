@@ -14,6 +14,7 @@ import pytest
 
 from data.errors import InputError
 from data.figures import percent_range
+from flows.commands.leaderboard import _ended
 from selection.evaluation.board import Board, TaskFacts, board, pass_rate
 from selection.evaluation.intervals import wilson
 from selection.evaluation.leaderboard_page import markdown_table, write_board
@@ -151,6 +152,24 @@ def test_groups_of_tasks_and_ways_to_fail(made: Board) -> None:
     assert sum(cell["tasks"] for cell in made.cells if cell["configuration"] == "weak") == 100
     kinds = {(row["kind"], row["what"]) for row in made.failures}
     assert kinds == {("operation", "comparison or boolean"), ("termination", "gave_up")}
+
+
+def test_failures_by_turns_and_by_time_stand_apart_from_wrong_results(tmp_path: Path) -> None:
+    attempts, scores = tables(1)
+    failed = scores.filter(~pl.col("passed"), configuration="weak")["task_id"].to_list()
+    ends = dict(zip(failed, ["timeout", "timeout", "budget"], strict=False))
+    ran = attempts.with_columns(
+        status=pl.col("task_id").replace_strict(ends, default="completed"),
+        termination=pl.when(pl.col("termination").is_not_null()).then(pl.lit("other")),
+    )
+    parts = {"attempt_id": pl.String, "name": pl.String, "reason": pl.String, "value": pl.Float64}
+    ended = _ended({"attempts": ran, "score_parts": pl.DataFrame(schema=parts)})
+    made = board(ended, scores, TASKS)
+    counts = {row["what"]: row["n"] for row in made.failures if row["configuration"] == "weak"}
+    assert counts.pop("comparison or boolean") == len(failed)
+    assert counts == {"timeout": 2, "budget_spent": 1, "checks_not_met": len(failed) - 3}
+    page = write_board(made, "r", tmp_path, [])[0].read_text()
+    assert all(f'data-group="{name}"' in page for name in counts)
 
 
 def test_tables_of_groups_and_failures_have_a_row_per_configuration_and_none_of_none(
