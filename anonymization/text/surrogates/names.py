@@ -237,7 +237,7 @@ _ALPHABET = "ABCDEFGHJKLMNPRSTVW"
 _HAN_RUN = re.compile(rf"[{HAN}]+")
 _TURNED = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)?(?=, [^\W\d_])")
 _COMPOSED_FROM = 12
-_LONG_NAME, _LONGEST_PERSON = 4, 6
+_LONG_NAME, _LONGEST_PERSON, _LONGEST_INITIALS = 4, 6, 3
 
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
@@ -257,6 +257,10 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
         word = match.group()
         parts += [value[done : match.start()], _word(table, word, is_family, salt)]
         done = match.end()
+    names = [match.group() for match in words]
+    if len(names) > 1 and not salt:
+        order = slice(None, None, -1) if turned else slice(None)
+        table.introduce(names[order], parts[1::2][order])
     return "".join(parts) + value[done:]
 
 
@@ -274,6 +278,8 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
     folded = word.casefold()
     if len(word) == 1:
         return cased_like(initial(table, folded), word)
+    if word.islower() and len(word) > _LONGEST_INITIALS and not salt and folded in table.logins:
+        return table.logins[folded]
     family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
     if is_last or family:
         return cased_like(table.token(FAMILY, folded, stem, salt), word)
@@ -340,6 +346,8 @@ _PARTS = re.compile(
 )
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
+_ZIP, _OF_REGION = 5, 3  # digits of a ZIP code, and of those the ones that name its region
+_PUBLIC_SHORT = frozenset({"P", "O", "PO", "US", "USA", "UK", "SR", "CR", "RR"})  # of roads, boxes
 _COMMA_BEFORE, _CODE_AFTER = re.compile(r", ?$"), re.compile(r",? {1,2}\d{4,5}(?!\d)")
 _JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目|番地")
 
@@ -386,7 +394,9 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
     def change(match: re.Match[str]) -> str:
         word = match.group()
         if word.isdecimal():
-            return _number(table, word, salt)
+            is_zip = len(word) == _ZIP and is_behind_state(value, match.start())
+            kept = _OF_REGION if is_zip else 0
+            return word[:kept] + _number(table, word[kept:], salt)
         if word[0].isdecimal():  # 5th
             number = int(_number(table, word[:-2], salt))
             return f"{number}{ordinal_suffix(number)}"
@@ -401,6 +411,8 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
             return word
         if is_state(value, match):
             return word
+        if word in _PUBLIC_SHORT:
+            return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
         return cased_like(table.token(PLACE, folded, stem, salt), word)
@@ -412,6 +424,11 @@ def is_state(value: str, word: re.Match[str]) -> bool:
     """Is it the short name of a state, behind a comma or before a postcode: `Dayton, OH 45402`?"""
     is_apart = _COMMA_BEFORE.search(value, 0, word.start()) or _CODE_AFTER.match(value, word.end())
     return word.group() in lexicon().states and is_apart is not None
+
+
+def is_behind_state(value: str, at: int) -> bool:
+    """Does a number stand behind the short name of a state, as a ZIP code does?"""
+    return value[:at].rstrip(" .,")[-2:] in lexicon().states
 
 
 def _number(table: SurrogateTable, word: str, salt: str) -> str:
@@ -469,6 +486,7 @@ def _zh_place_stem(size: int) -> Draw:
 _ZH_STEM = "zh.company"
 _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
+_APOSTROPHES = ("'", "’")
 _LEGAL_FORMS = frozenset(
     {"Inc", "LLC", "Ltd", "Limited", "Corp", "Corporation", "GmbH", "AG", "PLC", "plc", "LLP"}
 )
@@ -484,13 +502,18 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
     keep = lexicon().company_words
     words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
     if all(word in keep for word in words):
-        keep = frozenset()
+        keep = frozenset(map(str.casefold, _LEGAL_FORMS))
 
     def change(match: re.Match[str]) -> str:
-        word = match.group()
-        if word.casefold() in keep or has_han(word):
+        word, folded = match.group(), match.group().casefold()
+        is_genitive = folded == "s" and value[match.start() - 1 : match.start()] in _APOSTROPHES
+        if folded in keep or has_han(word) or is_genitive:
             return word
-        return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
+        if word.isupper() and len(word) < _LONG_NAME:  # initials
+            return _code(table, word, salt)
+        known = (table.tokens(space).get(folded) for space in (FAMILY, GIVEN))
+        new = next(filter(None, known), "") or table.token(STEM, folded, stem, salt)
+        return cased_like(new, word)
 
     return LETTERS.sub(change, value)
 

@@ -69,6 +69,9 @@ def learn_reading(table: SurrogateTable, name: NameReading) -> None:
         _learn(table, GIVEN, name.given_read, new_given)
         whole = unvoiced(name.family_read + name.given_read)
         table.readings.setdefault(whole, new_family + new_given)
+        read = (name.given_read, name.family_read, new_given, new_family)
+        for given, family, *becomes in zip(*map(_spellings, read), strict=True):
+            table.introduce((given, family), becomes)
 
 
 def _learn(table: SurrogateTable, space: str, read: str, new: str) -> None:

@@ -230,6 +230,8 @@ def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
         value
     ):  # short names are parts of full ones
         return _ORDER.index(EntityType.ORGANIZATION), len(value), kind.value, value
+    if kind in _HELD and has_legal_form(value):  # a firm may be called after a person
+        position = _ORDER.index(EntityType.ORGANIZATION)
     return position, -len(value), kind.value, value
 
 
