@@ -476,8 +476,9 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
     if piece.kind is not None:
         findings = [Finding(piece.lead, len(piece.text), piece.kind, FIELD, 1.0)]
     if piece.accepts is not FindingFilter.ALL:
+        proven = _PROVEN | ({_DATE} if piece.accepts is FindingFilter.WHOLE else set())
         findings = [
-            finding for finding in findings if finding.type in _PROVEN or _is_whole(piece, finding)
+            finding for finding in findings if finding.type in proven or _is_whole(piece, finding)
         ]
     for finding in findings:
         start, end = max(finding.start, piece.lead), finding.end
