@@ -230,10 +230,7 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
 
 
 # Keys whose numbers are seconds or milliseconds of a clock.
-_OF_CLOCKS = frozenset(
-    "ts at date time atime ctime mtime iat exp nbf since until created updated modified deleted"
-    " expires issued started ended sent received last_seen lastseen".split()
-)
+_OF_CLOCKS = words("words.toml", "clock_keys")
 SHORTEST_CARD = 15  # digits; shorter numbers pass a card's check by chance too often
 
 
