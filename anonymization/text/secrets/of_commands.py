@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.secrets.evidence import is_placeholder
+from anonymization.text.secrets.evidence import is_placeholder, is_random
 from data.text.lexicon import load_table, trie_pattern
 
 _SCORE = 0.85
@@ -66,8 +66,11 @@ def _of_command(text: str, start: int, options: tuple[str, ...]) -> Iterator[Fin
 def _password(text: str, start: int, end: int, mark: str) -> Iterator[Finding]:
     while end - start > 1 and text[start] in "\"'" and text[end - 1] == text[start]:
         start, end = start + 1, end - 1
-    if mark:
-        start = text.find(mark, start, end) + 1 or end
+    cut = text.find(mark, start, end) if mark else -1
+    if 0 <= cut < end - 1:
+        start = cut + 1
+    elif mark and not (cut > 0 and is_random(text[start:cut])):  # `curl -u TOKEN:`
+        return
     value = text[start:end].rstrip(_CLOSING)
     end = start + len(value)
     is_password = _FEWEST <= len(value) <= _MOST and not value.startswith(_REFERS)
