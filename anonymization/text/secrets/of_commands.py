@@ -6,6 +6,7 @@ Which option of which command takes a password, and how, is a table in `words.to
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 
@@ -41,12 +42,21 @@ _REFERS = ("$", "<", "{", "%", "@", "-")
 
 def find_of_commands(text: str) -> Iterator[Finding]:
     """The passwords in the arguments of commands."""
-    for command in _COMMAND.finditer(text):
-        yield from _of_command(text, command.end(), _OPTIONS[command.group()])
+    commands = list(_COMMAND.finditer(text))
+    begins = [command.start() for command in commands if command.group()[0] != "-"]
+    done = 0
+    for command in commands:
+        start = command.end()
+        if command.start() < done:
+            continue  # `--user` of a command that is known
+        after = bisect_left(begins, start)
+        last = begins[after] if after < len(begins) else len(text)
+        done = _end(text, start, min(last, start + _LONGEST))
+        yield from _of_command(text, start, done, _OPTIONS[command.group()])
 
 
-def _of_command(text: str, start: int, options: tuple[str, ...]) -> Iterator[Finding]:
-    arguments = list(_ARGUMENT.finditer(text, start, _end(text, start)))
+def _of_command(text: str, start: int, end: int, options: tuple[str, ...]) -> Iterator[Finding]:
+    arguments = list(_ARGUMENT.finditer(text, start, end))
     taken: set[str] = set()  # `sshpass -p … ssh -p 22`: the second is the other command's
     for argument, after in zip_longest(arguments, arguments[1:]):
         for option in options:
@@ -78,9 +88,9 @@ def _password(text: str, start: int, end: int, mark: str) -> Iterator[Finding]:
         yield Finding(start, end, EntityType.SECRET, "secret.named", _SCORE)
 
 
-def _end(text: str, start: int) -> int:
+def _end(text: str, start: int, last: int) -> int:
     """Where the line of a command ends, which a backslash lets go on in the next."""
-    end = text.find("\n", start, start + _LONGEST)
+    end = text.find("\n", start, last)
     while end > 0 and text[end - 1 : end + 1] == _LINE_GOES_ON:
-        end = text.find("\n", end + 1, start + _LONGEST)
-    return end if end >= 0 else start + _LONGEST
+        end = text.find("\n", end + 1, last)
+    return end if end >= 0 else last

@@ -259,8 +259,9 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
         done = match.end()
     names = [match.group() for match in words]
     if len(names) > 1 and not salt:
-        order = slice(None, None, -1) if turned else slice(None)
-        table.introduce(names[order], parts[1::2][order])
+        first = 1 if turned else 0
+        new = parts[1::2]
+        table.introduce(names[first:] + names[:first], new[first:] + new[:first])
     return "".join(parts) + value[done:]
 
 

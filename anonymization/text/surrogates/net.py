@@ -186,9 +186,23 @@ _MESSAGE = re.compile(
 
 def _roles(local: str) -> list[str]:
     """The words before the sign that say an office or a service (RFC 2142), and nobody's name."""
-    known, folded = lexicon().mailboxes, local.casefold()
+    known, folded = _offices(), local.casefold()
     words = LETTERS.findall(folded)
-    return words if folded in known else [word for word in words if word in known]
+    return words if folded in known else [word for word in words if _is_office(word)]
+
+
+def _is_office(word: str) -> bool:
+    """Is it a word for an office, or two of them (`dbadmin`)?"""
+    known = _offices()
+    return word in known or any({word[:at], word[at:]} <= known for at in range(2, len(word) - 1))
+
+
+@cache
+def _offices() -> frozenset[str]:
+    listed = load_table(_DETECTION, "data", "words.toml")
+    return lexicon().mailboxes.union(
+        listed["of_services"].split(), listed["service_logins"].split()
+    )
 
 
 _LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain"
