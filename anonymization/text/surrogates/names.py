@@ -43,6 +43,7 @@ _HIRAGANA = re.compile(r"[ぁ-ゖ]+")
 _SYLLABLES = tuple("アイウエカキクケコサシスセタテトナニネノハヒフホマミムメモヤユヨラリルレロワ")
 _TO_HIRAGANA = ord("ァ") - ord("ぁ")
 _GIVEN_ENDS, _LONGEST_GIVEN = frozenset("子郎"), 3  # of given names that only Japan writes
+_HOUSES, _LONGEST_PARTICLE = "屋店亭軒庵苑園会堂館院寮荘", 2
 _FULL = 4  # Han characters of a family and a given name
 
 
@@ -95,9 +96,10 @@ def _japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def is_firm(value: str) -> bool:
-    """Does the name end in a kind of business, which no person's does?"""
+    """Does the name end in a kind of business or of house (鶴見屋), which no person's does?"""
     ends = tuple(word for word in lexicon().ja_company_words if len(word) > 1)
-    return value.endswith(ends) and value not in ends
+    is_house = len(value) > 2 and value[-1] in _HOUSES and not value.isascii()
+    return is_house or (value.endswith(ends) and value not in ends)
 
 
 def _japanese_organization(table: SurrogateTable, value: str, salt: str) -> str:
@@ -136,7 +138,9 @@ def _stems(table: SurrogateTable, text: str, salt: str, space: str) -> str:
         if word.isascii():
             return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
         if not is_han(word):
-            return _kana(table, word, salt)
+            is_between = has_han(text[run.end() : run.end() + 1])  # の, and the ends of verbs
+            is_short = len(word) <= _LONGEST_PARTICLE and _HIRAGANA.fullmatch(word)
+            return word if is_between and is_short else _kana(table, word, salt, is_name=False)
         return table.token(space, word, _ja_stem(len(word)), salt)
 
     return (_RUNS if space == _JA_PLACE else _JA_WORDS).sub(change, text)
@@ -195,19 +199,23 @@ def unvoiced(read: str) -> str:
     return unicodedata.normalize("NFD", read).replace("\u3099", "")
 
 
-def _kana(table: SurrogateTable, word: str, salt: str) -> str:
-    """Other syllables, as many as before (at least two); hiragana stay hiragana."""
+def _kana(table: SurrogateTable, word: str, salt: str, *, is_name: bool = True) -> str:
+    """Other syllables, as many as before (at least two), in a name; else an invented stem as it
+    is read. Hiragana stay hiragana."""
     is_hiragana = _HIRAGANA.fullmatch(word) is not None
     katakana = "".join(chr(ord(c) + _TO_HIRAGANA) if "ぁ" <= c <= "ゖ" else c for c in word)
     for size in (len(katakana), *range(len(katakana) - 2, 1, -1)):
         read = table.readings.get(unvoiced(katakana[:size]))
         if read:
             known = "".join(chr(ord(c) - _TO_HIRAGANA) for c in read) if is_hiragana else read
-            return known + (_kana(table, word[size:], salt) if size < len(word) else "")
+            rest = word[size:]
+            return known + (_kana(table, rest, salt, is_name=is_name) if rest else "")
 
     def draw(rng: Generator, attempt: int) -> str:
         size = max(2, len(word)) + attempt // LONGER_FROM
-        new = "".join(pick(rng, _SYLLABLES) for _ in range(size))
+        first, second = lexicon().ja_first_read, lexicon().ja_second_read
+        new = compound(rng, first, second, is_longer=attempt > LONGER_FROM)
+        new = "".join(pick(rng, _SYLLABLES) for _ in range(size)) if is_name else new
         return "".join(chr(ord(c) - _TO_HIRAGANA) for c in new) if is_hiragana else new
 
     return table.token(_JA_KANA, word, draw, salt)
@@ -215,16 +223,18 @@ def _kana(table: SurrogateTable, word: str, salt: str) -> str:
 
 @cache
 def _ja_kinds() -> re.Pattern[str]:
-    return _pattern(lexicon().ja_company_words)
+    words = lexicon().ja_company_words
+    short = [word for word in words if len(word) == 2 and has_kana(word)]  # バー, not in シルバー
+    rest = tuple(word for word in words if word not in short)
+    kana, letters = "[ぁ-ゖァ-ヺー]", f"[{HAN}ぁ-ゖァ-ヺー]"
+    house = f"(?<={letters}{letters})[{_HOUSES}](?!{letters})"
+    alone = f"(?<!{kana})(?:{'|'.join(short)})(?!{kana})"
+    return re.compile(f"{_alternatives(rest)}|{alone}|{house}")
 
 
 @cache
 def _ja_place_ends() -> re.Pattern[str]:
     return re.compile(rf"(?<=.)(?:{_alternatives(lexicon().ja_place_ends)})(?=[{HAN}\d]|$)")
-
-
-def _pattern(listed: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(_alternatives(listed))
 
 
 def _alternatives(listed: tuple[str, ...]) -> str:

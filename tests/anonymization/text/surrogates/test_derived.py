@@ -136,3 +136,32 @@ def test_roads_and_boxes_of_the_state_stay() -> None:
     surrogates = learned()
     for value, kept in (("9573 US Highway 220", "US Highway"), ("P.O. Box 25128", "P.O. Box")):
         assert kept in surrogates.of(T.ADDRESS, value)
+
+
+@pytest.mark.parametrize(
+    ("firm", "kept"),
+    [
+        ("手打ちのうどん みかづき", ["うどん"]),
+        ("ひばりフードサービス株式会社", ["フードサービス", "株式会社"]),
+        ("北瀬らーめん ほたる", ["らーめん"]),
+        ("鶴沢総合医療センター", ["総合医療センター"]),
+        ("ミナモバー", []),
+        ("バー みなも", ["バー"]),
+        ("月影亭", ["亭"]),
+    ],
+)
+def test_a_japanese_firm_keeps_its_trade(firm: str, kept: list[str]) -> None:
+    surrogates = learned()
+    surrogates.learn([(T.ORGANIZATION, firm)], japanese=frozenset([firm]))
+    new = surrogates.of(T.ORGANIZATION, firm)
+    assert new != firm
+    assert all(word in new for word in kept)
+    assert not any(
+        stem in new for stem in ("みかづき", "ひばり", "ほたる", "みなも", "ミナモ", "月影")
+    )
+
+
+def test_a_house_is_no_person() -> None:
+    surrogates = learned()
+    surrogates.learn([(T.PERSON, "月影亭")], japanese=frozenset(["月影亭"]))
+    assert surrogates.of(T.PERSON, "月影亭").endswith("亭")
