@@ -405,9 +405,8 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
     def change(match: re.Match[str]) -> str:
         word = match.group()
         if word.isdecimal():
-            is_zip = len(word) == _ZIP and is_behind_state(value, match.start())
-            kept = _OF_REGION if is_zip else 0
-            return word[:kept] + _number(table, word[kept:], salt)
+            is_zip = len(word) == _ZIP and _is_postcode(value, match)
+            return _zip_code(table, word, salt) if is_zip else _number(table, word, salt)
         if word[0].isdecimal():  # 5th
             number = int(_number(table, word[:-2], salt))
             return f"{number}{ordinal_suffix(number)}"
@@ -422,7 +421,8 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
             return word
         if is_state(value, match):
             return word
-        if word in _PUBLIC_SHORT:
+        is_road = word in lexicon().states and value[match.end() :].lstrip()[:1].isdecimal()
+        if word in _PUBLIC_SHORT or is_road:  # `NC 150`
             return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
@@ -437,9 +437,17 @@ def is_state(value: str, word: re.Match[str]) -> bool:
     return word.group() in lexicon().states and is_apart is not None
 
 
-def is_behind_state(value: str, at: int) -> bool:
-    """Does a number stand behind the short name of a state, as a ZIP code does?"""
-    return value[:at].rstrip(" .,")[-2:] in lexicon().states
+def _is_postcode(value: str, number: re.Match[str]) -> bool:
+    """Does a number stand alone, or behind the short name of a state, as a ZIP code does?"""
+    is_behind = value[: number.start()].rstrip(" .,")[-2:] in lexicon().states
+    return is_behind or value.strip().partition("-")[0] == number.group()
+
+
+def _zip_code(table: SurrogateTable, word: str, salt: str) -> str:
+    """Another code of the region that its first digits name, and the state beside it."""
+    kept, rest = word[:_OF_REGION], word[_OF_REGION:]
+    draw: Draw = lambda rng, _: digits(rng, len(rest))  # noqa: E731
+    return kept + table.token(f"zip.{kept}", rest, draw, salt, fresh=False)
 
 
 def _number(table: SurrogateTable, word: str, salt: str) -> str:

@@ -130,11 +130,18 @@ def test_numbers_of_america_keep_their_region() -> None:
     home = "418 Larch Street, Dayton, OH 45402"
     moved = surrogates.of(T.ADDRESS, home)
     assert " OH 454" in moved and not moved.endswith("45402")
+    for code in ("45402", "45402-7339"):
+        assert surrogates.of(T.ADDRESS, code).startswith(moved[-5:])
+    assert not surrogates.of(T.ADDRESS, "10234 Larch Street").startswith("102")
 
 
 def test_roads_and_boxes_of_the_state_stay() -> None:
     surrogates = learned()
-    for value, kept in (("9573 US Highway 220", "US Highway"), ("P.O. Box 25128", "P.O. Box")):
+    for value, kept in (
+        ("9573 US Highway 220", "US Highway"),
+        ("P.O. Box 25128", "P.O. Box"),
+        ("5392 NC 150", " NC "),
+    ):
         assert kept in surrogates.of(T.ADDRESS, value)
 
 
