@@ -53,7 +53,7 @@ from anonymization.text.masking.own_hosts import (
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
-from anonymization.text.surrogates.names import is_written_in_japan
+from anonymization.text.surrogates.japanese_names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form

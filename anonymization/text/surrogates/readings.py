@@ -13,7 +13,8 @@ from functools import cache
 
 from anonymization.text.contracts import NameReading
 from anonymization.text.surrogates.assignment import SurrogateTable, lexicon
-from anonymization.text.surrogates.names import FAMILY, GIVEN, JA_FAMILY, JA_GIVEN, unvoiced
+from anonymization.text.surrogates.japanese_names import JA_FAMILY, JA_GIVEN, unvoiced
+from anonymization.text.surrogates.names import FAMILY, GIVEN
 
 _SYLLABLE = re.compile("[ァ-ヺ][ャュョ]|[ァ-ヺ]")
 _LONG = re.compile("(?<=o)[uo]|(?<=u)u")

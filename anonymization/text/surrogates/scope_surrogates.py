@@ -30,11 +30,11 @@ from anonymization.text.surrogates.identifiers import (
     phone,
     secret,
 )
+from anonymization.text.surrogates.japanese_names import is_firm
 from anonymization.text.surrogates.names import (
     address,
     has_legal_form,
     is_chinese_organization,
-    is_firm,
     location,
     organization,
     part_of_person,
