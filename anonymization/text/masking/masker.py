@@ -497,9 +497,14 @@ def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tupl
     for finding in findings:
         if finding.type is EntityType.EMAIL:
             local = text[finding.start : finding.end].partition("@")[0]
-            words = [word for word in _NAME_WORD.findall(local) if not NO_MAILBOX.fullmatch(word)]
+            words = [word for word in _NAME_WORD.findall(local) if not _is_office(word)]
             if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
                 yield words, not _JOINING.isdisjoint(local)
+
+
+def _is_office(word: str) -> bool:
+    """Does a word before the sign say an office (`people@`) or a service, and nobody's name?"""
+    return NO_MAILBOX.fullmatch(word) is not None or word.casefold() in lexicon().mailboxes
 
 
 def _words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Days in keys, in names of files and in ids move with the other days of a text."""
+"""Days in keys and ids move with the others; accounts of programs and offices stay."""
 
 from __future__ import annotations
 
@@ -82,3 +82,15 @@ def test_accounts_of_programs_are_nobody(detector: TextDetector, login: str) -> 
 @pytest.mark.parametrize("login", ["svc_uhlenkamp", "jane-admin", "john.user", "hobart-bot"])
 def test_accounts_with_a_name_are_somebody(login: str) -> None:
     assert not is_service_login(login)
+
+
+def test_an_office_is_no_name_elsewhere(detector: TextDetector) -> None:
+    text = "Tips for Success\nPeople Operations: people@quillby.net, success@quillby.net\n"
+    new = masked(detector, text, "a.md")
+    assert new.startswith("Tips for Success\nPeople Operations: people@")
+    assert "quillby" not in new
+
+
+def test_the_account_of_a_program_in_a_cloud_stays(detector: TextDetector) -> None:
+    text = "SERVICE_ACCOUNT_EMAIL: harbour-app-sa@harbour-417.iam.gserviceaccount.com\n"
+    assert masked(detector, text, "a.yml") == text
