@@ -94,3 +94,14 @@ def test_an_office_is_no_name_elsewhere(detector: TextDetector) -> None:
 def test_the_account_of_a_program_in_a_cloud_stays(detector: TextDetector) -> None:
     text = "SERVICE_ACCOUNT_EMAIL: harbour-app-sa@harbour-417.iam.gserviceaccount.com\n"
     assert masked(detector, text, "a.yml") == text
+
+
+@pytest.mark.parametrize("head", ["## Contacts Ahead", "Tips for Success", "### Whom to Ask"])
+def test_a_heading_above_an_address_is_no_signature(detector: TextDetector, head: str) -> None:
+    text = f"{head}\n- Ask early.\n- Desk: helpdesk@quillby.net\n"
+    assert masked(detector, text, "a.md").startswith(f"{head}\n- Ask early.\n")
+
+
+def test_a_name_above_an_address_is_a_signature(detector: TextDetector) -> None:
+    new = masked(detector, "Orla Brandt\nQuillby Partners\norla.brandt@quillby.net\n", "a.txt")
+    assert "Orla" not in new and "Brandt" not in new and "Quillby" not in new
