@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.secrets.evidence import is_placeholder, is_random
+from anonymization.text.secrets.evidence import is_mixed, is_placeholder, is_random
 from data.text.lexicon import load_table, trie_pattern
 
 _SCORE = 0.85
@@ -37,7 +37,8 @@ _ARGUMENT = re.compile(r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^\s\"'`|;<>\\]){
 _LINE_GOES_ON = "\\\n"
 _LONGEST = 600  # characters of a command that are read
 _FEWEST, _MOST = 3, 64  # characters of a password
-_REFERS = ("$", "<", "{", "%", "@", "-")
+_SURE = 6  # characters of a password that shows itself
+_REFERS, _QUOTES = ("$", "<", "{", "[", "%", "@", "-"), "\"'"
 
 
 def find_of_commands(text: str) -> Iterator[Finding]:
@@ -74,11 +75,15 @@ def _of_command(text: str, start: int, end: int, options: tuple[str, ...]) -> It
 
 
 def _password(text: str, start: int, end: int, mark: str) -> Iterator[Finding]:
-    while end - start > 1 and text[start] in "\"'" and text[end - 1] == text[start]:
+    while end - start > 1 and text[start] in _QUOTES and text[end - 1] == text[start]:
         start, end = start + 1, end - 1
     cut = text.find(mark, start, end) if mark else -1
     if 0 <= cut < end - 1:
-        start = cut + 1
+        own = text[cut + 1 : end].strip(_QUOTES)
+        if own.startswith(_REFERS) or is_placeholder(own):
+            return
+        is_sure = len(own) >= _SURE and (is_mixed(own) or is_random(own))  # the user belongs to it
+        start = start if is_sure else text.index(own, cut)
     elif mark and not (cut > 0 and is_random(text[start:cut])):  # `curl -u TOKEN:`
         return
     value = text[start:end].rstrip(_CLOSING)
