@@ -189,7 +189,8 @@ class Masker:
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
         for words, is_joined in _words_of_addresses(piece.text, findings):
             if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
-                self._addressed.update(map(str.casefold, words))
+                # `people@` is an office, whose word names nobody elsewhere
+                self._addressed.update({*map(str.casefold, words)} - lexicon().mailboxes)
 
     def _of_columns(self, pieces: Sequence[Piece]) -> Iterator[tuple[EntityType, str]]:
         """Other spellings of firms in their column, of which detection has found some alone."""
@@ -497,14 +498,9 @@ def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tupl
     for finding in findings:
         if finding.type is EntityType.EMAIL:
             local = text[finding.start : finding.end].partition("@")[0]
-            words = [word for word in _NAME_WORD.findall(local) if not _is_office(word)]
+            words = [word for word in _NAME_WORD.findall(local) if not NO_MAILBOX.fullmatch(word)]
             if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
                 yield words, not _JOINING.isdisjoint(local)
-
-
-def _is_office(word: str) -> bool:
-    """Does a word before the sign say an office (`people@`) or a service, and nobody's name?"""
-    return NO_MAILBOX.fullmatch(word) is not None or word.casefold() in lexicon().mailboxes
 
 
 def _words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:

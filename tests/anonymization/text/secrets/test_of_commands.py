@@ -9,7 +9,7 @@ import pytest
 from anonymization.text.secrets.find_secrets import find_secrets
 
 
-def found(text: str) -> list[str]:
+def secrets_of(text: str) -> list[str]:
     return [text[finding.start : finding.end] for finding in find_secrets(text)]
 
 
@@ -33,7 +33,7 @@ def found(text: str) -> list[str]:
     ],
 )
 def test_each_way_to_give_a_command_its_password(command: str, secrets: list[str]) -> None:
-    assert found(command) == secrets
+    assert secrets_of(command) == secrets
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_each_way_to_give_a_command_its_password(command: str, secrets: list[str
     ],
 )
 def test_what_gives_no_password_stays(command: str) -> None:
-    assert found(command) == []
+    assert secrets_of(command) == []
 
 
 @pytest.mark.parametrize("piece", ["curl -u ", "mysql -p", "curl -u 'a", "sshpass \\\n"])
