@@ -12,7 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, chinese_name, listed, words
+from anonymization.text.detect.wording import (
+    COMMON,
+    SERVICE_LOGINS,
+    chinese_name,
+    is_service_login,
+    listed,
+    words,
+)
 from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN, HAN_KANA, LETTER, LETTERS, has_han, has_kana
 
@@ -184,7 +191,11 @@ def _is_login(plain: str) -> bool:
     is_word = len(plain) >= (2 if has_han(plain) else 3) and not re.search(
         r"[\s/\\(){}]|^[\d:]+$", plain
     )
-    is_common = plain.casefold() in _NO_LOGINS or all(part in _LOGIN_WORDS for part in parts)
+    is_common = (
+        plain.casefold() in _NO_LOGINS
+        or is_service_login(plain)
+        or all(part in _LOGIN_WORDS for part in parts)
+    )
     return is_word and not is_common and not has_kana(plain) and not _HINT.search(plain)
 
 

@@ -26,6 +26,8 @@ _BULLET = re.compile(r"\s*(?:[?>*#|-]{1,3} ?)?")
 _BARE = re.compile(r"[^\W\d_](?:[^\W_]|['&.-]|,(?= )| (?=[^\W_]))*[^\W_.]\.?")
 _ANCHORS = frozenset({EntityType.ADDRESS, EntityType.PHONE, EntityType.EMAIL})
 _MOST_WORDS = 5
+_HEADING = "##"
+_SMALL = words("words.toml", "function_words") - words("words.toml", "name_particles")
 _MOST_CHARS = 600
 _HEAD_LINES = 5  # lines below the name in which an address or a number must follow
 
@@ -61,6 +63,8 @@ def _in_block(text: str, start: int, end: int, findings: Sequence[Finding]) -> I
         words = value.split()
         if not words:
             continue
+        if (lead and _HEADING in lead.group()) or (not number and not _SMALL.isdisjoint(words)):
+            return  # `## Contacts`, `Tips for Success`
         if not _BARE.fullmatch(value) or len(words) > _MOST_WORDS or value.isdigit():
             return
         if any(word.strip(".,").title() in COMMON for word in words):

@@ -17,6 +17,7 @@ from data.text.scripts import HAN
 _NAMED = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
 _CALLED_LIKE_PEOPLE = frozenset({EntityType.PERSON, EntityType.ACCOUNT})
 _COUNTRIES = words("places.toml", "countries")
+_MACHINE_MAIL = tuple(words("words.toml", "machine_mail"))
 _VERSION = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
 _VERSIONED = re.compile(
     r"(?i)(?:version|release|ver|v)\W{0,4}\Z|(?<![a-z])(?P<word>[a-z]+)[ =:-]\Z"
@@ -59,6 +60,8 @@ _OF_ASSISTANTS = frozenset(
 def is_public(text: str, finding: Finding, value: str) -> bool:
     """Is it a version, a well-known site, an assistant, or an account by the name of its site?"""
     before = text[max(0, finding.start - 24) : finding.start]
+    if finding.type is EntityType.EMAIL:
+        return value.lower().endswith(_MACHINE_MAIL)
     if finding.type in _CALLED_LIKE_PEOPLE and value[:6].lower().startswith(tuple(_ASSISTANTS)):
         return _is_assistant(text, value)
     if finding.type is EntityType.DATE and _VERSION.fullmatch(value):

@@ -26,10 +26,10 @@ from anonymization.text.detect.declared import (
 from anonymization.text.detect.said import is_of_image, is_shared_login
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
-    SERVICE_LOGINS,
     chinese_name,
     is_known,
     is_program_word,
+    is_service_login,
     listed,
     private_site,
     words,
@@ -184,7 +184,7 @@ def _is_of_program(plain: str, dictionary: frozenset[str]) -> bool:
 
 
 def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) -> bool:
-    if small in _NO_LOGINS or small in SERVICE_LOGINS or small.replace("_", " ") in _all_labels():
+    if small in _NO_LOGINS or is_service_login(small) or small.replace("_", " ") in _all_labels():
         return False
     if field_of(plain) is Field.CODED:
         return False  # a label in a row of labels

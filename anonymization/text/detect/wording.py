@@ -108,6 +108,7 @@ def private_site(value: str) -> bool:
 
 _DECORATING = words("words.toml", "decorating")
 SERVICE_LOGINS = words("words.toml", "service_logins")
+_OF_SERVICES = words("words.toml", "of_services")
 
 
 def own_handle(value: str) -> bool:
@@ -116,9 +117,24 @@ def own_handle(value: str) -> bool:
     end = name.rpartition(".")[2] if "." in name else ""
     is_host = end in _HOST_ENDS or end in _FILE_ENDS
     is_decorator = "." in name and name.partition(".")[0] in _DECORATING
-    is_known = name in _NO_HANDLES or name in SERVICE_LOGINS or is_decorator
-    is_shared = _SHARED.fullmatch(name) is not None or _POINTER.fullmatch(name) is not None
-    return not (is_known or is_host or is_shared) and any(map(str.isalpha, name))
+    is_known = name in _NO_HANDLES or is_service_login(name) or is_decorator
+    is_pointer = _POINTER.fullmatch(name) is not None
+    return not (is_known or is_host or is_pointer) and any(map(str.isalpha, name))
+
+
+def is_service_login(name: str) -> bool:
+    """Is it the account of a program or of administrators (`svc_backup`, `deploy-bot`)?
+
+    Its words are those of programs, and one of them says that it is such an account.
+    """
+    whole = name.lower().rstrip("0123456789")
+    cuts = range(1, len(whole))
+    is_joined = any({whole[:cut], whole[cut:]} <= _OF_SERVICES for cut in cuts)  # `appuser`
+    if name in SERVICE_LOGINS or whole in _OF_SERVICES or is_joined:
+        return True
+    parts = [part.rstrip("0123456789") for part in re.split(r"[-_.$]", whole)]
+    is_marked = not _OF_SERVICES.isdisjoint(parts)
+    return is_marked and all(p in _OF_SERVICES or is_known(p, frozenset()) for p in parts if p)
 
 
 _KNOWN_FIRMS = frozenset(name.replace("_", " ") for name in words("words.toml", "known_firms"))
@@ -134,10 +150,6 @@ def is_known_firm(value: str) -> bool:
 
 
 _POINTER = re.compile(r"0x[0-9a-f]{2,16}")  # an address in memory: `stack @0x7fef9fb9b6d`
-_SHARED = re.compile(
-    r"(?:app|web|api|db|data|dev|ops|svc|service|node|java|py|test|demo|local|deploy|build)"
-    r"[-_]?(?:user|group|admin|owner|runner|account|role|svc)?"
-)
 
 
 _NO_FRIENDS = characters("names.toml", "not_friends")

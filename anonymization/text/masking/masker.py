@@ -53,7 +53,7 @@ from anonymization.text.masking.own_hosts import (
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
-from anonymization.text.surrogates.names import is_written_in_japan
+from anonymization.text.surrogates.japanese_names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
@@ -189,7 +189,8 @@ class Masker:
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
         for words, is_joined in _words_of_addresses(piece.text, findings):
             if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
-                self._addressed.update(map(str.casefold, words))
+                # `people@` is an office, whose word names nobody elsewhere
+                self._addressed.update({*map(str.casefold, words)} - lexicon().mailboxes)
 
     def _of_columns(self, pieces: Sequence[Piece]) -> Iterator[tuple[EntityType, str]]:
         """Other spellings of firms in their column, of which detection has found some alone."""
@@ -476,8 +477,9 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
     if piece.kind is not None:
         findings = [Finding(piece.lead, len(piece.text), piece.kind, FIELD, 1.0)]
     if piece.accepts is not FindingFilter.ALL:
+        proven = _PROVEN | ({_DATE} if piece.accepts is FindingFilter.WHOLE else set())
         findings = [
-            finding for finding in findings if finding.type in _PROVEN or _is_whole(piece, finding)
+            finding for finding in findings if finding.type in proven or _is_whole(piece, finding)
         ]
     for finding in findings:
         start, end = max(finding.start, piece.lead), finding.end

@@ -208,7 +208,7 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
     is_coded = bool(key) and field_of(key) in (Field.CODED, Field.PAY)
     if len(gap) < _SHORTEST_NUMBER and not is_coded:
         return []
-    label = key if _is_telling(key) else ""
+    label = key if _is_telling(key) or key.casefold() in _OF_CLOCKS else ""
     edits: list[Edit] = []
     for match in _SHORT_NUMBER.finditer(gap) if is_coded else ():
         coded = visit.look(labelled(label, match.group()))
@@ -229,6 +229,8 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
     return sorted(edits)
 
 
+# Keys whose numbers are seconds or milliseconds of a clock.
+_OF_CLOCKS = words("words.toml", "clock_keys")
 SHORTEST_CARD = 15  # digits; shorter numbers pass a card's check by chance too often
 
 

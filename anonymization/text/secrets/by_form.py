@@ -1,7 +1,7 @@
 """Secrets that their form alone reveals.
 
 Tokens with a provider's prefix or a known literal inside; values in a frame: private keys,
-passwords in URLs, headers and `curl -u`, the entries of a Kubernetes Secret.
+passwords in URLs and headers, the entries of a Kubernetes Secret.
 """
 
 from __future__ import annotations
@@ -123,11 +123,6 @@ _AUTHORIZATION = re.compile(
     r"(?P<value>[A-Za-z0-9+/=_.~@\-]{6,4000})",
     re.IGNORECASE,
 )
-_CURL_USER = re.compile(
-    r"(?<![\w-])(?:-u|--user|--proxy-user|-U)[ \t=]{1,4}"
-    r"(?P<word>(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^\s\"'\\]{1,200}){1,4})"
-)
-_CURL_REACH = 600
 # A line of a dump of Windows accounts: name, number, LM hash, NT hash.
 _ACCOUNT_HASHES = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{32}:[0-9A-Fa-f]{32}(?=:::)")
 # The private members of a JSON Web Key (RFC 7518, sections 6.2.2, 6.3.2 and 6.4.1).
@@ -140,15 +135,13 @@ _KEY_REACH = 4_000
 
 
 def find_armoured(text: str, folded: str) -> Iterator[Finding]:
-    """Private key blocks and JSON keys, user information in URLs, headers, curl users, hashes."""
+    """Private key blocks and JSON keys, user information in URLs, headers, hashes."""
     if "private key" in folded or "putty-user-key" in folded:
         yield from _keys(text)
     if "://" in text:
         yield from _user_information(text)
     if "authorization" in folded:
         yield from _headers(text)
-    if "curl" in folded:
-        yield from _curl_users(text, folded)
     if ":::" in text:
         yield from (_framed(*hit.span(), "ntlm-hash") for hit in _ACCOUNT_HASHES.finditer(text))
     if "kty" in text:
@@ -218,22 +211,6 @@ def _holds_a_pair(value: str) -> bool:
         return b":" in b64decode(value, validate=True)
     except ValueError:
         return False
-
-
-def _curl_users(text: str, folded: str) -> Iterator[Finding]:
-    for hit in _CURL_USER.finditer(text):
-        if "curl" not in folded[max(0, hit.start() - _CURL_REACH) : hit.start()]:
-            continue
-        user, colon, password = hit["word"].replace('"', "").replace("'", "").partition(":")
-        if colon and (_is_chosen(password) or (not password and _is_chosen(user))):
-            yield _framed(*hit.span("word"), "curl-user")
-
-
-def _is_chosen(value: str) -> bool:
-    """Is it someone's password, and not a reference or an example?"""
-    if len(value) < 6 or is_placeholder(value):
-        return False
-    return is_mixed(value) or is_random(value)
 
 
 _ENTRY_SCORE = 0.9

@@ -42,6 +42,7 @@ from anonymization.text.secrets.evidence import (
     line_before,
     names_a_hash,
 )
+from anonymization.text.secrets.of_commands import find_of_commands
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
 from data.text.scripts import HAN
@@ -141,19 +142,6 @@ def _whole_name(folded: str, hit: re.Match[str]) -> tuple[str, int]:
 def _takes_a_space(name: str) -> bool:
     """Is the name a flag (`--token x`), an npm setting or `Bearer x`?"""
     return name.startswith(("-", "_auth")) or name in ("bearer", "password", "token")
-
-
-# A user and a password as options of one command, whatever the password is.
-_OF_COMMAND = re.compile(
-    r"(?<![\w-])--?user(?:name)?[ =]\S{1,64}(?: \\?\s{1,20}| )--?pass(?:word)?[ =]"
-    r"(?P<v>[A-Za-z0-9][^\s\"'`$<>{}|;&]{2,63})(?=\s|$)"
-)
-
-
-def _find_of_commands(text: str) -> Iterator[Finding]:
-    for match in _OF_COMMAND.finditer(text):
-        if not is_placeholder(match["v"]):
-            yield Finding(*match.span("v"), EntityType.SECRET, "secret.named", _NAMED_SCORE)
 
 
 # A user and a password in two lines of settings, whatever the password is.
@@ -511,7 +499,7 @@ def _plain_secrets(text: str) -> list[Finding]:
         *find_infixed(text, folded),
         *find_kubernetes(text, folded),
         *_find_named(text, folded),
-        *_find_of_commands(text),
+        *find_of_commands(text),
         *_find_of_settings(text),
         *_find_bare(text, folded),
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -274,6 +274,14 @@ _POOLS = {"handle": "given"}  # spaces whose surrogates are drawn from those of 
 Draw = Callable[[Generator, int], str]
 
 
+def _logins(name: Sequence[str]) -> tuple[str, ...]:
+    """What people make of a given and a family name, or of several names, for a login."""
+    words = [word.casefold() for word in name]
+    first, last, initials = words[0], words[-1], "".join(word[0] for word in words)
+    pairs = ((first, last), (first[0], last), (first, last[0]), (initials[:-1], last))
+    return (*(part for pair in pairs for part in ("".join(pair), "".join(pair[::-1]))), initials)
+
+
 class SurrogateTable:
     """The surrogates given out so far, per space (given names, family names, hosts …).
 
@@ -289,6 +297,7 @@ class SurrogateTable:
         self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
         self.families: dict[str, tuple[str, ...]] = {}  # of Japanese names that a dictionary has
         self.readings: dict[str, str] = {}  # of Japanese names, and of their surrogates
+        self.logins: dict[str, str] = {}  # that names of people make, in small letters
         self._key = key
         self._vocabulary = vocabulary
         self._numbers = KeyedNumbers(key)
@@ -299,6 +308,11 @@ class SurrogateTable:
     def withdraw(self, names: Iterable[str]) -> None:
         """Names, in folded case, that are part of a private value: they are open no more."""
         self.open_names = self.open_names.difference(names)
+
+    def introduce(self, name: Sequence[str], new: Sequence[str]) -> None:
+        """Let the logins that the words of a person's name make become those of the surrogate."""
+        for login, becomes in zip(_logins(name), _logins(new), strict=True):
+            self.logins.setdefault(login, becomes)
 
     def knows(self, space: str, token: str) -> bool:
         """Does the token have a surrogate in this space?"""

@@ -122,20 +122,21 @@ def _dial(plan: str, number: str, rng: Generator, attempt: int) -> str:
         return "154" + digits(rng, 8)  # a prefix that no operator holds
     if plan == "cn" and number[:1] in "12" and size == 10:
         return "26" + pick(rng, "2345678") + digits(rng, 7)  # an area code that no city holds
-    if plan == "us" and size >= 10 and fiction:
-        return _american(number, rng)
+    if plan == "us" and size >= 10:
+        return _american(number, rng, "01" if fiction else "")
     if plan == "uk" and size == 10 and fiction:  # Ofcom's numbers for drama
         return ("7700900" if number.startswith("7") else "1632960") + digits(rng, 3)
     kept = 2 if size == _JAPANESE and number[:2] in _MOBILE else 1
     return number[:kept] + digits(rng, size - kept)
 
 
-def _american(number: str, rng: Generator) -> str:
-    """A number for fiction (555-0100 to 555-0199); what no area or exchange has, stays so."""
-    area = (number[0] if number[0] in "01" else pick(rng, "23456789")) + digits(rng, 2)
-    exchange = number[3] + digits(rng, 3) if number[3] in "01" else "5550"
-    line = digits(rng, 3) if number[3] in "01" else "1" + digits(rng, 2)
-    return area + exchange + line + digits(rng, len(number) - _JAPANESE)
+def _american(number: str, rng: Generator, line: str) -> str:
+    """A number for fiction (555-0100 to 555-0199) in its area, which the town beside it shows too;
+    what no area or exchange has, stays so."""
+    area, own = number[:3], number[3] in "01"
+    exchange = number[3] + digits(rng, 2) if own else "555"
+    line = "" if own else line
+    return area + exchange + line + digits(rng, len(number) - len(area + exchange + line))
 
 
 def _card(number: str, rng: Generator) -> str:

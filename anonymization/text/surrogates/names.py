@@ -1,14 +1,12 @@
 """Names of people, organisations, places and addresses, replaced so that their parts agree.
 
 A person has one surrogate per given and per family name. Organisations and places get invented
-stems; legal forms and separators stay. Whether a name in Han characters is Japanese is told by its
-length and by common family names; names with kana are. Kana stay kana, of the same kind.
+stems; legal forms, trades and separators stay. Japanese names are in `japanese_names.py`.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache
 
 from numpy.random import Generator
@@ -27,209 +25,16 @@ from anonymization.text.surrogates.assignment import (
     same_shape,
     stem,
 )
+from anonymization.text.surrogates.japanese_names import (
+    is_japanese_name,
+    japanese_location,
+    japanese_organization,
+    japanese_person,
+    knows_japanese_family,
+    knows_japanese_firm,
+)
 from data.text.numerals import ordinal_suffix
 from data.text.scripts import HAN, has_han, has_kana, is_han
-
-JA_FAMILY, JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
-    "ja.family",
-    "ja.given",
-    "ja.kana",
-    "ja.company",
-    "ja.place",
-)
-_RUNS = re.compile(rf"(?!(?<=\d)世)[{HAN}]+|[ァ-ヺー]+|[ぁ-ゖ]+")
-_JA_WORDS = re.compile(rf"{_RUNS.pattern}|[A-Za-z]{{2,}}")
-_HIRAGANA = re.compile(r"[ぁ-ゖ]+")
-_SYLLABLES = tuple("アイウエカキクケコサシスセタテトナニネノハヒフホマミムメモヤユヨラリルレロワ")
-_TO_HIRAGANA = ord("ァ") - ord("ぁ")
-_GIVEN_ENDS, _LONGEST_GIVEN = frozenset("子郎"), 3  # of given names that only Japan writes
-_FULL = 4  # Han characters of a family and a given name
-
-
-def _is_japanese_name(value: str) -> bool:
-    """Is it a name in kana, or one in Han characters that is Japanese rather than Chinese?"""
-    if has_kana(value.replace("・", "")):
-        return True
-    words = lexicon()
-    plain = _without_title(value)[0].replace(" ", "").replace("\u3000", "")
-    plain = next((plain[: -len(t)] for t in words.person_titles_zh if plain.endswith(t)), plain)
-    if not is_han(plain) or plain[:2] in words.zh_double or not is_written_in_japan(plain):
-        return False
-    if len(plain) > 1 and plain[-1] in _GIVEN_ENDS:
-        return True
-    return len(plain) >= _FULL or any(
-        len(family) > 1 and plain.startswith(family) for family in words.ja_families
-    )
-
-
-def _knows_japanese_family(table: SurrogateTable, value: str) -> bool:
-    """Is it the family name of somebody whose name is known?"""
-    return table.knows(JA_FAMILY, _without_title(value)[0])
-
-
-def is_written_in_japan(text: str) -> bool:
-    """Is every character in the Japanese standard? Simplified Chinese ones (张) are not."""
-    try:
-        text.encode("cp932")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
-    """A Japanese name of the same form; titles, order and separators stay."""
-    core, title = _without_title(value)
-    spaced = re.search(rf"(?<=[{HAN}ぁ-ゖ])[ \u3000]+(?=[{HAN}ぁ-ゖ])", core)
-    if spaced is not None:
-        family, given = core[: spaced.start()], core[spaced.end() :]
-        return (
-            _ja_family(table, family, salt) + spaced.group() + _ja_given(table, given, "") + title
-        )
-    if not is_han(core[:1]):
-        return _RUNS.sub(lambda run: _kana(table, run.group(), salt), core) + title
-    if core[-1] in _GIVEN_ENDS and len(core) <= _LONGEST_GIVEN:
-        return _ja_given(table, core, salt) + title
-    family = _family_of(table, core)
-    given = core[len(family) :]
-    return _ja_family(table, family, salt) + (_ja_given(table, given, "") if given else "") + title
-
-
-def is_firm(value: str) -> bool:
-    """Does the name end in a kind of business, which no person's does?"""
-    ends = tuple(word for word in lexicon().ja_company_words if len(word) > 1)
-    return value.endswith(ends) and value not in ends
-
-
-def _japanese_organization(table: SurrogateTable, value: str, salt: str) -> str:
-    """Legal forms and kinds of business stay; the rest is an invented stem."""
-    return _kept_between(table, value, salt, _ja_kinds(), _JA_STEM)
-
-
-def _knows_japanese_firm(table: SurrogateTable, value: str) -> bool:
-    """Is it the name of a known firm without its legal form?"""
-    stems = (run for part in _ja_kinds().split(value) for run in _RUNS.findall(part))
-    return any(table.knows(_JA_STEM, stem) for stem in stems)
-
-
-def _japanese_location(table: SurrogateTable, value: str, salt: str) -> str:
-    """Kinds of places stay; the names before them are invented."""
-    return _kept_between(table, value, salt, _ja_place_ends(), _JA_PLACE)
-
-
-def _kept_between(
-    table: SurrogateTable, value: str, salt: str, kinds: re.Pattern[str], space: str
-) -> str:
-    parts, done = [], 0
-    for match in [*kinds.finditer(value), None]:
-        end = match.start() if match else len(value)
-        parts.append(_stems(table, value[done:end], salt, space))
-        if match is not None:
-            parts.append(match.group())
-            done = match.end()
-    new = "".join(parts)
-    return _stems(table, value, salt, space) if new == value else new
-
-
-def _stems(table: SurrogateTable, text: str, salt: str, space: str) -> str:
-    def change(run: re.Match[str]) -> str:
-        word = run.group()
-        if word.isascii():
-            return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
-        if not is_han(word):
-            return _kana(table, word, salt)
-        return table.token(space, word, _ja_stem(len(word)), salt)
-
-    return (_RUNS if space == _JA_PLACE else _JA_WORDS).sub(change, text)
-
-
-def _without_title(value: str) -> tuple[str, str]:
-    titles = sorted(lexicon().ja_titles, key=len, reverse=True)
-    title = next((t for t in titles if value.endswith(t) and value != t), "")
-    return value[: len(value) - len(title)], title
-
-
-def _family_of(table: SurrogateTable, name: str) -> str:
-    """The family name that a name begins with: a common one, otherwise two characters."""
-    families = (*lexicon().ja_families, *table.families.get(name, ()))
-    known = [family for family in families if name.startswith(family)]
-    if known:
-        return max(known, key=len)
-    run = re.match(f"[{HAN}]+", name)
-    size = len(run.group()) if run else len(name)
-    return name[: min(2, size)]
-
-
-def _ja_family(table: SurrogateTable, name: str, salt: str) -> str:
-    if not is_han(name):
-        return _kana(table, name, salt)
-    return table.token(JA_FAMILY, name, _drawn_family, salt)
-
-
-def _ja_given(table: SurrogateTable, name: str, salt: str) -> str:
-    if not is_han(name):
-        return _RUNS.sub(lambda run: _kana(table, run.group(), salt), name)
-    return table.token(JA_GIVEN, name, _drawn_given, salt, fresh=False)
-
-
-def _drawn_family(rng: Generator, attempt: int) -> str:
-    words = lexicon()
-    return compound(rng, words.ja_first, words.ja_second, is_longer=attempt > LONGER_FROM)
-
-
-def _drawn_given(rng: Generator, attempt: int) -> str:
-    first, second = lexicon().ja_given_first, lexicon().ja_given_second
-    return compound(rng, first, second, is_longer=attempt > LONGER_FROM)
-
-
-def _ja_stem(size: int) -> Draw:
-    def draw(rng: Generator, attempt: int) -> str:
-        pairs = max(1, min(size, 4) // 2) + attempt // LONGER_FROM
-        return "".join(_drawn_family(rng, 0) for _ in range(pairs))
-
-    return draw
-
-
-def unvoiced(read: str) -> str:
-    """A reading in katakana without the marks of voiced sounds, in which readings of one name may
-    differ: タサキ, タザキ."""
-    return unicodedata.normalize("NFD", read).replace("\u3099", "")
-
-
-def _kana(table: SurrogateTable, word: str, salt: str) -> str:
-    """Other syllables, as many as before (at least two); hiragana stay hiragana."""
-    is_hiragana = _HIRAGANA.fullmatch(word) is not None
-    katakana = "".join(chr(ord(c) + _TO_HIRAGANA) if "ぁ" <= c <= "ゖ" else c for c in word)
-    for size in (len(katakana), *range(len(katakana) - 2, 1, -1)):
-        read = table.readings.get(unvoiced(katakana[:size]))
-        if read:
-            known = "".join(chr(ord(c) - _TO_HIRAGANA) for c in read) if is_hiragana else read
-            return known + (_kana(table, word[size:], salt) if size < len(word) else "")
-
-    def draw(rng: Generator, attempt: int) -> str:
-        size = max(2, len(word)) + attempt // LONGER_FROM
-        new = "".join(pick(rng, _SYLLABLES) for _ in range(size))
-        return "".join(chr(ord(c) - _TO_HIRAGANA) for c in new) if is_hiragana else new
-
-    return table.token(_JA_KANA, word, draw, salt)
-
-
-@cache
-def _ja_kinds() -> re.Pattern[str]:
-    return _pattern(lexicon().ja_company_words)
-
-
-@cache
-def _ja_place_ends() -> re.Pattern[str]:
-    return re.compile(rf"(?<=.)(?:{_alternatives(lexicon().ja_place_ends)})(?=[{HAN}\d]|$)")
-
-
-def _pattern(listed: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(_alternatives(listed))
-
-
-def _alternatives(listed: tuple[str, ...]) -> str:
-    return "|".join(re.escape(word) for word in sorted(listed, key=lambda word: (-len(word), word)))
-
 
 GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
@@ -237,15 +42,15 @@ _ALPHABET = "ABCDEFGHJKLMNPRSTVW"
 _HAN_RUN = re.compile(rf"[{HAN}]+")
 _TURNED = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)?(?=, [^\W\d_])")
 _COMPOSED_FROM = 12
-_LONG_NAME, _LONGEST_PERSON = 4, 6
+_LONG_NAME, _LONGEST_PERSON, _LONGEST_INITIALS = 4, 6, 3
 
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
-    if _is_japanese(table, value) or _is_japanese_name(value):
-        return _japanese_person(table, value, salt)
-    if _knows_japanese_family(table, value):
-        return _japanese_person(table, value, salt)
+    if _is_japanese(table, value) or is_japanese_name(value):
+        return japanese_person(table, value, salt)
+    if knows_japanese_family(table, value):
+        return japanese_person(table, value, salt)
     if has_han(value):
         return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
@@ -257,6 +62,11 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
         word = match.group()
         parts += [value[done : match.start()], _word(table, word, is_family, salt)]
         done = match.end()
+    names = [match.group() for match in words]
+    if len(names) > 1 and not salt:
+        first = 1 if turned else 0
+        new = parts[1::2]
+        table.introduce(names[first:] + names[:first], new[first:] + new[:first])
     return "".join(parts) + value[done:]
 
 
@@ -274,6 +84,8 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
     folded = word.casefold()
     if len(word) == 1:
         return cased_like(initial(table, folded), word)
+    if word.islower() and len(word) > _LONGEST_INITIALS and not salt and folded in table.logins:
+        return table.logins[folded]
     family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
     if is_last or family:
         return cased_like(table.token(FAMILY, folded, stem, salt), word)
@@ -340,6 +152,8 @@ _PARTS = re.compile(
 )
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
+_ZIP, _OF_REGION = 5, 3  # digits of a ZIP code, and of those the ones that name its region
+_PUBLIC_SHORT = frozenset({"P", "O", "PO", "US", "USA", "UK", "SR", "CR", "RR"})  # of roads, boxes
 _COMMA_BEFORE, _CODE_AFTER = re.compile(r", ?$"), re.compile(r",? {1,2}\d{4,5}(?!\d)")
 _JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目|番地")
 
@@ -347,14 +161,14 @@ _JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目
 def location(table: SurrogateTable, value: str, salt: str) -> str:
     """A place: each word has its own surrogate; kinds of places (city, lake, 省, 市) stay."""
     if _is_japanese_place(table, value):
-        return _japanese_location(table, value, salt)
+        return japanese_location(table, value, salt)
     return _changed(table, value, salt)
 
 
 def address(table: SurrogateTable, value: str, salt: str) -> str:
     """Like a location; numbers of houses and flats, postcodes and abbreviations are new too."""
     if _is_japanese_place(table, value):
-        places = _japanese_location(table, value, salt)
+        places = japanese_location(table, value, salt)
         return re.sub(r"\d+", lambda number: _number(table, number.group(), salt), places)
     value = _POSTCODE.sub(lambda match: _code(table, match.group(), salt), value)
     return _changed(table, value, salt)
@@ -386,7 +200,8 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
     def change(match: re.Match[str]) -> str:
         word = match.group()
         if word.isdecimal():
-            return _number(table, word, salt)
+            is_zip = len(word) == _ZIP and _is_postcode(value, match)
+            return _zip_code(table, word, salt) if is_zip else _number(table, word, salt)
         if word[0].isdecimal():  # 5th
             number = int(_number(table, word[:-2], salt))
             return f"{number}{ordinal_suffix(number)}"
@@ -401,6 +216,9 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
             return word
         if is_state(value, match):
             return word
+        is_road = word in lexicon().states and value[match.end() :].lstrip()[:1].isdecimal()
+        if word in _PUBLIC_SHORT or is_road:  # `NC 150`
+            return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
         return cased_like(table.token(PLACE, folded, stem, salt), word)
@@ -412,6 +230,19 @@ def is_state(value: str, word: re.Match[str]) -> bool:
     """Is it the short name of a state, behind a comma or before a postcode: `Dayton, OH 45402`?"""
     is_apart = _COMMA_BEFORE.search(value, 0, word.start()) or _CODE_AFTER.match(value, word.end())
     return word.group() in lexicon().states and is_apart is not None
+
+
+def _is_postcode(value: str, number: re.Match[str]) -> bool:
+    """Does a number stand alone, or behind the short name of a state, as a ZIP code does?"""
+    is_behind = value[: number.start()].rstrip(" .,")[-2:] in lexicon().states
+    return is_behind or value.strip().partition("-")[0] == number.group()
+
+
+def _zip_code(table: SurrogateTable, word: str, salt: str) -> str:
+    """Another code of the region that its first digits name, and the state beside it."""
+    kept, rest = word[:_OF_REGION], word[_OF_REGION:]
+    draw: Draw = lambda rng, _: digits(rng, len(rest))  # noqa: E731
+    return kept + table.token(f"zip.{kept}", rest, draw, salt, fresh=False)
 
 
 def _number(table: SurrogateTable, word: str, salt: str) -> str:
@@ -469,6 +300,7 @@ def _zh_place_stem(size: int) -> Draw:
 _ZH_STEM = "zh.company"
 _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
+_APOSTROPHES = ("'", "’")
 _LEGAL_FORMS = frozenset(
     {"Inc", "LLC", "Ltd", "Limited", "Corp", "Corporation", "GmbH", "AG", "PLC", "plc", "LLP"}
 )
@@ -476,21 +308,26 @@ _LEGAL_FORMS = frozenset(
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
-    is_japanese = _is_japanese(table, value) or _knows_japanese_firm(table, value)
+    is_japanese = _is_japanese(table, value) or knows_japanese_firm(table, value)
     if has_kana(value) or _JAPANESE_FORM.search(value) or (is_japanese and "公司" not in value):
-        return _japanese_organization(table, value, salt)
+        return japanese_organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
     keep = lexicon().company_words
     words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
     if all(word in keep for word in words):
-        keep = frozenset()
+        keep = frozenset(map(str.casefold, _LEGAL_FORMS))
 
     def change(match: re.Match[str]) -> str:
-        word = match.group()
-        if word.casefold() in keep or has_han(word):
+        word, folded = match.group(), match.group().casefold()
+        is_genitive = folded == "s" and value[match.start() - 1 : match.start()] in _APOSTROPHES
+        if folded in keep or has_han(word) or is_genitive:
             return word
-        return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
+        if word.isupper() and len(word) < _LONG_NAME:  # initials
+            return _code(table, word, salt)
+        known = (table.tokens(space).get(folded) for space in (FAMILY, GIVEN))
+        new = next(filter(None, known), "") or table.token(STEM, folded, stem, salt)
+        return cased_like(new, word)
 
     return LETTERS.sub(change, value)
 

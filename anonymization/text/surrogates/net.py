@@ -39,7 +39,10 @@ from data.text.lexicon import load_table
 from data.text.scripts import has_han, has_kana
 
 _NONE: Mapping[str, str] = MappingProxyType({})
-_HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
+# A part that was drawn (`1ccb7`), a word, a number.
+_HANDLE_PARTS = re.compile(
+    r"(?<![^\W_])(?:\d+[a-f]+|[a-f]+\d+[a-f])[0-9a-f]+(?![^\W_])|[^\W\d_]+|\d+"
+)
 _STRUCTURED = re.compile(r"[A-Z]{1,8}[-_]\d{1,12}(?:[-_]\d{1,12}){0,4}")  # CUS-0047
 _LONG_NAME, _SHORTEST_NAME = 4, 3
 
@@ -52,22 +55,28 @@ def handle(
     `shared` are further words, in folded case, with what they become.
     """
     known = ChainMap(table.tokens(FAMILY), table.tokens(GIVEN))
+    others = [word.casefold() for word in LETTERS.findall(value) if len(word) > 1]
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
         if word.isdigit():
             return table.token("handle.digits", word, _digits_like(len(word)), salt, fresh=False)
+        if not word.isalpha():
+            return table.token("drawn", word, lambda rng, _: same_shape(word, rng), salt)
         if has_han(word):
             return chinese_name(table, word, False, salt)
         folded = word.casefold()
         if folded in known:
             return cased_like(known[folded], word)
+        if folded in table.logins and not salt:
+            return cased_like(table.logins[folded], word)
         if folded in shared:
             return cased_like(shared[folded], word)
         if folded[1:] in known and len(folded) > _LONG_NAME:
             return cased_like(initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
-            return cased_like(initial(table, folded), word)
+            whose = (table.logins.get(folded + other, "") for other in others)
+            return cased_like(next(filter(None, whose), initial(table, folded))[0], word)
         made = _joined(folded, known)
         if made:
             return cased_like(made, word)
@@ -134,10 +143,11 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if bounced:  # the letter was for somebody
         whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
         return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
-    kept = _is_role(local)
+    roles = _roles(local)
+    kept = bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
-    stays = {name: name for name in stated if new_host != domain}
+    stays = {name: name for name in stated if new_host != domain} | {role: role for role in roles}
     drawn = _MESSAGE.fullmatch(local)
     if drawn:  # its queue is named in the log beside it
         time = handle(table, drawn["time"] or "", salt)
@@ -174,10 +184,25 @@ _MESSAGE = re.compile(
 )
 
 
-def _is_role(local: str) -> bool:
-    """Does the name before the sign say an office or a service (RFC 2142), and nobody's name?"""
-    roles, folded = lexicon().mailboxes, local.casefold()
-    return folded in roles or all(part in roles for part in re.split(r"[._+-]", folded))
+def _roles(local: str) -> list[str]:
+    """The words before the sign that say an office or a service (RFC 2142), and nobody's name."""
+    known, folded = _offices(), local.casefold()
+    words = LETTERS.findall(folded)
+    return words if folded in known else [word for word in words if _is_office(word)]
+
+
+def _is_office(word: str) -> bool:
+    """Is it a word for an office, or two of them (`dbadmin`)?"""
+    known = _offices()
+    return word in known or any({word[:at], word[at:]} <= known for at in range(2, len(word) - 1))
+
+
+@cache
+def _offices() -> frozenset[str]:
+    listed = load_table(_DETECTION, "data", "words.toml")
+    return lexicon().mailboxes.union(
+        listed["of_services"].split(), listed["service_logins"].split()
+    )
 
 
 _LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain"
@@ -212,14 +237,31 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
 _SHORT_NUMBER = 2  # digits
 
 
+@cache
+def _products() -> frozenset[str]:
+    """Words of what runs on machines, and of everyday, that label them (`grafana`, `wiki`)."""
+    named, known = (load_table(_DETECTION, "data", f"{table}.toml") for table in _TABLES)
+    lists = [named["products"], named["trade"], named["versioned"]]
+    lists += [known["programs"], known["more_programs"], known["everyday"]]
+    names = " ".join([load_table(_DETECTION, "data", "names.toml")["given"], known["names_too"]])
+    return frozenset(" ".join(lists).casefold().split()).difference(names.casefold().split())
+
+
+_TABLES = ("words", "known_words")
+
+
 def _machine(table: SurrogateTable, labels: str) -> str:
     """The labels of a machine before its domain."""
-    keep = lexicon().machine_words
+    names = [table.tokens(space) for space in (FAMILY, GIVEN, *_NAMED)]
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
         is_short = len(word) <= _SHORT_NUMBER and word.isdigit()  # the second of several machines
-        if word in keep or is_short or (len(word) == 1 and word.isalpha()):
+        is_named = any(word in known for known in names)
+        is_letter = len(word) == 1 and word.isalpha()
+        if word in lexicon().machine_words or is_short or is_letter:
+            return word
+        if word in _products() and not is_named:
             return word
         draw: Draw = lambda rng, attempt: (  # noqa: E731
             digits(rng, len(word)) if word.isdigit() else stem(rng, attempt).lower()

@@ -13,7 +13,8 @@ from functools import cache
 
 from anonymization.text.contracts import NameReading
 from anonymization.text.surrogates.assignment import SurrogateTable, lexicon
-from anonymization.text.surrogates.names import FAMILY, GIVEN, JA_FAMILY, JA_GIVEN, unvoiced
+from anonymization.text.surrogates.japanese_names import JA_FAMILY, JA_GIVEN, unvoiced
+from anonymization.text.surrogates.names import FAMILY, GIVEN
 
 _SYLLABLE = re.compile("[ァ-ヺ][ャュョ]|[ァ-ヺ]")
 _LONG = re.compile("(?<=o)[uo]|(?<=u)u")
@@ -69,6 +70,9 @@ def learn_reading(table: SurrogateTable, name: NameReading) -> None:
         _learn(table, GIVEN, name.given_read, new_given)
         whole = unvoiced(name.family_read + name.given_read)
         table.readings.setdefault(whole, new_family + new_given)
+        read = (name.given_read, name.family_read, new_given, new_family)
+        for given, family, *becomes in zip(*map(_spellings, read), strict=True):
+            table.introduce((given, family), becomes)
 
 
 def _learn(table: SurrogateTable, space: str, read: str, new: str) -> None:

@@ -30,11 +30,11 @@ from anonymization.text.surrogates.identifiers import (
     phone,
     secret,
 )
+from anonymization.text.surrogates.japanese_names import is_firm
 from anonymization.text.surrogates.names import (
     address,
     has_legal_form,
     is_chinese_organization,
-    is_firm,
     location,
     organization,
     part_of_person,
@@ -230,6 +230,8 @@ def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
         value
     ):  # short names are parts of full ones
         return _ORDER.index(EntityType.ORGANIZATION), len(value), kind.value, value
+    if kind in _HELD and has_legal_form(value):  # a firm may be called after a person
+        position = _ORDER.index(EntityType.ORGANIZATION)
     return position, -len(value), kind.value, value
 
 

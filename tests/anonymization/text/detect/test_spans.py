@@ -124,7 +124,7 @@ SECRETS: list[tuple[str, Spans]] = [
     ("use 9f8G7h6J5k4L3m2N1b0V please today", [("9f8G7h6J5k4L3m2N1b0V", "secret.bare", 0.6)]),
     ("api_key=${API_KEY}", []),
     ("api_key=changeme123", []),
-    ("curl -u bob:Sw0rdfish9 https://x.example", [("bob:Sw0rdfish9", "secret.curl-user", 0.98)]),
+    ("curl -u bob:Sw0rdfish9 https://x.example", [("bob:Sw0rdfish9", "secret.named", 0.85)]),
     ("curl -u bob: https://x.example", []),
     ("https://bob:Sw0rdfish9@x.example/", [("Sw0rdfish9", "secret.url-password", 0.98)]),
     ("https://bob:bob@x.example/", []),

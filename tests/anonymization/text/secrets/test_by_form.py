@@ -32,11 +32,6 @@ def test_a_prefix_inside_of_a_token_begins_no_other() -> None:
     assert [finding.start for finding in find_prefixed(token, token.lower())] == [0]
 
 
-@pytest.mark.parametrize(("password", "count"), [("S3cr3t", 1), ("S3cr3", 0)])
-def test_a_password_of_a_command_has_six_characters_or_more(password: str, count: int) -> None:
-    assert len(find_secrets(f"curl -u admin:{password} https://x.example/")) == count
-
-
 _BASE32 = string.ascii_uppercase + "234567"
 _URL_SAFE = string.ascii_letters + string.digits + "-_"
 _CRYPT = string.ascii_letters + string.digits + "./"

@@ -1,0 +1,237 @@
+"""Names of Japanese people, firms and places.
+
+Whether a name in Han characters is Japanese is told by its length and by common family names; names
+with kana are. In names of people kana stay kana, of the same kind and number; the stems of firms
+are read as invented family names are. Legal forms, trades and kinds of places stay.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+from numpy.random import Generator
+
+from anonymization.text.surrogates.assignment import (
+    LONGER_FROM,
+    STEM,
+    Draw,
+    SurrogateTable,
+    cased_like,
+    compound,
+    lexicon,
+    pick,
+    stem,
+)
+from data.text.scripts import HAN, has_han, has_kana, is_han
+
+JA_FAMILY, JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
+    "ja.family",
+    "ja.given",
+    "ja.kana",
+    "ja.company",
+    "ja.place",
+)
+_RUNS = re.compile(rf"(?!(?<=\d)世)[{HAN}]+|[ァ-ヺー]+|[ぁ-ゖ]+")
+_JA_WORDS = re.compile(rf"{_RUNS.pattern}|[A-Za-z]{{2,}}")
+_HIRAGANA = re.compile(r"[ぁ-ゖ]+")
+_SYLLABLES = tuple("アイウエカキクケコサシスセタテトナニネノハヒフホマミムメモヤユヨラリルレロワ")
+_TO_HIRAGANA = ord("ァ") - ord("ぁ")
+_GIVEN_ENDS, _LONGEST_GIVEN = frozenset("子郎"), 3  # of given names that only Japan writes
+_HOUSES, _LONGEST_PARTICLE = "屋店亭軒庵苑園会堂館院寮荘", 2
+_FULL = 4  # Han characters of a family and a given name
+
+
+def is_japanese_name(value: str) -> bool:
+    """Is it a name in kana, or one in Han characters that is Japanese rather than Chinese?"""
+    if has_kana(value.replace("・", "")):
+        return True
+    words = lexicon()
+    plain = _without_title(value)[0].replace(" ", "").replace("\u3000", "")
+    plain = next((plain[: -len(t)] for t in words.person_titles_zh if plain.endswith(t)), plain)
+    if not is_han(plain) or plain[:2] in words.zh_double or not is_written_in_japan(plain):
+        return False
+    if len(plain) > 1 and plain[-1] in _GIVEN_ENDS:
+        return True
+    return len(plain) >= _FULL or any(
+        len(family) > 1 and plain.startswith(family) for family in words.ja_families
+    )
+
+
+def knows_japanese_family(table: SurrogateTable, value: str) -> bool:
+    """Is it the family name of somebody whose name is known?"""
+    return table.knows(JA_FAMILY, _without_title(value)[0])
+
+
+def is_written_in_japan(text: str) -> bool:
+    """Is every character in the Japanese standard? Simplified Chinese ones (张) are not."""
+    try:
+        text.encode("cp932")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
+    """A Japanese name of the same form; titles, order and separators stay."""
+    core, title = _without_title(value)
+    spaced = re.search(rf"(?<=[{HAN}ぁ-ゖ])[ \u3000]+(?=[{HAN}ぁ-ゖ])", core)
+    if spaced is not None:
+        family, given = core[: spaced.start()], core[spaced.end() :]
+        return (
+            _ja_family(table, family, salt) + spaced.group() + _ja_given(table, given, "") + title
+        )
+    if not is_han(core[:1]):
+        return _RUNS.sub(lambda run: _kana(table, run.group(), salt), core) + title
+    if core[-1] in _GIVEN_ENDS and len(core) <= _LONGEST_GIVEN:
+        return _ja_given(table, core, salt) + title
+    family = _family_of(table, core)
+    given = core[len(family) :]
+    return _ja_family(table, family, salt) + (_ja_given(table, given, "") if given else "") + title
+
+
+def is_firm(value: str) -> bool:
+    """Does the name end in a kind of business or of house (鶴見屋), which no person's does?"""
+    ends = tuple(word for word in lexicon().ja_company_words if len(word) > 1)
+    is_house = len(value) > 2 and value[-1] in _HOUSES and not value.isascii()
+    return is_house or (value.endswith(ends) and value not in ends)
+
+
+def japanese_organization(table: SurrogateTable, value: str, salt: str) -> str:
+    """Legal forms and kinds of business stay; the rest is an invented stem."""
+    return _kept_between(table, value, salt, _ja_kinds(), _JA_STEM)
+
+
+def knows_japanese_firm(table: SurrogateTable, value: str) -> bool:
+    """Is it the name of a known firm without its legal form?"""
+    stems = (run for part in _ja_kinds().split(value) for run in _RUNS.findall(part))
+    return any(table.knows(_JA_STEM, stem) for stem in stems)
+
+
+def japanese_location(table: SurrogateTable, value: str, salt: str) -> str:
+    """Kinds of places stay; the names before them are invented."""
+    return _kept_between(table, value, salt, _ja_place_ends(), _JA_PLACE)
+
+
+def _kept_between(
+    table: SurrogateTable, value: str, salt: str, kinds: re.Pattern[str], space: str
+) -> str:
+    parts, done = [], 0
+    for match in [*kinds.finditer(value), None]:
+        end = match.start() if match else len(value)
+        parts.append(_stems(table, value[done:end], salt, space))
+        if match is not None:
+            parts.append(match.group())
+            done = match.end()
+    new = "".join(parts)
+    return _stems(table, value, salt, space) if new == value else new
+
+
+def _stems(table: SurrogateTable, text: str, salt: str, space: str) -> str:
+    def change(run: re.Match[str]) -> str:
+        word = run.group()
+        if word.isascii():
+            return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
+        if not is_han(word):
+            is_between = has_han(text[run.end() : run.end() + 1])  # の, and the ends of verbs
+            is_short = len(word) <= _LONGEST_PARTICLE and _HIRAGANA.fullmatch(word)
+            return word if is_between and is_short else _kana(table, word, salt, is_name=False)
+        return table.token(space, word, _ja_stem(len(word)), salt)
+
+    return (_RUNS if space == _JA_PLACE else _JA_WORDS).sub(change, text)
+
+
+def _without_title(value: str) -> tuple[str, str]:
+    titles = sorted(lexicon().ja_titles, key=len, reverse=True)
+    title = next((t for t in titles if value.endswith(t) and value != t), "")
+    return value[: len(value) - len(title)], title
+
+
+def _family_of(table: SurrogateTable, name: str) -> str:
+    """The family name that a name begins with: a common one, otherwise two characters."""
+    families = (*lexicon().ja_families, *table.families.get(name, ()))
+    known = [family for family in families if name.startswith(family)]
+    if known:
+        return max(known, key=len)
+    run = re.match(f"[{HAN}]+", name)
+    size = len(run.group()) if run else len(name)
+    return name[: min(2, size)]
+
+
+def _ja_family(table: SurrogateTable, name: str, salt: str) -> str:
+    if not is_han(name):
+        return _kana(table, name, salt)
+    return table.token(JA_FAMILY, name, _drawn_family, salt)
+
+
+def _ja_given(table: SurrogateTable, name: str, salt: str) -> str:
+    if not is_han(name):
+        return _RUNS.sub(lambda run: _kana(table, run.group(), salt), name)
+    return table.token(JA_GIVEN, name, _drawn_given, salt, fresh=False)
+
+
+def _drawn_family(rng: Generator, attempt: int) -> str:
+    words = lexicon()
+    return compound(rng, words.ja_first, words.ja_second, is_longer=attempt > LONGER_FROM)
+
+
+def _drawn_given(rng: Generator, attempt: int) -> str:
+    first, second = lexicon().ja_given_first, lexicon().ja_given_second
+    return compound(rng, first, second, is_longer=attempt > LONGER_FROM)
+
+
+def _ja_stem(size: int) -> Draw:
+    def draw(rng: Generator, attempt: int) -> str:
+        pairs = max(1, min(size, 4) // 2) + attempt // LONGER_FROM
+        return "".join(_drawn_family(rng, 0) for _ in range(pairs))
+
+    return draw
+
+
+def unvoiced(read: str) -> str:
+    """A reading in katakana without the marks of voiced sounds, in which readings of one name may
+    differ: タサキ, タザキ."""
+    return unicodedata.normalize("NFD", read).replace("\u3099", "")
+
+
+def _kana(table: SurrogateTable, word: str, salt: str, *, is_name: bool = True) -> str:
+    """Other syllables, as many as before (at least two), in a name; else an invented stem as it
+    is read. Hiragana stay hiragana."""
+    is_hiragana = _HIRAGANA.fullmatch(word) is not None
+    katakana = "".join(chr(ord(c) + _TO_HIRAGANA) if "ぁ" <= c <= "ゖ" else c for c in word)
+    for size in (len(katakana), *range(len(katakana) - 2, 1, -1)):
+        read = table.readings.get(unvoiced(katakana[:size]))
+        if read:
+            known = "".join(chr(ord(c) - _TO_HIRAGANA) for c in read) if is_hiragana else read
+            rest = word[size:]
+            return known + (_kana(table, rest, salt, is_name=is_name) if rest else "")
+
+    def draw(rng: Generator, attempt: int) -> str:
+        size = max(2, len(word)) + attempt // LONGER_FROM
+        first, second = lexicon().ja_first_read, lexicon().ja_second_read
+        new = compound(rng, first, second, is_longer=attempt > LONGER_FROM)
+        new = "".join(pick(rng, _SYLLABLES) for _ in range(size)) if is_name else new
+        return "".join(chr(ord(c) - _TO_HIRAGANA) for c in new) if is_hiragana else new
+
+    return table.token(_JA_KANA, word, draw, salt)
+
+
+@cache
+def _ja_kinds() -> re.Pattern[str]:
+    words = lexicon().ja_company_words
+    short = [word for word in words if len(word) == 2 and has_kana(word)]  # バー, not in シルバー
+    rest = tuple(word for word in words if word not in short)
+    kana, letters = "[ぁ-ゖァ-ヺー]", f"[{HAN}ぁ-ゖァ-ヺー]"
+    house = f"(?<={letters}{letters})[{_HOUSES}](?!{letters})"
+    alone = f"(?<!{kana})(?:{'|'.join(short)})(?!{kana})"
+    return re.compile(f"{_alternatives(rest)}|{alone}|{house}")
+
+
+@cache
+def _ja_place_ends() -> re.Pattern[str]:
+    return re.compile(rf"(?<=.)(?:{_alternatives(lexicon().ja_place_ends)})(?=[{HAN}\d]|$)")
+
+
+def _alternatives(listed: tuple[str, ...]) -> str:
+    return "|".join(re.escape(word) for word in sorted(listed, key=lambda word: (-len(word), word)))
