@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +69,7 @@ def measure(material: Path, out: Path) -> dict[str, Any]:
         "traced": answers.join(pl.concat([points, replaced]), on="point_id").height,
         "distinct texts": questions["question"].n_unique(),
         "shares": shares(questions),
-        "said at the start": list(
-            takewhile(lambda line: "questions in" not in line, done.stdout.splitlines())
-        ),
+        "said at the start": [line for line in done.stderr.splitlines() if " about " in line],
         "report": report,
     }
 
