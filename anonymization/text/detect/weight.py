@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 
 from anonymization.text.contracts import EntityType, Finding, kinds
@@ -68,6 +69,8 @@ _NAMES = _GIVEN | words("names.toml", "ambiguous") | words("names.toml", "pinyin
 _WORDS_TOO = words("words.toml", "small_words_too")
 _COUNTRIES = words("places.toml", "countries")
 _PLACES = words("places.toml", "towns") | _COUNTRIES
+_NAMED_WORDS = _NAMES | _PLACES  # joined once: each has thousands of words
+_PLACES_OR_COMMON = _PLACES | COMMON
 _THINGS = words("words.toml", "products") | words("words.toml", "trade") | COMMON
 _DAYS = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}) | {
     name.lower() for name in MONTH_ABBREVIATIONS
@@ -88,6 +91,7 @@ _ONLY_NUMBERS = re.compile(r"\s*(?:[A-Za-z]{1,20}[:=]?\s+)?[\d\s.,+|-]+")
 _IN_ROW = 3  # numbers beside it on its line that make it a figure of a table
 _LINE = 2_000  # characters of a line that are looked at
 _WORD = re.compile(rf"[{LETTERS}]+(?:['’][{LETTERS}]+)?")
+_WORD_OF_TEXT = re.compile(rf"(?<![{LETTERS}@#])([{LETTERS}]+)(?=(['’][{LETTERS}]+)?)")
 _TITLED = re.compile(
     r"(?i)(?<![a-z])(?:mr|mrs|ms|miss|mx|dr|prof|professor|sir|madam|herr|frau|monsieur|madame|señora?"
     r"|captain|colonel|president|senator|judge|rev|sgt|dear|hi|hey|hello)\.? \Z"
@@ -321,7 +325,7 @@ def _is_used_as_name(text: str, finding: Finding, parts: Sequence[str]) -> bool:
     if not is_capital or any(_is_written_small(text, part) for part in parts):
         return False
     goes_on = _GOES_ON.match(text, finding.end) is not None
-    if len(parts) == 1 and parts[0] in _NAMES and parts[0] not in _PLACES | COMMON:
+    if len(parts) == 1 and parts[0] in _NAMES and parts[0] not in _PLACES_OR_COMMON:
         return finding.type is EntityType.PERSON or goes_on
     return (
         finding.type is EntityType.PERSON
@@ -350,8 +354,17 @@ def _is_in_prose(text: str, finding: Finding) -> bool:
 
 
 def _is_written_small(text: str, word: str) -> bool:
-    small = re.escape(word.lower())
-    return re.search(rf"(?<![{LETTERS}@#]){small}(?![{LETTERS}])", text) is not None
+    return word.lower() in _words_of(text)
+
+
+@lru_cache(maxsize=16)
+def _words_of(text: str) -> frozenset[str]:
+    """The words of a text as they stand there, also joined by an apostrophe; no handles or tags."""
+    words = set[str]()
+    for match in _WORD_OF_TEXT.finditer(text):
+        words.add(match[1])
+        words.add(match[1] + (match[2] or ""))
+    return frozenset(words)
 
 
 _OF_FIRM = re.compile(r"(?<![\w'’])(?:at|joined|became|left|for) \Z")
@@ -421,7 +434,7 @@ def _is_nobody(text: str, finding: Finding, dictionary: frozenset[str]) -> bool:
     if _ABBREVIATED.fullmatch(value):
         return True
     plain = _NUMBERED_SAMPLE.sub("", value)
-    are_words = plain.isascii() and bool(dictionary) and plain.title() not in _NAMES | _PLACES
+    are_words = plain.isascii() and bool(dictionary) and plain.title() not in _NAMED_WORDS
     are_words = are_words and all(part.isalpha() for part in plain.split())
     is_sample = plain != value or plain.islower()
     return is_sample and are_words and all(_is_plain(part, dictionary) for part in plain.split())
@@ -464,7 +477,7 @@ def _of_person(
         is_given = capitals[0] in _GIVEN and capitals[0].lower() not in _WORDS_TOO
         is_given = is_given or (
             parts[0] in _GIVEN
-            and parts[0] not in _PLACES | COMMON
+            and parts[0] not in _PLACES_OR_COMMON
             and _WITH.search(text[max(0, finding.start - 8) : finding.start]) is not None
         )
         return Weight.SURE if is_given else Weight.WEAK if unknown else Weight.NONE

@@ -7,7 +7,7 @@ import pytest
 from anonymization.levels import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect.engine import TextDetector
-from anonymization.text.detect.weight import Weight, weights
+from anonymization.text.detect.weight import Weight, _is_written_small, weights
 
 WORDS = frozenset(
     {"configure", "external", "access", "with", "ingress", "token", "agent", "author", "grant"}
@@ -107,3 +107,24 @@ def test_what_is_weak_is_masked_at_full_and_left_to_the_owner_at_strict() -> Non
         spans[level] = {(text[f.start : f.end], f.recognizer == "doubted") for f in findings}
     assert ("Zorvexa", False) in spans[MaskingLevel.FULL]
     assert ("Zorvexa", True) in spans[MaskingLevel.STRICT]
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "expected"),
+    [
+        ("Rose or a rose", "Rose", True),
+        ("Rose rosewood arose", "Rose", False),
+        ("@rose and #rose", "Rose", False),
+        ("rose's and rose_2", "Rose", True),
+        ("call o'neil", "O'Neil", True),
+        ("call a'o'neil", "O'Neil", True),
+        ("call o'neils", "O'Neil", False),
+        ("die straße", "Straße", True),
+        ("ROSE", "Rose", False),
+        ("", "Rose", False),
+    ],
+)
+def test_a_word_is_written_small_where_it_stands_alone(
+    text: str, word: str, expected: bool
+) -> None:
+    assert _is_written_small(text, word) is expected
