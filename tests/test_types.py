@@ -50,11 +50,11 @@ def errors(folder: Path, *files: str) -> Errors:
     """The codes of what is reported in a folder, by file and line."""
     checker = str(Path(sys.executable).with_name("zuban"))
     call = [checker, "mypy", "--python-executable", sys.executable, *files]
-    found: Errors = {}
+    codes: Errors = {}
     reported = subprocess.run(call, cwd=folder, capture_output=True, text=True).stdout
     for path, line, code in _ERROR.findall(reported):
-        found.setdefault((path, int(line)), set()).add(code)
-    return found
+        codes.setdefault((path, int(line)), set()).add(code)
+    return codes
 
 
 def noted(path: str, text: str, note: re.Pattern[str]) -> Errors:
