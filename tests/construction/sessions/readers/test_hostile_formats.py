@@ -88,7 +88,7 @@ def _assert_well_formed(parsed: Iterable[Session | ReadIssue]) -> None:
                 assert all(v is None or isinstance(v, str) for v in (file.path, file.mime))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(_RECORDS, st.booleans())
 @example(records=[{"timestamp": None, "message": {"payload": None}}], is_document=False)
 def test_records_of_any_shape(records: list[Any], is_document: bool) -> None:
