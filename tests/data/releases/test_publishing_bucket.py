@@ -92,6 +92,7 @@ def test_of_two_releases_under_a_name_at_once_one_is_published(
     assert orjson.loads(storage.cat_file(f"{bucket}/{POINTER}"))["snapshot"] == NAME
 
 
+@pytest.mark.slow
 def test_two_publishers_of_a_release_into_a_bucket_both_succeed(
     snapshot: Path, bucket: str
 ) -> None:
