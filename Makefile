@@ -91,7 +91,7 @@ stop: ## end what `make serve` started
 	$(BIN)/python -m flows.service stop
 
 test: $(TESTS) ## run the quick tests; what is skipped is listed with its reason
-	$(BIN)/pytest -n 3 --dist worksteal -rs
+	$(BIN)/pytest -n 2 --dist worksteal -rs
 
 test-full: $(TESTS) ## run all tests, also those that are too long for every change
 	$(BIN)/pytest -n 2 --dist worksteal -rs -m "full or not full"

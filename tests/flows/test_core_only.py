@@ -50,15 +50,23 @@ def test_a_release_of_questions_needs_the_core_only(
     assert (audited.returncode, audited.stderr) == (0, "")
 
 
+SLOW = pytest.mark.slow(seconds=5)
+
+
 @pytest.mark.parametrize(
     ("arguments", "module", "extra"),
     [
-        (["build", "{logs}", "--out", "{out}", "--quiet"], "PIL", "masking"),
+        pytest.param(
+            ["build", "{logs}", "--out", "{out}", "--quiet"], "PIL", "masking", marks=SLOW
+        ),
         (["privacy", "mask", "{logs}", "--out", "{out}"], "presidio_analyzer", "masking"),
-        (["agents", "review", "import", "{logs}", "--out", "{out}"], "openpyxl", "masking"),
+        pytest.param(
+            ["agents", "review", "import", "{logs}", "--out", "{out}"], "openpyxl", "masking",
+            marks=SLOW,
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
-)
+)  # fmt: skip
 def test_a_command_says_which_extra_it_needs(
     arguments: list[str], module: str, extra: str, core: dict[str, str], tmp_path: Path
 ) -> None:

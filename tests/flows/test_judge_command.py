@@ -30,9 +30,20 @@ __all__ = ["attempts", "snapshot"]  # fixtures
 skip_without_box()
 
 
-def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """What the build keeps private, in whose `out` the release lies."""
+    folder = tmp_path / "private"
+    folder.mkdir()
+    (folder / "release.key").write_text("5a" * 32)
+    return folder
+
+
+@pytest.mark.usefixtures("vault")  # the judge runs beside what it cannot read
+def test_open_parts_are_scored_and_a_replay_asks_nobody_and_writes_the_same_bytes(
     snapshot: Path, attempts: Path
 ) -> None:
+    """What was not delivered is worth nothing."""
     with judging() as (url, requests):
         said = judged(attempts, snapshot, url)
     assert "2 attempts judged, 1 with nothing to judge" in said
@@ -45,12 +56,7 @@ def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
     first = parts.filter(attempt_id=scores["attempt_id"][0]).row(0, named=True)
     detail = orjson.loads(first["detail"])
     assert (detail["judge"], detail["quotes"]) == ("model:fake-1", [LONG[:40]])
-
-
-def test_a_replay_asks_nobody_and_writes_the_same_bytes(snapshot: Path, attempts: Path) -> None:
     tables = attempts / "scores"
-    with judging() as (url, _):
-        judged(attempts, snapshot, url)
     before = {path.name: path.read_bytes() for path in tables.glob("*.parquet")}
     judged(attempts, snapshot, "http://127.0.0.1:9/v1", "--mode", "replay")
     assert {path.name: path.read_bytes() for path in tables.glob("*.parquet")} == before
@@ -64,18 +70,14 @@ def test_a_judge_that_runs_elsewhere_sees_a_guarded_release_only(
 
 
 def test_the_judge_cannot_read_what_the_build_keeps_private(
-    snapshot: Path, attempts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    snapshot: Path, attempts: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vault = tmp_path / "private"  # of the build in whose `out` the release lies
-    vault.mkdir()
-    (vault / "release.key").write_text("5a" * 32)
     assert private_of_build(snapshot) == (vault,)
     with judging() as (url, requests):
-        judged(attempts, snapshot, url)
         monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
         with pytest.raises(ClosedOffStopped, match=r"private can be read where models run"):
             judged(attempts, snapshot, url)
-    assert len(requests) == 6  # those of the first run
+    assert requests == []
 
 
 @pytest.mark.parametrize("ending", ["csv", pytest.param("xlsx", marks=pytest.mark.slow)])

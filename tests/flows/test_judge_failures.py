@@ -29,9 +29,8 @@ def files_of(folder: Path) -> dict[str, bytes]:
 SLOW = pytest.mark.slow(seconds=15)
 
 
-@pytest.mark.parametrize(
-    "spoiled", [pytest.param("endpoint", marks=SLOW), "model", pytest.param("key", marks=SLOW)]
-)
+@SLOW
+@pytest.mark.parametrize("spoiled", ["endpoint", "model", "key"])
 def test_a_run_without_all_answers_leaves_earlier_scores(
     snapshot: Path, attempts: Path, spoiled: str
 ) -> None:

@@ -52,11 +52,11 @@ def shape(code: str) -> str:
 
 def test_a_code_of_a_shape_of_its_own_is_not_known_by_it() -> None:
     draw = np.random.default_rng(3)
-    codes = [f"{int(number):08x}" for number in draw.integers(0, 2**32, 300)]
-    assert len({shape(code) for code in codes}) > 100
+    codes = [f"{int(number):08x}" for number in draw.integers(0, 2**32, 60)]
+    assert len({shape(code) for code in codes}) > 30
     made = permuted_codes(codes, KEY, "id")
     assert len({shape(new) for new in made.new.values()}) == 1
-    assert len(set(made.new.values())) == 300
+    assert len(set(made.new.values())) == 60
     assert made.clashes == 0
     assert permuted_codes(reversed(codes), KEY, "id") == made
     others = permuted_codes(codes, bytes(32), "id").new

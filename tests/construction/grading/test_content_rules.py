@@ -1,4 +1,4 @@
-"""Rules on what files hold: what passes and fails each, on real files in real processes."""
+"""Rules on what files hold: what passes and fails each, on real files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.table import Table
 
+from construction.grading.attacks import look_here
 from construction.grading.file_look import RuleLimits, look
 from construction.grading.file_types import type_of
-from construction.grading.hard_rules import check
+from construction.grading.hard_rules import judge_rule, look_at_outputs
 from construction.grading.null_files import holding, saved_anew
 from data.contracts import Rule
 
@@ -26,7 +27,8 @@ SALES = "Region,Net Sales\nNorth,125\nSouth,90\nEast,\nNorth,125\n"
 
 def reasons(folder: Path, kind: str, extension: str, **params: Any) -> str | None:
     rule = Rule(rule_id=kind, kind=kind, params={"extensions": [extension], **params}, text="…")
-    return check([rule], folder)[0].reason
+    outputs = look_at_outputs([rule], folder, look=look_here)
+    return judge_rule(rule, outputs.files, outputs.overflow).reason
 
 
 @pytest.mark.parametrize(

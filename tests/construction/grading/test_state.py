@@ -85,25 +85,29 @@ def test_modes_are_those_in_the_archive() -> None:
     assert judge_state("entry", params, {"a.tar": b"no archive"}) == StateReason.UNREADABLE
 
 
-@pytest.mark.parametrize(
-    ("form", "data"),
-    [
-        ("json", b"[" * 100_000),
-        ("json", b"\xff\xfe{}"),
-        ("json", b"1" * 5_000),
-        ("toml", b"a = " + b"[" * 50_000),
-        ("ini", b"[a]\nx = 1\nx = 2\n"),
-        ("env", b"no equals sign\n"),
-        ("requirements", b"a==1\na==2\n"),
-    ],
-)
+HOSTILE = [
+    ("json", b"[" * 100_000),
+    ("json", b"\xff\xfe{}"),
+    ("json", b"1" * 5_000),
+    ("toml", b"a = " + b"[" * 50_000),
+    ("ini", b"[a]\nx = 1\nx = 2\n"),
+    ("env", b"no equals sign\n"),
+    ("requirements", b"a==1\na==2\n"),
+]
+
+
+@pytest.mark.parametrize(("form", "data"), HOSTILE)
 def test_hostile_files_fail_and_never_raise(form: str, data: bytes) -> None:
-    question = value("f", form, "a", 1)
-    assert judge_state(*question, {"f": data}) in (
+    assert judge_state(*value("f", form, "a", 1), {"f": data}) in (
         StateReason.UNREADABLE,
         StateReason.WRONG_VALUE,
     )
-    assert judge_in_child([question], {"f": data}) == judge_here([question], {"f": data})
+
+
+def test_the_child_answers_for_hostile_files_as_this_process_does() -> None:
+    questions = [value(str(n), form, "a", 1) for n, (form, _) in enumerate(HOSTILE)]
+    files = {str(n): data for n, (_, data) in enumerate(HOSTILE)}
+    assert judge_in_child(questions, files) == judge_here(questions, files)
 
 
 def test_the_child_answers_as_this_process_does() -> None:

@@ -155,7 +155,7 @@ def test_the_evidence_points_to_the_row() -> None:
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from([*BAD, "fine"]), max_size=12), st.randoms(use_true_random=False))
 def test_the_ledger_closes_in_any_order(names: list[str], shuffler: Any) -> None:
     more = {name: fields for name, (fields, _) in BAD.items()}

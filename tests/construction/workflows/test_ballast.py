@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from construction.workflows.contracts import Draft
 from construction.workflows.documents.ballast import numbered
@@ -33,8 +36,19 @@ def drafted(*ballast: dict[str, Any], **changes: Any) -> Draft:
     return scenario_of(document(ballast=list(ballast), **changes)).build(1, SEED)
 
 
+@cache
+def plain_and_large() -> tuple[Draft, Draft]:
+    return drafted(), drafted(POSTS, LEFT)
+
+
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draft with faults is not drawn again and again, which takes twelve times as long."""
+    monkeypatch.setattr("construction.workflows.documents.scenario.TRIES", 1)
+
+
 def test_ballast_makes_a_world_larger_and_leaves_what_is_right_as_it_was() -> None:
-    plain, large = drafted(), drafted(POSTS, LEFT)
+    plain, large = plain_and_large()
     assert not large.faults
     assert not world_faults(large.world)
     assert (large.answers, large.checks) == (plain.answers, plain.checks)
@@ -47,16 +61,18 @@ def test_ballast_makes_a_world_larger_and_leaves_what_is_right_as_it_was() -> No
 
 
 def test_the_reference_is_right_in_a_world_with_ballast() -> None:
-    scenario, draft = scenario_of(document(ballast=[POSTS, LEFT])), drafted(POSTS, LEFT)
+    scenario, (_, draft) = scenario_of(document(ballast=[POSTS, LEFT])), plain_and_large()
     score = graded(spec_of_draft(draft), perform(draft, scenario).submission(), 0.8)
     assert (score.passed, score.overall) == (True, 1)
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_ballast_that_matters_is_a_fault() -> None:
     draft = drafted({"like": "loans", "count": 40, "columns": {"counted_on": "2025-11-03"}})
     assert any("ballast: changes what is right" in fault for fault in draft.faults)
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_ballast_of_a_population_without_records_is_a_fault() -> None:
     assert drafted({"like": "nobody", "count": 4}).faults == (
         "ballast: no population with records is called nobody",
@@ -64,7 +80,7 @@ def test_ballast_of_a_population_without_records_is_a_fault() -> None:
 
 
 def test_the_texts_of_ballast_differ_and_its_days_are_where_they_should_be() -> None:
-    plain, large = drafted(), drafted(POSTS, LEFT)
+    plain, large = plain_and_large()
     old = plain.world.state["mail"]["messages"]
     new = [r for name, r in large.world.state["mail"]["messages"].items() if name not in old]
     assert max(Counter(record["body"] for record in new).values()) == 1

@@ -1,4 +1,4 @@
-"""Scenario documents: what they say, what the builder proves, and what SQL may do."""
+"""Scenario documents: what they say, and what the builder proves."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import pytest
 from construction.workflows.contracts import Draft
 from construction.workflows.documents.author import (
     ROUNDS,
+    Attempt,
     AuthorReason,
     authored,
     chosen_ideas,
@@ -47,7 +48,6 @@ from construction.workflows.documents.scenario import (
     scenario_of,
     solve,
 )
-from construction.workflows.documents.tables import SqlFault, Tables
 from construction.workflows.documents.worlds import planted_in
 from construction.workflows.runs import InProcessClient, Run, graded, perform, spec_of_draft
 from construction.workflows.screening import ScreeningConfig
@@ -103,6 +103,12 @@ def bodies(draft: Draft) -> list[str]:
 def test_what_is_wrong_with_a_document_is_named(old: str, new: str, fault: str) -> None:
     with pytest.raises(DocumentFault, match=re.escape(fault)):
         with_text(old, new)
+
+
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draft with faults is not drawn again and again, which takes twelve times as long."""
+    monkeypatch.setattr("construction.workflows.documents.scenario.TRIES", 1)
 
 
 # The world
@@ -239,6 +245,7 @@ def test_a_planted_fact_of_another_value_changes_what_the_solver_does() -> None:
     assert perform(moved, SCENARIO).answer != perform(DRAFT, SCENARIO).answer
 
 
+@pytest.mark.slow(seconds=20)
 def test_a_small_document_passes_the_whole_screening() -> None:
     lines = list(document_lines(DOCUMENT, drafts_of(DOCUMENT, 2, SEED), CONFIG))
     assert [line for line in lines if line.startswith("fault")] == []
@@ -272,19 +279,17 @@ def test_a_small_document_passes_the_whole_screening() -> None:
         ("cost {fee} EUR each", "cost {fee}{days_once}", "cannot be read again"),
     ],
 )
-def test_what_a_draft_cannot_prove_is_a_fault(
-    old: str, new: str, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("construction.workflows.documents.scenario.TRIES", 1)
+@pytest.mark.usefixtures("drawn_once")
+def test_what_a_draft_cannot_prove_is_a_fault(old: str, new: str, fault: str) -> None:
     draft = build(alone(with_text(old, new)), 1, SEED)
     assert any(fault in line for line in draft.faults), draft.faults
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_reference_of_more_calls_than_an_agent_has_is_a_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls = len(perform(DRAFT, SCENARIO).requests)
-    monkeypatch.setattr("construction.workflows.documents.scenario.TRIES", 1)
     monkeypatch.setattr("construction.workflows.documents.scenario.TURNS", calls)
     monkeypatch.setattr("construction.workflows.documents.scenario.CALLS", 1)
     assert build(DOCUMENT, 1, SEED).faults == ()
@@ -293,6 +298,7 @@ def test_a_reference_of_more_calls_than_an_agent_has_is_a_fault(
     assert build(DOCUMENT, 1, SEED).faults == (said,)
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_number_that_stands_in_the_sql_alone_is_the_same_in_all_drafts() -> None:
     counted = "select count(*) * max(facts.fee) from overdue, facts"
     believed = alone(with_text(counted, "select 9999.0"))
@@ -322,13 +328,14 @@ WRONG_GOLDS = {
 }
 
 
+@pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("kind", WRONG_GOLDS)
 def test_a_planted_wrong_gold_is_refused_and_named(kind: str) -> None:
     old, new, fault = WRONG_GOLDS[kind]
     planted = with_text(old, new)
-    drafts = [build(planted, number, SEED) for number in (1, 2, 3)]
-    lines = [line for draft in drafts for line in draft.faults]
-    assert any(line.startswith("second: ") and fault in line for line in lines), lines
+    drafts = (build(planted, number, SEED) for number in (1, 2, 3))
+    lines = (line for draft in drafts for line in draft.faults)
+    assert any(line.startswith("second: ") and fault in line for line in lines)
 
 
 def test_the_first_draft_of_a_document_is_derived_twice_and_the_others_follow_its_rules() -> None:
@@ -339,73 +346,11 @@ def test_the_first_draft_of_a_document_is_derived_twice_and_the_others_follow_it
     assert any(COST in line for line in build(planted, 2, SEED).faults)  # as `--check` does
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_bound_that_no_record_is_at_differs_under_another_value_of_the_fact() -> None:
     planted = with_text("facts.days < facts.today", "facts.days <= facts.today")
-    faults = [fault for n in range(1, 9) for fault in build(planted, n, SEED).faults]
+    faults = (fault for n in range(1, 9) for fault in build(planted, n, SEED).faults)
     assert any(re.match(r"second: if days were \d+: answers.cost", fault) for fault in faults)
-
-
-# SQL is hostile
-
-
-@pytest.mark.parametrize(
-    ("sql", "fault"),
-    [
-        ("select * from read_csv('/etc/passwd')", "Permission"),
-        ("select content from read_text('/etc/hostname')", "Permission"),
-        ("select * from glob('/*')", "Permission"),
-        ("select 1; select 2", "expected one SELECT"),
-        ("drop table t", "expected one SELECT"),
-        ("copy (select 1) to '/tmp/x.csv'", "expected one SELECT"),
-        ("set threads = 8", "expected one SELECT"),
-        ("attach '/tmp/x.db'", "expected one SELECT"),
-        ("select random()", "random is not the same in every run"),
-        ("select current_date", "current_date is not the same in every run"),
-        ("select n + (select epoch(now())) from t", "now is not the same in every run"),
-        ("select getenv('HOME')", "getenv"),
-        ("select * from range(30000)", "more than 20000 rows"),
-        ("selec 1", "Parser Error"),
-    ],
-)
-def test_sql_reaches_nothing_and_is_the_same_in_every_run(sql: str, fault: str) -> None:
-    tables = Tables(dt.timedelta(hours=2))
-    tables.put("t", {"n": "INTEGER"}, [{"n": 1}])
-    with pytest.raises(SqlFault, match=fault):
-        tables.select(sql)
-    assert tables.select("select n from t") == [{"n": 1}]
-    tables.close()
-
-
-def test_sql_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("construction.workflows.documents.tables.SECONDS", 0.2)
-    tables = Tables(dt.timedelta())
-    with pytest.raises(SqlFault, match=r"INTERRUPT|seconds"):
-        tables.select("select count(*) from range(1000000000000)")
-    tables.close()
-
-
-def test_the_next_database_holds_nothing_of_the_one_before() -> None:
-    first = Tables(dt.timedelta(hours=2))
-    first.put("pools.names", {"value": "VARCHAR"}, [{"value": "Ada"}])
-    first.keep("kept", "select * from pools.names")
-    first.close()
-    second = Tables(dt.timedelta())
-    for name in ("pools.names", "kept"):
-        with pytest.raises(SqlFault, match="does not exist"):
-            second.select(f"select * from {name}")
-    schemas = "select schema_name from duckdb_schemas() where not internal"
-    assert second.select(schemas) == []
-    sql = "select in_zone(timestamp '2026-07-01 10:00:00', 'Asia/Tokyo') as there"
-    assert second.select(sql) == [{"there": "2026-07-01T19:00:00"}]
-    second.close()
-
-
-def test_times_are_in_the_clock_of_the_world() -> None:
-    tables = Tables(dt.timedelta(hours=2))
-    tables.put("t", {"seen": "TIMESTAMP"}, [{"seen": "2026-07-01T10:00:00"}])
-    (row,) = tables.select("select in_zone(seen, 'Asia/Tokyo') as there, seen from t")
-    assert row == {"there": "2026-07-01T17:00:00", "seen": "2026-07-01T10:00:00"}
-    tables.close()
 
 
 # The documents that there are
@@ -502,11 +447,29 @@ def test_faults_go_back_to_the_author_three_times() -> None:
     assert ledger_row(attempt).outcome is Outcome.KEPT
 
 
-def test_a_second_derivation_is_asked_for_without_what_the_first_holds() -> None:
-    model = authors(repeat(TEXT), repeat(READING))
-    ((attempt,), _) = authored(IDEAS[:1], model, CONFIG, SEED, drafts=1)
+@pytest.fixture(scope="module")
+def three() -> tuple[list[Attempt], Scripted]:
+    """Three ideas: a document that is never proven, one that is at once, and none at all."""
+
+    def reply(question: Any) -> Mapping[str, Any]:
+        if question.stage == "derive":
+            return READING
+        if question.item_id == "p-1":
+            return {"document": FAULTY}
+        return {"document": TEXT} if question.item_id == "p-2" else {"text": "no"}
+
+    model = Scripted(reply)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("construction.workflows.documents.scenario.TRIES", 1)
+        return authored(IDEAS, model, CONFIG, SEED, drafts=1)[0], model
+
+
+def test_a_second_derivation_is_asked_for_without_what_the_first_holds(
+    three: tuple[list[Attempt], Scripted],
+) -> None:
+    (_, attempt, _), model = three
     assert attempt.document is not None
-    question = next(question for question in model.asked if question.stage == "derive")
+    (question,) = (q for q in model.asked if (q.stage, q.item_id) == ("derive", "p-2"))
     shown = question.user + question.system
     assert "A key is overdue {f1} days after it was handed out." in shown
     assert '"columns": {' in shown
@@ -539,15 +502,10 @@ def test_where_two_derivations_differ_both_ends_go_back_with_the_doubts() -> Non
     assert ledger_row(attempt).reason is AuthorReason.UNPROVEN
 
 
-def test_what_is_never_proven_is_refused_with_its_reason(tmp_path: Path) -> None:
-    def reply(question: Any) -> Mapping[str, Any]:
-        if question.stage == "derive":
-            return READING
-        if question.item_id == "p-1":
-            return {"document": FAULTY}
-        return {"document": TEXT} if question.item_id == "p-2" else {"text": "no"}
-
-    attempts, _ = authored(IDEAS, Scripted(reply), CONFIG, SEED, drafts=1)
+def test_what_is_never_proven_is_refused_with_its_reason(
+    three: tuple[list[Attempt], Scripted], tmp_path: Path
+) -> None:
+    attempts, _ = three
     rows = [ledger_row(attempt) for attempt in attempts]
     assert [row.reason for row in rows] == [AuthorReason.UNPROVEN, None, AuthorReason.UNUSABLE]
     assert [row.outcome for row in rows] == [Outcome.REJECTED, Outcome.KEPT, Outcome.ERRORED]

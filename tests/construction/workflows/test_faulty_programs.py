@@ -94,7 +94,10 @@ def test_a_pair_that_is_declared_to_interact_does(name: str, pair: tuple[str, st
     assert any(staged(program, pair, f"11/{n}").interacts for n in range(4))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "ratebook" else pytest.param(name, marks=pytest.mark.slow) for name in NAMES],
+)
 def test_a_request_tells_symptoms_and_no_cause(name: str) -> None:
     draft = drafted(name)
     program = read_program(name)
@@ -106,6 +109,7 @@ def test_a_request_tells_symptoms_and_no_cause(name: str) -> None:
     assert [fixture.path for fixture in task.fixtures] == [f"{name}.tar"]
 
 
+@pytest.mark.slow
 def test_a_draft_is_the_same_again_and_another_under_another_seed() -> None:
     again, other = (BY_NAME["ratebook"].build(1, seed) for seed in (11, 12))
     draft = drafted("ratebook")

@@ -30,13 +30,19 @@ def snapshot(tmp_path: Path) -> Path:
     return signed_snapshot(tmp_path)
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
     """A bucket of an S3 server on the loopback."""
-    with s3_bucket("releases") as (address, environment):
+    with s3_bucket("releases") as (address, environment), pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
-            monkeypatch.setenv(name, value)
-        yield f"{address}/train"
+            patch.setenv(name, value)
+        yield address
+
+
+@pytest.fixture
+def bucket(server: str, tmp_path: Path) -> str:
+    """A folder in it for this test alone."""
+    return f"{server}/{tmp_path.name}"
 
 
 def test_a_bucket_gets_what_the_release_is(snapshot: Path, bucket: str, tmp_path: Path) -> None:
@@ -86,6 +92,7 @@ def test_of_two_releases_under_a_name_at_once_one_is_published(
     assert orjson.loads(storage.cat_file(f"{bucket}/{POINTER}"))["snapshot"] == NAME
 
 
+@pytest.mark.slow
 def test_two_publishers_of_a_release_into_a_bucket_both_succeed(
     snapshot: Path, bucket: str
 ) -> None:

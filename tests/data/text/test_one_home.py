@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -25,6 +26,7 @@ _WIDEST = 256  # characters; the ranges of scripts are longer
 _FEWEST_MONTHS = 6  # so many months named in one module are a table
 
 
+@cache
 def texts(source: str) -> list[str]:
     """The string constants of a module, with the escapes of raw strings resolved."""
     constants = (

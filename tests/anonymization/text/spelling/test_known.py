@@ -160,8 +160,8 @@ def test_strays_in_a_text_and_bytes_that_are_none() -> None:
     assert _leaked(binary) == {(513, "John Smithson")}
 
 
-@given(st.text(max_size=80), st.integers(0, 1500))
-@settings(max_examples=150)
+@given(st.text(max_size=80), st.integers(0, 700))
+@settings(max_examples=100)
 def test_the_skeleton_leads_back(text: str, lead: int) -> None:
     whole = "é-" * lead + text
     made, origins = skeleton(whole), Origins(whole)

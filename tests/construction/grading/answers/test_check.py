@@ -173,8 +173,8 @@ HOSTILE = {
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=list(HOSTILE))
-def test_a_hostile_megabyte_hides_no_conclusion(piece: str) -> None:
-    noise = piece * (1_000_000 // len(piece))
+def test_a_long_hostile_answer_hides_no_conclusion(piece: str) -> None:
+    noise = piece * (300_000 // len(piece))
     assert said(noise) == said(noise + piece * 7)
     assert said(f"{noise}{' ' * MAX_CHARS}\nThe answer is $812.4 million.") == "right"
 

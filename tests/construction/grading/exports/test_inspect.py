@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -51,18 +52,19 @@ def loaded(package: Path) -> ModuleType:
     return module
 
 
-def answering(text: str) -> Model:
-    """A model that gives one answer. Without usage, Inspect would fetch a tokenizer to count."""
-    output = ModelOutput.from_content("mockllm/model", text)
-    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-    return get_model("mockllm/model", custom_outputs=[output])
+def answering(*texts: str) -> Model:
+    """A model that gives these answers. Without usage, Inspect would fetch a tokenizer to count."""
+    outputs = [ModelOutput.from_content("mockllm/model", text) for text in texts]
+    for output in outputs:
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return get_model("mockllm/model", custom_outputs=outputs)
 
 
-def evaluated(package: Path, name: str, text: str, logs: Path, **options: Any) -> EvalLog:
-    """Let a scripted model give one answer to one task."""
-    task = loaded(package).benchmint(agent=generate(), **options)
-    task.dataset = task.dataset.filter(lambda sample: sample.id == name)
-    model = answering(text)
+def evaluated(package: Path, names: Sequence[str], text: str, logs: Path) -> EvalLog:
+    """Let a scripted model give the same answer to some tasks."""
+    task = loaded(package).benchmint(agent=generate())
+    task.dataset = task.dataset.filter(lambda sample: sample.id in names)
+    model = answering(*[text] * len(names))
     (log,) = inspect_ai.eval(task, model=model, log_dir=str(logs), display="none")
     assert log.status == "success", log.error
     assert isinstance(log, EvalLog)
@@ -82,15 +84,14 @@ def test_a_right_answer_scores_1_and_a_wrong_one_0(
 ) -> None:
     export = sample_export(snapshot, with_private=True)
     question, _, text = ids(export)
-    for name, said, value in (
-        (question, "125", 1.0),
-        (question, "126", 0.0),
-        (text, GOLD_TEXT, 1.0),
-        (text, f"not {GOLD_TEXT} but another", 0.0),
-    ):
-        score = score_of(evaluated(package, name, said, tmp_path / "logs"))
-        assert (score.value, score.answer) == (value, said)
-        assert bool(score.explanation) == (value == 0.0)
+    for said, right in (("125", question), (GOLD_TEXT, text)):
+        log = evaluated(package, (question, text), said, tmp_path / "logs")
+        for sample in log.samples or ():
+            assert sample.scores is not None
+            score, value = sample.scores["graded"], float(sample.id == right)
+            assert (score.value, score.answer) == (value, said)
+            assert bool(score.explanation) == (value == 0.0)
+        assert len(log.samples or ()) == 2
 
 
 @solver

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import zipfile
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,6 +32,7 @@ from construction.judging.checks.stage import Unproven, mend_stage
 from construction.judging.model.asking import ask
 from data.contracts import Candidate, Disclosure, Lane, Provenance
 from data.contracts.attempt import Submission
+from tests.construction.judging.checks.warm import completed
 from tests.construction.judging.model.fakes import CONFIG, always, case
 
 ORDERS = b"depot,boxes\nGoole,12\nSelby,8\nGoole,9\nThorne,9\nSelby,9\n"
@@ -93,18 +93,20 @@ def run(program: Program) -> Ran:
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        command = program.command.replace("python3", sys.executable)
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], cwd=folder, capture_output=True, timeout=30, check=False
-        )
+        code, printed = completed(program.command, folder)
         kept = sorted((folder / program.keeps).rglob("*")) if program.keeps else []
         kept += [folder / name for name in program.wanted if (folder / name).is_file()]
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
-        return Ran(done.returncode, {**files, STDOUT: done.stdout})
+        return Ran(code, {**files, STDOUT: printed})
+
+
+@cache
+def proven() -> Proof:
+    return prove(TASK, run)
 
 
 def test_a_sound_pair_of_programs_is_proven() -> None:
-    proof = prove(TASK, run)
+    proof = proven()
     assert (proof.reason, proof.detail) == (None, "")
     assert proof.findings == ALL
     assert proof.counts["killed"] >= 6
@@ -299,7 +301,7 @@ def test_what_is_no_list_of_findings(printed: bytes) -> None:
 
 
 def candidate() -> Candidate:
-    check = proven_check(TASK, prove(TASK, run))
+    check = proven_check(TASK, proven())
     provenance = Provenance(
         source="s", source_format="chat", item_id="i", disclosure=Disclosure.PUBLIC
     )

@@ -177,9 +177,9 @@ def test_all_that_an_agent_did_is_shown() -> None:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
-    st.lists(st.integers(1, 900), max_size=8),
+    st.lists(st.integers(1, 900), max_size=6),
     st.lists(st.text(min_size=1, max_size=400), max_size=8),
     st.integers(1_500, 20_000),
 )

@@ -88,7 +88,7 @@ def _assert_well_formed(parsed: Iterable[Session | ReadIssue]) -> None:
                 assert all(v is None or isinstance(v, str) for v in (file.path, file.mime))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(_RECORDS, st.booleans())
 @example(records=[{"timestamp": None, "message": {"payload": None}}], is_document=False)
 def test_records_of_any_shape(records: list[Any], is_document: bool) -> None:
@@ -187,7 +187,7 @@ def test_a_database_whose_columns_take_long_to_compute_is_given_up(
         )
         columns = "id, session_id, role, parts, model, created_at"
         link.execute(f"CREATE TABLE messages ({columns})")
-        link.executemany("INSERT INTO sessions VALUES (?, '', '', 1)", [(n,) for n in range(100)])
+        link.executemany("INSERT INTO sessions VALUES (?, '', '', 1)", [(n,) for n in range(30)])
         link.commit()
     source = SourceFile(path, path.name)
     assert detect(source).format is SourceFormat.CRUSH

@@ -97,7 +97,7 @@ def _assert_well_formed(parsed: list[Session | ReadIssue]) -> None:
         orjson.dumps(to_atif(item))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(_records())
 def test_lines_of_any_shape(records: list[dict[str, Any]]) -> None:
     raw = "\n".join(json.dumps(record) for record in records).encode()
@@ -107,7 +107,7 @@ def test_lines_of_any_shape(records: list[dict[str, Any]]) -> None:
         _assert_well_formed(parsed)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(_records(), _VALUES)
 def test_trajectories_of_any_shape(steps: list[dict[str, Any]], value: Any) -> None:
     extra = {"benchmint": value}
@@ -169,7 +169,7 @@ def test_many_responses_that_continue_nothing(tmp_path: Path) -> None:
 
 
 def test_a_response_of_a_window_with_many_calls(tmp_path: Path) -> None:
-    count = 6_000
+    count = 3_000
     shown = [{"kind": "toolInvocationSerialized", "toolCallId": f"w{n}"} for n in range(count)]
     made = [{"id": f"k{n}", "name": f"tool{n}", "arguments": "{}"} for n in range(count - 1)]
     request = {
@@ -199,7 +199,7 @@ def test_ids_of_calls_that_are_no_texts(tmp_path: Path, own: object) -> None:
 
 
 def test_long_chains_and_wide_forks(tmp_path: Path) -> None:
-    count = 20_000
+    count = 10_000
     chain = [
         {"type": "user", "uuid": f"c{n}", "parentUuid": f"c{n - 1}", "message": {"content": "x"}}
         for n in range(count)

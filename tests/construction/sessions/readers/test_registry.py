@@ -121,7 +121,7 @@ _RECORDS = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(_RECORDS)
 def test_records_of_any_shape(records: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

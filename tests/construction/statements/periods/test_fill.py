@@ -156,7 +156,7 @@ def test_every_regular_span_has_a_period_of_its_year(
     assert row["period_type"] is not None
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(st.randoms(use_true_random=False))
 def test_order_does_not_matter(shuffler: Any) -> None:
     listed = [

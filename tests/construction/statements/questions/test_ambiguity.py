@@ -6,7 +6,7 @@ from datetime import date
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.model import Statements
@@ -283,6 +283,7 @@ def _book(names: list[str], lines: list[tuple[int, str, str, str, int]]) -> tupl
     return book, list(points)
 
 
+@settings(max_examples=40)
 @given(names=st.lists(_NAMES, min_size=1, max_size=4), lines=st.lists(_LINES, max_size=12))
 def test_no_question_has_a_rival_and_order_does_not_matter(
     names: list[str], lines: list[tuple[int, str, str, str, int]]
