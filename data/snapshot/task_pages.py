@@ -21,7 +21,7 @@ import yaml
 
 from data.contracts import Candidate, Label
 from data.figures import amount, number, percent
-from data.grading_words import PartWords, graded_parts
+from data.grading_words import PartWords, graded_parts, step_words
 from data.labels import Labels, Words, named, own_labels, words_of
 from data.neutralise import visible
 from data.snapshot.pages import asset, page
@@ -116,7 +116,7 @@ class TaskView:
     @property
     def steps(self) -> list[str]:
         """The reference steps in words; none on public pages."""
-        return [visible(step["text"]) for step in self.grading.get("steps") or ()]
+        return [visible(step_words(step)) for step in self.grading.get("steps") or ()]
 
     @property
     def answers(self) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
