@@ -176,7 +176,7 @@ def _answered(part: ScorePart, row: Mapping[str, Any], answer: str | None) -> st
     reading = part.detail.get("reading")
     text = one_line(answer or "").strip()
     if reading is None:
-        told = f"“{brief(text)}”" if text else "no answer"
+        told = f"“{brief(text, _GIVEN)}”" if text else "no answer"
         return told if part.reason in _NO_VALUE else ""
     told = reading_text(str(reading), row.get("unit") or "", row.get("scale") or 1)
     alike = (told,) if (row.get("scale") or 1) > 1 else (told, told.partition(" ")[0])

@@ -80,9 +80,9 @@ def settings(params: Mapping[str, object]) -> str:
     return plain(shown)
 
 
-def brief(text: str) -> str:
+def brief(text: str, most: int = _SHORT) -> str:
     """The beginning of a text on one line, which ends between words."""
     line = one_line(text)
-    if len(line) <= _SHORT:
+    if len(line) <= most:
         return line
-    return f"{line[:_SHORT].rpartition(' ')[0] or line[:_SHORT]} …".replace(", …", " …")
+    return f"{line[:most].rpartition(' ')[0] or line[:most]} …".replace(", …", " …")
