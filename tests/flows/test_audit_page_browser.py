@@ -11,6 +11,7 @@ import pytest
 from data import hash_chain
 from data.audit_page import recompute
 from data.neutralise import one_line, visible
+from data.reasons import stage_sentences
 from flows.audit_server import export_page, load_columns
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace
 from tests.flows.browser import READY, chromium, served, violations, watched
@@ -115,7 +116,9 @@ def test_by_keyboard_on_a_phone_and_for_a_screen_reader(
     page.goto((tmp_path / "page" / "audit.html").as_uri())
     page.wait_for_selector(READY)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.select_option("#by-reason", label="length.too_short")
+    page.select_option(
+        "#by-reason", label=f"{stage_sentences()['length.too_short']} length.too_short"
+    )
     page.select_option("#order", "near")
     assert page.inner_text("#chosen") == page.inner_text("#row-0 .id")
     page.fill("#q", "no such id")

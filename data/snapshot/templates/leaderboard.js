@@ -122,7 +122,7 @@
       const mine = attempts.find((a) => a[4] === own);
       if (mine) list(null, null, configurations[mine[0]]);
     }
-    if (scrolls) row()?.scrollIntoView({ block: "center" });
+    if (scrolls) row()?.scrollIntoView({ block: "center", behavior: "instant" });
     row()?.querySelector("a")?.focus({ preventScroll: true });
   };
   const follow = (scrolls) => {
