@@ -20,10 +20,12 @@ _PLAIN = 10_000  # below it a number without a unit may be a year
 def quantity(text: str, scale: int = 1) -> str:
     """A number of units, told in multiples of `scale`, as `11,314 million JPY`; else the text."""
     match = _NUMBER.fullmatch(text.strip())
-    return text if match is None else _told(Decimal(match[1]) / scale, match[2] or "", scale)
+    return (
+        text if match is None else _number_words(Decimal(match[1]) / scale, match[2] or "", scale)
+    )
 
 
-def _told(value: Decimal, unit: str, scale: int) -> str:
+def _number_words(value: Decimal, unit: str, scale: int) -> str:
     """So many multiples of a scale; zeros behind the point and units that say nothing are left out.
 
     A scale without a word of its own is multiplied out.
@@ -46,7 +48,9 @@ def answer_text(value: object, unit: str = "", scale: int = 1) -> str:
         if isinstance(items, list):
             return plain(items)
     match = _NUMBER.fullmatch(f"{text} {unit}".strip())
-    return f"{text} {unit}".strip() if match is None else _told(Decimal(match[1]), unit, scale)
+    return (
+        f"{text} {unit}".strip() if match is None else _number_words(Decimal(match[1]), unit, scale)
+    )
 
 
 def reading_text(reading: str, unit: str = "", scale: int = 1) -> str:
