@@ -69,7 +69,7 @@ class Check:
     code: str
 
     @property
-    def found(self) -> str:
+    def finding(self) -> str:
         """What was found, or why nothing is told of it."""
         return self.observed or _UNSAID[self.state][0]
 
@@ -134,7 +134,7 @@ def checks_of(
     order = {"failed": 0, "partly met": 1, "no verdict": 2, "not made": 3, "passed": 4}
     parts = score.parts if score is not None else ()
     has_none = lacks_files or delivered_nothing((p.name, p.reason, p.value) for p in parts)
-    asked = {f"answer.{row['part']}": row for row in grading.get("answers") or ()}
+    answers = {f"answer.{row['part']}": row for row in grading.get("answers") or ()}
     checks = []
     for part in parts:
         words = part_words(part.name, known)
@@ -147,7 +147,7 @@ def checks_of(
                 percent(part.weight) if part.weight else "",
                 part.required,
                 _text(expected),
-                _observed(part, asked.get(part.name), answer),
+                _observed(part, answers.get(part.name), answer),
                 _reason(part.reason),
                 part.reason or "",
             )
@@ -176,11 +176,13 @@ def _answered(part: ScorePart, row: Mapping[str, Any], answer: str | None) -> st
     reading = part.detail.get("reading")
     text = one_line(answer or "").strip()
     if reading is None:
-        told = f"“{brief(text, _GIVEN)}”" if text else "no answer"
-        return told if part.reason in _NO_VALUE else ""
-    told = reading_text(str(reading), row.get("unit") or "", row.get("scale") or 1)
-    alike = (told,) if (row.get("scale") or 1) > 1 else (told, told.partition(" ")[0])
-    return told if not text or text in alike or len(text) > _GIVEN else f"“{text}”, read as {told}"
+        shown = f"“{brief(text, _GIVEN)}”" if text else "no answer"
+        return shown if part.reason in _NO_VALUE else ""
+    shown = reading_text(str(reading), row.get("unit") or "", row.get("scale") or 1)
+    alike = (shown,) if (row.get("scale") or 1) > 1 else (shown, told.partition(" ")[0])
+    return (
+        shown if not text or text in alike or len(text) > _GIVEN else f"“{text}”, read as {shown}"
+    )
 
 
 def _observed(part: ScorePart, row: Mapping[str, Any] | None, answer: str | None) -> str:

@@ -148,7 +148,7 @@ def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("answer", "reading"),
     [
         ("126", "“126”, read as 126 million USD"),
         ("126 million USD", "126 million USD"),
@@ -156,22 +156,22 @@ def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
         (None, "126 million USD"),
     ],
 )
-def test_an_answer_stands_beside_what_it_was_read_as(answer: str | None, found: str) -> None:
+def test_an_answer_stands_beside_what_it_was_read_as(answer: str | None, reading: str) -> None:
     (check, *_) = checks_of(SCORE, GRADING, answer)
-    assert check.observed == found
+    assert check.observed == reading
 
 
 def test_an_answer_without_a_value_is_quoted() -> None:
     part = ScorePart("answer.value", "accuracy", 1.0, 0.0, reason="answer.no_value")
     score = replace(SCORE, parts=(part,))
-    assert [checks_of(score, GRADING, said)[0].found for said in ("All done.", None)] == [
+    assert [checks_of(score, GRADING, said)[0].finding for said in ("All done.", None)] == [
         "“All done.”",
         "no answer",
     ]
 
 
 def test_checks_without_findings_say_why_and_without_files_were_not_made() -> None:
-    shown = {check.state: (check.found, check.because) for check in checks_of(SCORE, GRADING)}
+    shown = {check.state: (check.finding, check.because) for check in checks_of(SCORE, GRADING)}
     assert shown["no verdict"] == ("no verdict", "Only a judge can decide it, and none did.")
     assert shown["passed"] == ("as expected", "It was met.")
     states = [check.state for check in checks_of(SCORE, GRADING, lacks_files=True)]
