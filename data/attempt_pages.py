@@ -179,7 +179,7 @@ def _answered(part: ScorePart, row: Mapping[str, Any], answer: str | None) -> st
         shown = f"“{brief(text, _GIVEN)}”" if text else "no answer"
         return shown if part.reason in _NO_VALUE else ""
     shown = reading_text(str(reading), row.get("unit") or "", row.get("scale") or 1)
-    alike = (shown,) if (row.get("scale") or 1) > 1 else (shown, told.partition(" ")[0])
+    alike = (shown,) if (row.get("scale") or 1) > 1 else (shown, shown.partition(" ")[0])
     return (
         shown if not text or text in alike or len(text) > _GIVEN else f"“{text}”, read as {shown}"
     )

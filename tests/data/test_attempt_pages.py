@@ -161,6 +161,14 @@ def test_an_answer_stands_beside_what_it_was_read_as(answer: str | None, reading
     assert check.observed == reading
 
 
+def test_a_year_that_was_read_as_a_number_is_shown_as_it_was_given() -> None:
+    part = ScorePart("answer.value", "accuracy", 1.0, 0.0, detail={"reading": "2023 count"})
+    grading = {"answers": [{"part": "value", "value": "281190", "unit": "count", "scale": 1}]}
+    score = replace(SCORE, parts=(part,))
+    assert checks_of(score, grading, "2023")[0].observed == "“2023”, read as 2,023"
+    assert checks_of(score, grading, "2,023")[0].observed == "2,023"
+
+
 def test_an_answer_without_a_value_is_quoted() -> None:
     part = ScorePart("answer.value", "accuracy", 1.0, 0.0, reason="answer.no_value")
     score = replace(SCORE, parts=(part,))
