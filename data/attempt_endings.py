@@ -16,11 +16,16 @@ _NO_ANSWER = ("answer.missing", "answer.no_value")
 
 
 def ending(
-    status: str, termination: str | None, parts: Iterable[tuple[str, str | None, float | None]]
+    status: str,
+    termination: str | None,
+    parts: Iterable[tuple[str, str | None, float | None]],
+    *,
+    lacks_files: bool = False,
 ) -> str | None:
     """The first label of `termination` that fits; None for what did not fail by its own doing.
 
-    `parts` are the graded parts: name, reason, value. A last message is an answer to whoever
+    `parts` are the graded parts: name, reason, value. `lacks_files`: files were asked for, and none
+    is there. A last message is an answer to whoever
     recorded the attempt, also where the task asked for files or for something else.
     """
     if termination is None or status == AttemptStatus.INFRA_ERROR:
@@ -30,7 +35,7 @@ def ending(
     if termination == Termination.GAVE_UP:
         return "gave_up"
     known = list(parts)
-    if delivered_nothing(known):
+    if lacks_files or delivered_nothing(known):
         return "delivered_nothing"
     answers = [(reason, value) for name, reason, value in known if name.startswith("answer.")]
     if termination == Termination.SILENT_STOP or (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from data.attempt_endings import delivered_nothing
-from data.attempt_values import brief, plain, quantity
+from data.attempt_values import brief, plain, quantity, reading_text
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
@@ -26,10 +26,20 @@ from data.snapshot.task_pages import Preview
 _LONGEST = 20_000  # characters of one text; the file of the trajectory has all of it
 _MOST_STEPS = 400
 _SHORT = 200
+_GIVEN = 60  # characters of an answer that stands beside what it was read as
 _FOLDED = 4_000  # characters of a message from which on it is folded
 _FIRST_CHECKS = 10  # that are shown unfolded
 _REMARK = "Judge's remark: "
 _NOT_FOUND = "finding.missing"
+_NO_VALUE = ("answer.missing", "answer.no_value")
+_NO_MODEL = "mockllm/"  # what Inspect calls the model of an agent that asks none
+_UNSAID = {  # what stands for what was found and for the reason, where the grader tells none
+    "passed": ("as expected", "It was met."),
+    "not made": ("no file to look at", "The file that it looks at is not there."),
+    "no verdict": ("no verdict", "Only a judge can decide it, and none did."),
+    "failed": ("see the reason", "The grader gives none."),
+    "partly met": ("see the reason", "The grader gives none."),
+}
 _NO_FILE = ("rules.missing_file", "state.missing_file", "judge.nothing_delivered")
 _MARK = re.compile(r"\s*<!-- Benchmark text of [^>]{1,200} -->\n?")  # of instruction.md
 _STATUS = {
@@ -57,6 +67,16 @@ class Check:
     observed: str
     reason: str
     code: str
+
+    @property
+    def finding(self) -> str:
+        """What was found, or why nothing is told of it."""
+        return self.observed or _UNSAID[self.state][0]
+
+    @property
+    def because(self) -> str:
+        """The reason, or what stands for it."""
+        return self.reason or _UNSAID[self.state][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +109,32 @@ class AttemptView:
     trajectory: Mapping[str, Any] | None = None
     has_skill: bool = False  # it was given a skill for this task
 
+    @property
+    def lacking(self) -> list[str]:
+        """The files that were asked for, if a failed attempt delivered none at all."""
+        if self.result != "failed" or self.outputs:
+            return []
+        rows = self.grading.get("deliverables") or ()
+        return [name for row in rows for name in row["name_hints"] or (f".{row['file_type']}",)]
 
-def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
-    """The parts of a score: failed ones first, then undecided ones."""
+
+def checks_of(
+    score: Score | None,
+    grading: Mapping[str, Any],
+    answer: str | None = None,
+    *,
+    lacks_files: bool = False,
+) -> list[Check]:
+    """The parts of a score: failed ones first, then undecided ones.
+
+    `answer` is the attempt's, to be shown beside what it was read as. `lacks_files`: it delivered
+    none of those that were asked for.
+    """
     known = {part.name: part for part in graded_parts(grading)}
-    order = {"failed": 0, "partly met": 1, "unjudged": 2, "not made": 3, "passed": 4}
+    order = {"failed": 0, "partly met": 1, "no verdict": 2, "not made": 3, "passed": 4}
     parts = score.parts if score is not None else ()
-    has_none = delivered_nothing((part.name, part.reason, part.value) for part in parts)
+    has_none = lacks_files or delivered_nothing((p.name, p.reason, p.value) for p in parts)
+    answers = {f"answer.{row['part']}": row for row in grading.get("answers") or ()}
     checks = []
     for part in parts:
         words = part_words(part.name, known)
@@ -108,7 +147,7 @@ def checks_of(score: Score | None, grading: Mapping[str, Any]) -> list[Check]:
                 percent(part.weight) if part.weight else "",
                 part.required,
                 _text(expected),
-                _observed(part),
+                _observed(part, answers.get(part.name), answer),
                 _reason(part.reason),
                 part.reason or "",
             )
@@ -125,15 +164,31 @@ def _reason(code: str | None) -> str:
 def _state(part: ScorePart, *, has_none: bool) -> str:
     """How a part came out; one that looks at a file which is not there was not made."""
     if part.value is None:
-        return "unjudged"
+        return "not made" if has_none else "no verdict"
     if part.value > 0:
         return "passed" if part.value >= 1 else "partly met"
     is_for_want = part.reason in _NO_FILE or (has_none and part.reason == _NOT_FOUND)
     return "not made" if is_for_want and part.name != DELIVERABLES else "failed"
 
 
-def _observed(part: ScorePart) -> str:
+def _answered(part: ScorePart, row: Mapping[str, Any], answer: str | None) -> str:
+    """What was read in an answer, told as it was asked for; a short answer also as it was given."""
+    reading = part.detail.get("reading")
+    text = one_line(answer or "").strip()
+    if reading is None:
+        shown = f"“{brief(text, _GIVEN)}”" if text else "no answer"
+        return shown if part.reason in _NO_VALUE else ""
+    shown = reading_text(str(reading), row.get("unit") or "", row.get("scale") or 1)
+    alike = (shown,) if (row.get("scale") or 1) > 1 else (shown, shown.partition(" ")[0])
+    return (
+        shown if not text or text in alike or len(text) > _GIVEN else f"“{text}”, read as {shown}"
+    )
+
+
+def _observed(part: ScorePart, row: Mapping[str, Any] | None, answer: str | None) -> str:
     """What was seen, and how much of the part it is worth if it is neither all nor nothing."""
+    if row is not None:
+        return _answered(part, row, answer)
     detail = dict(part.detail)
     texts = []
     if "judge" in detail:  # of a judge: what it found, and where
@@ -164,22 +219,20 @@ def _text(value: object) -> str:
 def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     """Why it did not pass, in sentences; the first thing to know comes first."""
     attempt = view.record.attempt
-    rows = view.grading.get("deliverables") or ()
-    wanted = [name for row in rows for name in row["name_hints"] or (f".{row['file_type']}",)]
-    has_none = view.result == "failed" and wanted and not view.outputs
+    lacking = view.lacking
     lines = []
     if attempt.status != "completed":
         lines.append(f"It was cut off: {_STATUS[attempt.status]}.")
-    elif view.ended is not None and view.result == "failed" and not has_none:
+    elif view.ended is not None and view.result == "failed":
         lines.append(words_of(own_labels(), "termination", view.ended).meaning)
     if attempt.error:
         lines.append(f"What ended it: {one_line(attempt.error)}")
-    if has_none:
-        lines.append(f"It delivered no file. Asked for: {', '.join(wanted)}.")
+    if lacking:
+        lines.append(f"Asked for: {', '.join(lacking)}. No file is there.")
     failed = [
         check
         for check in checks
-        if check.state in ("failed", "partly met") and not (has_none and check.name == DELIVERABLES)
+        if check.state in ("failed", "partly met") and not (lacking and check.name == DELIVERABLES)
     ]
     lines += [
         _sentence(check) for check in sorted(failed, key=lambda check: not check.required)[:3]
@@ -191,6 +244,9 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
         lines.append(
             f"{amount(unmade, 'check')} {were} not made: the file that they look at is not there."
         )
+    if open_ones := sum(check.state == "no verdict" for check in checks):
+        have = "has" if open_ones == 1 else "have"
+        lines.append(f"{amount(open_ones, 'check')} {have} no verdict: only a judge decides them.")
     if view.result == "unjudged":
         lines.append("Nothing failed for certain: parts without a verdict decide.")
     missed = view.score.progress if view.score is not None else None
@@ -222,8 +278,9 @@ def _unmet(checks: Sequence[Check]) -> str:
 
 def attempt_page(view: AttemptView, snapshot: str) -> str:
     """The page of one attempt."""
-    checks = checks_of(view.score, view.grading)
     submission = view.record.submission
+    is_empty = bool(view.lacking)
+    checks = checks_of(view.score, view.grading, submission.answer, lacks_files=is_empty)
     return page(
         "attempt.html.j2",
         asset("report.css") + asset("reading.css"),
@@ -263,7 +320,7 @@ def _facts(view: AttemptView) -> list[tuple[str, str]]:
     judge = score.judge if score is not None else None
     return [
         ("Agent", configuration.harness),
-        ("Model", configuration.model),
+        ("Model", "none" if configuration.model.startswith(_NO_MODEL) else configuration.model),
         ("Runner", configuration.runner),
         ("Ended", _STATUS[attempt.status]),
         (

@@ -190,6 +190,19 @@ def has_attempts(logs: Path) -> bool:
     return any(any((folder / FOLDER).glob("*.json")) for folder in _own(logs))
 
 
+def empty_handed(logs: Path) -> set[tuple[str, str]]:
+    """The attempts below a folder that delivered no file: configuration and name of each."""
+    return {
+        (folder.name, path.stem)
+        for folder in _own(logs)
+        for path in (folder / FOLDER).glob("*.json")
+        if not any(
+            made.is_file() and not made.is_symlink()
+            for made in (folder / OUTPUTS / path.stem).rglob("*")
+        )
+    }
+
+
 def subfolders(folder: Path) -> list[Path]:
     """The folders directly below, but for what agents delivered: they may forge attempts there."""
     is_configuration = (folder / RUN).is_file() or (folder / FOLDER).is_dir()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+
+import orjson
 
 from data.attempt_values import answer_text, plain, settings
 
 DELIVERABLES = "deliverables"
 _ANCHORS = ("met", "partly", "not_met")
+_STEP = re.compile(r'"\$([0-9]+)')  # in arguments as JSON: the result of an earlier step
 _LISTED = ("names", "extensions", "columns")  # the settings of a rule that say what it looks for
 
 
@@ -59,5 +63,16 @@ def missed_step(name: str, grading: Mapping[str, Any]) -> str:
     """The reference step that yields an intermediate result, in words; empty if none is known."""
     rows = {row["name"]: row for row in grading.get("milestones") or ()}
     wanted = rows.get(name, {}).get("step")
-    texts = {row["index"]: str(row["text"]) for row in grading.get("steps") or ()}
+    texts = {row["index"]: step_words(row) for row in grading.get("steps") or ()}
     return texts.get(wanted, "")
+
+
+def step_words(step: Mapping[str, Any]) -> str:
+    """A reference step in words; where it names the result of another (`$1`), that is said.
+
+    A dollar sign that none of its arguments has is an amount of money.
+    """
+    text = " ".join(str(step["text"]).split())
+    for named in set(_STEP.findall(orjson.dumps(step.get("arguments")).decode())):
+        text = re.sub(rf"\${named}(?!\w)(\.[a-z]\w*)?", f"the result of step {named}", text)
+    return text

@@ -172,8 +172,15 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
 def _private_view(contents: Contents, task: Candidate) -> task_pages.TaskView:
     grading = storable_tree(task.model_dump(mode="json", include=set(PRIVATE_FIELDS)))
     checked = task_pages.checked_words(task, grading)
+    world = contents.release.worlds.get(task.task_id)
     return task_pages.TaskView(
-        task, _previews(contents, task), grading, checked, known=contents.release.labels
+        task,
+        _previews(contents, task),
+        grading,
+        checked,
+        known=contents.release.labels,
+        services=task_pages.services_of(orjson.loads(world.read_bytes())) if world else (),
+        world=f"../../{task.task_id}/{layout.WORLD}" if world else "",
     )
 
 

@@ -21,7 +21,7 @@ import yaml
 
 from data.contracts import Candidate, Label
 from data.figures import amount, number, percent
-from data.grading_words import PartWords, graded_parts
+from data.grading_words import PartWords, graded_parts, step_words
 from data.labels import Labels, Words, named, own_labels, words_of
 from data.neutralise import visible
 from data.snapshot.pages import asset, page
@@ -40,7 +40,10 @@ _ZIP = b"PK\x03\x04"
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The beginning of a file: rows of a table, or text; `note` says what is not shown."""
+    """The beginning of a file: rows of a table, or text; `note` says what is not shown.
+
+    `whole`: the address of all of it, where the pages have it.
+    """
 
     path: str
     bytes: int
@@ -48,6 +51,7 @@ class Preview:
     rows: Sequence[Sequence[str]] = ()
     text: str = ""
     note: str = ""
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class TaskView:
 
     `checked`: what is checked, in words that give no answer away. `attempts`: title, result and
     address of each attempt at it, where there are pages of them. `known`: what labels mean.
+    `services`: what they hold at the start; `world`: the address of all of it.
     """
 
     task: Candidate
@@ -64,6 +69,8 @@ class TaskView:
     checked: Sequence[str] = ()
     attempts: Sequence[tuple[str, str, str]] = ()
     known: Labels = field(default_factory=own_labels)
+    services: Sequence[tuple[str, str]] = ()
+    world: str = ""
 
     @property
     def request(self) -> str:
@@ -116,7 +123,7 @@ class TaskView:
     @property
     def steps(self) -> list[str]:
         """The reference steps in words; none on public pages."""
-        return [visible(step["text"]) for step in self.grading.get("steps") or ()]
+        return [visible(step_words(step)) for step in self.grading.get("steps") or ()]
 
     @property
     def answers(self) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
@@ -252,7 +259,9 @@ def preview_of(name: str, head: bytes, size: int, media_type: str = "") -> Previ
     text = visible(text[:_HEAD])
     separator = _TABLES.get(Path(name).suffix.lower())
     rows = _rows(text, separator, cut=cut) if separator else []
-    note = "The beginning; the file goes on." if cut or len(rows) == _ROWS else ""
+    is_small = not cut and size <= _HEAD  # it is shown whole
+    note = "The beginning; the file goes on." if cut or (len(rows) > _ROWS and not is_small) else ""
+    rows = rows if is_small else [[cell[:_CELL] for cell in row[:_COLUMNS]] for row in rows[:_ROWS]]
     return Preview(name, size, media_type, rows, "" if rows else text, note)
 
 
@@ -272,10 +281,23 @@ def _rows(text: str, separator: str, *, cut: bool) -> list[list[str]]:
     lines = text.splitlines()
     kept = lines[:-1] if cut and len(lines) > 1 else lines
     try:
-        rows = list(csv.reader(StringIO("\n".join(kept[: _ROWS * 4])), delimiter=separator))
+        return [row for row in csv.reader(StringIO("\n".join(kept)), delimiter=separator) if row]
     except csv.Error:
         return []
-    return [[cell[:_CELL] for cell in row[:_COLUMNS]] for row in rows[:_ROWS] if row]
+
+
+def services_of(world: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The services of a workflow task, each with how many records of which kind it starts with."""
+    return [
+        (
+            visible(service),
+            ", ".join(
+                f"{number(len(records))} {visible(kind.replace('_', ' '))}"
+                for kind, records in held.items()
+            ),
+        )
+        for service, held in sorted(world["state"].items())
+    ]
 
 
 def task_pages(

@@ -49,7 +49,7 @@ def leaderboard_command(
     questions = _questions(release.tables)
     facts = [_facts(task.candidate, questions, _lite(release)) for task in release.tasks.values()]
     tables = _of_release(_graded(attempts), release, attempts)
-    ended = _ended(tables)
+    ended = _ended(tables, _without_files(release, attempts))
     made = board(ended, tables["scores"], facts, _estimator(release.tables))
     _tell_of_ungraded(attempts, release.snapshot, set(tables["attempts"]["configuration"]))
     listed = list(_listed(tables | {"attempts": ended}, facts, release))
@@ -134,23 +134,37 @@ def _of_release(tables: dict[str, Any], release: Any, folder: Path) -> dict[str,
     return {"attempts": attempts, **own, "scores": counted(own["scores"])}
 
 
-def _ended(tables: Mapping[str, Any]) -> Any:
+def _without_files(release: Any, folder: Path) -> set[tuple[str, str]]:
+    """Configuration and name of each attempt that has none of the files that its task asks for."""
+    from data.attempts import empty_handed
+
+    tasks = {**release.tasks, **release.withdrawn}
+    asking = {name for name, task in tasks.items() if task.candidate.deliverables}
+    return {one for one in empty_handed(folder) if one[1].rpartition("-")[0] in asking}
+
+
+def _ended(tables: Mapping[str, Any], without_files: Collection[tuple[str, str]] = ()) -> Any:
     """The attempts with how they ended as pages tell it, by what was recorded and checked."""
     import polars as pl
 
     from data.attempt_endings import ending
+    from data.attempts import attempt_name
 
     parts: dict[str, list[tuple[str, str | None, float | None]]] = {}
     columns = ("attempt_id", "name", "reason", "value")
     for attempt_id, *part in tables["score_parts"].select(columns).iter_rows():
         parts.setdefault(attempt_id, []).append(tuple(part))
     attempts = tables["attempts"]
+    recorded = ("attempt_id", "status", "termination", "configuration", "task_id", "epoch")
     ends = [
-        ending(status, termination, parts.get(attempt_id, ()))
-        for attempt_id, status, termination in attempts.select(
-            "attempt_id", "status", "termination"
+        ending(
+            status, termination, parts.get(attempt_id, ()),
+            lacks_files=(configuration, attempt_name(task, epoch)) in without_files,
+        )
+        for attempt_id, status, termination, configuration, task, epoch in attempts.select(
+            recorded
         ).iter_rows()
-    ]
+    ]  # fmt: skip
     return attempts.with_columns(termination=pl.Series(ends, dtype=pl.String))
 
 

@@ -2,6 +2,7 @@
 
 OUT/private/attempts/CONFIGURATION/TASK-EPOCH.html   what was said, called, checked, delivered
 OUT/private/tasks/TASK.html                          the task with its inputs and answers
+OUT/private/tasks/files/NAME.txt                     inputs of which pages show a part, whole
 OUT/private/viewer/index.html                        Inspect's viewer, which needs a web server
 """
 
@@ -36,15 +37,26 @@ from data.attempts import (
     outputs_folder,
     read_attempts,
 )
+from data.canonical import file_digest
 from data.contracts.attempt import Progress, Score, ScorePart
 from data.labels import words_of
 from data.neutralise import visible
 from data.releases.tasks import ReleasedTasks
-from data.snapshot.task_pages import Preview, TaskView, checked_words, preview, task_pages
+from data.snapshot import layout
+from data.snapshot.task_pages import (
+    Preview,
+    TaskView,
+    checked_words,
+    preview,
+    services_of,
+    task_pages,
+)
 from flows.label_words import all_labels
 
 HOME = "private"
 ATTEMPTS, TASKS, VIEWER = "attempts", "tasks", "viewer"
+FILES = "files"  # below TASKS: inputs of which pages show a part
+_LARGEST_TEXT = 16 << 20  # of an input that is kept whole
 _MOST_FILES = 40  # of an attempt's or a task's files that are shown
 _LARGEST = 64 << 20  # of a trajectory that is shown
 _MOST_OTHERS = 200
@@ -116,8 +128,9 @@ def _links(
 ) -> Links:
     """Where the page of an attempt leads, also to others at its task."""
     others = _led_to((one for one in at_task if one["attempt"] != row["attempt"]), "..")
+    board = f"../../../leaderboard.html#attempt={quote(row['attempt'])}"
     task = f"../../{TASKS}/{quote(row['task'])}.html"
-    return Links("../../../leaderboard.html", task, viewer, others)
+    return Links(board, task, viewer, others)
 
 
 def _led_to(rows: Iterable[Mapping[str, Any]], home: str) -> list[tuple[str, str, str]]:
@@ -159,17 +172,47 @@ def _write_tasks(
     for name in (ATTEMPTS, TASKS, VIEWER):
         shutil.rmtree(home / name, ignore_errors=True)
     views = []
+    files = private_dir(private_dir(home / TASKS) / FILES)
     for task_id, task in sorted({**release.tasks, **release.withdrawn}.items()):
         grading = _grading(release, task_id)
         checked = checked_words(task.candidate, grading)
         led = _led_to(attempts.get(task_id, ()), f"../{ATTEMPTS}")
+        shown = [_whole(one, task.inputs[one.path], files) for one in _previews(task.inputs)]
+        services, world = _world(release, task_id, files)
         views.append(
-            TaskView(task.candidate, _previews(task.inputs), grading, checked, led, all_labels())
+            TaskView(task.candidate, shown, grading, checked, led, all_labels(), services, world)
         )
-    folder = private_dir(home / TASKS)
-    back = ("../../leaderboard.html", "Leaderboard")
+    folder = home / TASKS
+    back = ("../../leaderboard.html#list", "Leaderboard")
     for name, content in task_pages(views, release.snapshot, "", back=back):
         write_bytes(folder / name, content.encode(), mode=PRIVATE_FILE)
+
+
+def _whole(shown: Preview, path: Path, files: Path) -> Preview:
+    """The preview with the address of all of the file, if it is a text of which a part is shown."""
+    is_part = shown.note.startswith("The beginning") and shown.bytes <= _LARGEST_TEXT
+    with suppress(UnicodeDecodeError):
+        if is_part:
+            text = path.read_bytes().decode("utf-8-sig")
+            return replace(shown, whole=_kept(text, file_digest(path)[:20], files))
+    return shown
+
+
+def _world(release: ReleasedTasks, task_id: str, files: Path) -> tuple[list[tuple[str, str]], str]:
+    """What the services of a task hold at the start, and the address of all of it."""
+    if f"{task_id}/{layout.WORLD}" not in release.private_sums:
+        return [], ""
+    world = orjson.loads(release.world(task_id).read_bytes())
+    text = orjson.dumps(world["state"], option=orjson.OPT_INDENT_2).decode()
+    return services_of(world), _kept(text, task_id, files)
+
+
+def _kept(text: str, name: str, files: Path) -> str:
+    """Keep a text beside the pages as one that browsers never run; its address from a page."""
+    path = files / f"{name}.txt"
+    if not path.exists():
+        write_bytes(path, visible(text).encode("utf-8-sig"), mode=PRIVATE_FILE)
+    return f"{FILES}/{path.name}"
 
 
 def _previews(files: Mapping[str, Path]) -> list[Preview]:

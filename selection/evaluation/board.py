@@ -31,8 +31,9 @@ GROUPINGS = (
 # The columns of the table and what they mean; the page and the docs show both.
 COLUMNS = {
     "configuration": "the agent with its model, tools and settings",
-    "tasks": "the tasks on which it has a result, without those that only a judge could decide; "
-    "`6 of 40`: not all of the release",
+    "tasks": "the tasks on which it has a result; “6 of 40”: of the 40 of the release it could "
+    "attempt only these (an agent for questions does only questions), or only a judge could decide "
+    "the others",
     "passed": "mean over tasks of the share of epochs that passed, in per cent",
     "interval": "95 %: from ten clusters (task families) on Student's t over clusters, or Wilson's "
     "with a cluster as one task if all results are alike; else Wilson's, or Student's for epochs",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +22,7 @@ from selection.evaluation.board import COLUMNS, Board, LeaderboardRow
 from selection.evaluation.comparisons import Difference
 
 _HEADS = tuple(COLUMNS)
-_ALWAYS = 7  # columns that are shown even if they are empty
+_ALWAYS = 7  # columns that are shown even if they are empty or all zero
 _METHODS = {
     "wilson": "Wilson's",
     "clustered wilson": "Wilson's with each cluster counted as one task, where all tasks have the "
@@ -194,13 +195,18 @@ def leaderboard_html(
         for r in board.rows
     ]  # fmt: skip
     cells = [tuple(map(visible, _shown(row, board.release_tasks))) for row in board.rows]
-    used = [at for at in range(len(_HEADS)) if at < _ALWAYS or any(row[at] for row in cells)]
+    used = [
+        at
+        for at in range(len(_HEADS))
+        if at < _ALWAYS or any(row[at] not in ("", "0") for row in cells)
+    ]
     return page(
         "leaderboard.html.j2",
         asset("report.css") + asset("leaderboard.css"),
         asset("leaderboard.js"),
         release=release,
         has_pages=has_pages,
+        about=_about(board, attempts, known),
         notes=list(filter(None, (_estimate(board), _lite(board)))),
         errata=[visible(line) for line in errata_lines(notice)],
         columns=[(_HEADS[at], COLUMNS[_HEADS[at]]) for at in used],
@@ -227,6 +233,23 @@ def leaderboard_html(
             }
         ),
     )
+
+
+def _about(board: Board, attempts: Sequence[Mapping[str, Any]], labels: Labels) -> list[str]:
+    """What this is, in sentences: how many tasks of which kinds, which agents; dummies as such."""
+    lanes = Counter({a["task"]: a["groups"].get("lane", "none") for a in attempts}.values())
+    kinds = ", ".join(f"{number(n)} {lane}" for lane, n in lanes.most_common() if lane != "none")
+    scripted = sum(bool(words_of(labels, "agent", row.harness).meaning) for row in board.rows)
+    tasks, agents = amount(board.release_tasks, "task"), amount(len(board.rows), "configuration")
+    tried = f" (tried: {kinds})" if kinds else ""
+    sentences = [f"A benchmark of {tasks} for AI agents{tried}, and how {agents} did on it."]
+    if scripted:
+        who = "All of them" if scripted == len(board.rows) else f"{number(scripted)} of them"
+        sentences.append(
+            f"{who} are built-in dummies and no AI models: they act by rule, and show whether the "
+            "tasks and this board work."
+        )
+    return sentences
 
 
 def _compared(differences: Sequence[Difference]) -> dict[str, int]:

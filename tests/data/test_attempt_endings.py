@@ -37,3 +37,9 @@ def test_the_first_that_fits(
 ) -> None:
     assert ending(status, termination, parts) == expected
     assert expected is None or expected in own_labels()["termination"]
+
+
+def test_without_any_file_that_was_asked_for_nothing_was_delivered() -> None:
+    parts = [("check.made.days", "finding.missing", 0.0)]
+    assert ending("completed", "silent_stop", parts, lacks_files=True) == "delivered_nothing"
+    assert ending("timeout", "timeout", parts, lacks_files=True) == "timeout"

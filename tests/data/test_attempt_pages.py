@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from data.attempt_pages import AttemptView, Links, attempt_page, checks_of, why
 from data.attempts import AttemptRecord
 from data.contracts.attempt import (
@@ -37,7 +39,7 @@ PARTS = (
     ScorePart("check.made", "action", 0.2, 1.0),
     ScorePart(
         "answer.value", "accuracy", 0.5, 0.0, required=True, reason="answer.wrong_value",
-        detail={"reading": "126 USD"},
+        detail={"reading": "126000000 USD"},
     ),
     ScorePart("rule.r1", "accuracy", 0.0, 0.5, reason="rules.too_few_files",
               detail={"observed": 1, "limit": 2}),
@@ -79,11 +81,11 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
         for check in checks_of(SCORE, GRADING)
     ]
     assert shown == [
-        ("answer.value", "failed", "The answer", "125,000,000 USD", "126 USD",
-         "The value is wrong."),
+        ("answer.value", "failed", "The answer", "125 million USD",
+         "126 million USD", "The value is wrong."),
         ("rule.r1", "partly met", "There is a table.", "xlsx", "1; worth 50.0 %",
          "There are fewer files than were asked for."),
-        ("rubric.depth.2", "unjudged", "It says why.", "", "", ""),
+        ("rubric.depth.2", "no verdict", "It says why.", "", "", ""),
         ("check.made", "passed", "One task was written down.", "max: 1", "", ""),
     ]  # fmt: skip
 
@@ -94,7 +96,11 @@ def test_what_was_not_delivered_and_what_was_recomputed_have_words() -> None:
         {"file_type": "md", "name_hints": []},
     ]
     nothing = replace(view(), outputs=(), grading=GRADING | {"deliverables": wanted})
-    assert why(nothing, [])[0] == "It delivered no file. Asked for: a.xlsx, .md."
+    lines = why(replace(nothing, ended="delivered_nothing"), [])
+    assert lines[:2] == [
+        "It delivered none of the files that were asked for.",
+        "Asked for: a.xlsx, .md. No file is there.",
+    ]
     part = ScorePart("check.made.days left", "accuracy", 1.0, 0.0, reason="finding.missing")
     (check,) = checks_of(replace(SCORE, parts=(part,)), GRADING)
     assert check.words == "Recomputed from the inputs: days left"
@@ -141,6 +147,63 @@ def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
     assert "Canary" not in html and ">Do it.</a></h1>" in html
 
 
+@pytest.mark.parametrize(
+    ("answer", "reading"),
+    [
+        ("126", "“126”, read as 126 million USD"),
+        ("126 million USD", "126 million USD"),
+        ("It is 126, as the table of regions says in its second column.", "126 million USD"),
+        (None, "126 million USD"),
+    ],
+)
+def test_an_answer_stands_beside_what_it_was_read_as(answer: str | None, reading: str) -> None:
+    (check, *_) = checks_of(SCORE, GRADING, answer)
+    assert check.observed == reading
+
+
+def test_a_year_that_was_read_as_a_number_is_shown_as_it_was_given() -> None:
+    part = ScorePart("answer.value", "accuracy", 1.0, 0.0, detail={"reading": "2023 count"})
+    grading = {"answers": [{"part": "value", "value": "281190", "unit": "count", "scale": 1}]}
+    score = replace(SCORE, parts=(part,))
+    assert checks_of(score, grading, "2023")[0].observed == "“2023”, read as 2,023"
+    assert checks_of(score, grading, "2,023")[0].observed == "2,023"
+
+
+def test_an_answer_without_a_value_is_quoted() -> None:
+    part = ScorePart("answer.value", "accuracy", 1.0, 0.0, reason="answer.no_value")
+    score = replace(SCORE, parts=(part,))
+    assert [checks_of(score, GRADING, said)[0].finding for said in ("All done.", None)] == [
+        "“All done.”",
+        "no answer",
+    ]
+
+
+def test_checks_without_findings_say_why_and_without_files_were_not_made() -> None:
+    shown = {check.state: (check.finding, check.because) for check in checks_of(SCORE, GRADING)}
+    assert shown["no verdict"] == ("no verdict", "Only a judge can decide it, and none did.")
+    assert shown["passed"] == ("as expected", "It was met.")
+    states = [check.state for check in checks_of(SCORE, GRADING, lacks_files=True)]
+    assert states == ["failed", "partly met", "not made", "passed"]
+
+
+def test_a_step_names_the_steps_whose_results_it_takes() -> None:
+    steps = [
+        {
+            "index": 4, "operation": "rank", "text": "Divide $1 by $12, at $5 each.",
+            "arguments": {"first": "$1", "more": {"second": ["$12.values"]}},
+        }
+    ]  # fmt: skip
+    (last,) = why(view(), [])[1:]
+    assert last.endswith("Rank the regions.")
+    (last,) = why(replace(view(), grading=GRADING | {"steps": steps}), [])[1:]
+    assert last.endswith("Divide the result of step 1 by the result of step 12, at $5 each.")
+
+
+def test_an_agent_without_a_model_has_none() -> None:
+    scripted = view(configuration=Configuration("mine", "talk", "mockllm/model"))
+    assert "mockllm" not in attempt_page(scripted, "demo")
+
+
 def test_many_checks_are_folded() -> None:
     many = replace(SCORE, parts=tuple(replace(PARTS[0], name=f"check.{n}") for n in range(30)))
     assert "<summary>20 more</summary>" in attempt_page(view(many), "demo")
@@ -150,9 +213,10 @@ def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
         "Its answer is wrong.",
-        "The answer: not met. The value is wrong. Expected 125,000,000 USD. Found 126 USD.",
+        "The answer: not met. The value is wrong. Expected 125 million USD. Found 126 million USD.",
         "There is a table: partly met. There are fewer files than were asked for. Expected xlsx. "
         "Found 1; worth 50.0 %.",
+        "1 check has no verdict: only a judge decides them.",
         "The first step of the reference that it did not reach: Rank the regions.",
     ]
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from data.attempt_values import answer_text, brief, plain, quantity, settings
+from data.attempt_values import answer_text, brief, plain, quantity, reading_text, settings
 
 
 @pytest.mark.parametrize(
     ("text", "scale", "shown"),
     [
-        ("11314 JPY", 1_000_000, "11,314,000,000 JPY"),
+        ("11314000000 JPY", 1_000_000, "11,314 million JPY"),
+        ("281190 count", 1_000, "281.19 thousand"),
+        ("20000 JPY", 10_000, "20,000 JPY"),
         ("9800000000 JPY", 1, "9,800,000,000 JPY"),
         ("347.0 count", 1, "347"),
         ("0.0379 ratio", 1, "0.0379"),
@@ -23,6 +25,14 @@ from data.attempt_values import answer_text, brief, plain, quantity, settings
 )
 def test_numbers_have_one_notation(text: str, scale: int, shown: str) -> None:
     assert quantity(text, scale) == shown
+
+
+def test_expected_and_read_values_are_told_in_the_unit_asked_for() -> None:
+    assert answer_text("11314", "JPY", 1_000_000) == "11,314 million JPY"
+    assert answer_text("2", "JPY", 10_000) == "20,000 JPY"
+    assert reading_text("11314000000000000 JPY", "JPY", 1_000_000) == "11,314,000,000 million JPY"
+    assert reading_text("58000 USD", "JPY", 1_000) == "58,000 USD"
+    assert reading_text('["a", "b"]') == "a, b"
 
 
 def test_lists_and_fields_are_words() -> None:

@@ -96,6 +96,7 @@ def test_the_page_fits_and_everyone_can_use_it(
 def test_a_cell_leads_to_its_attempts(browser: Any, page_file: Path) -> None:
     page, _ = watched(browser)
     page.goto(page_file.as_uri())
+    page.click("#rates > details:nth-of-type(1) > summary")
     page.click(".heat tbody tr:nth-child(2) td:nth-child(3) button")
     said = page.text_content("#chosen")
     assert said is not None and said.startswith("40 attempts of harness-model-")
@@ -110,7 +111,41 @@ def test_a_way_to_fail_leads_to_its_attempts(browser: Any, page_file: Path) -> N
     cell.click()
     page.click(f"text=show all {number}")
     assert page.locator("#attempts tbody tr").count() == number > 200
-    assert set(page.locator("#attempts tbody td:nth-child(3)").all_text_contents()) == {"failed"}
+    results = page.locator("#attempts tbody td:nth-child(3)").all_text_contents()
+    assert set(results) == {"failed: it said that it could not answer."}
+    assert trouble == []
+
+
+def test_the_list_is_narrowed_by_agent_and_end(browser: Any, page_file: Path) -> None:
+    page, trouble = watched(browser)
+    page.goto(page_file.as_uri())
+    page.select_option("#whose", index=3)
+    page.select_option("#way", index=1)
+    name = page.input_value("#whose")
+    said = page.text_content("#chosen")
+    assert said is not None and f"of {name}, end: gave up" in said
+    page.select_option("#whose", "")
+    said = page.text_content("#chosen")
+    assert said is not None and "failed attempts of all configurations, end: gave up" in said
+    assert trouble == []
+
+
+def test_a_way_back_leads_to_the_choice_and_the_attempt(browser: Any, page_file: Path) -> None:
+    page, trouble = watched(browser)
+    page.goto(page_file.as_uri())
+    page.locator("#failures [data-grouping=termination] tbody td button").first.click()
+    said = page.text_content("#chosen")
+    last = page.locator("#attempts tbody tr").last.get_attribute("id")
+    assert last is not None
+    page.goto("about:blank")
+    page.goto(page_file.as_uri() + f"#{last.replace('-', '=', 1)}")
+    assert page.text_content("#chosen") == said
+    row = page.locator(f"[id='{last}']")
+    top = row.evaluate("(row) => row.getBoundingClientRect().top / innerHeight")
+    assert 0 < top < 1
+    page.goto("about:blank")
+    page.goto(page_file.as_uri() + "#attempt=harness-model")  # of none
+    assert page.text_content("#chosen") == said
     assert trouble == []
 
 

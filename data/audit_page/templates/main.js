@@ -2,10 +2,12 @@
 const Page = (() => {
   const SELECTS = ["stage", "gate", "reason", "outcome"];
 
-  const fill = (select, places, words) => {
+  const inWords = (code, sentences) => (sentences[code] ? `${sentences[code]} ${code}` : code || "–");
+
+  const fill = (select, places, words, sentences) => {
     const used = [...new Set(places)].filter((place) => words[place]);
     used.sort((a, b) => (words[a] < words[b] ? -1 : 1));
-    for (const place of used) select.append(make("option", { value: String(place) }, words[place]));
+    for (const place of used) select.append(make("option", { value: String(place) }, inWords(words[place], sentences)));
   };
 
   const save = (name, type, text) => {
@@ -26,7 +28,7 @@ const Page = (() => {
     const others = columns.steps.filter(({ name }, place) => name !== gate && bits & (1 << place)).map(({ name }) => name);
     const seen = observed === null ? "" : limit === null ? told(observed) : `${told(observed)} / ${told(limit)}`;
     return make("div", { className: "line" },
-      make("span", { className: "id" }, id), make("span", { className: "why" }, reason || "–"),
+      make("span", { className: "id" }, id), make("span", { className: "why" }, inWords(reason, columns.sentences)),
       make("span", { className: "num" }, seen), make("span", { className: "soft" }, others.length ? `also ${others.join(", ")}` : ""));
   };
 
@@ -81,7 +83,7 @@ const Page = (() => {
     let waiting = 0;
     const later = (act, ms) => () => { clearTimeout(waiting); waiting = setTimeout(act, ms); };
     const refill = Knobs.build(model, then, changed);
-    SELECTS.forEach((name) => fill(at(`by-${name}`), rows[name], columns.words));
+    SELECTS.forEach((name) => fill(at(`by-${name}`), rows[name], columns.words, name === "reason" ? columns.sentences : {}));
     columns.steps.forEach(({ name, kind }, place) => {
       if (kind === "gate" && place < 31) at("by-other").append(make("option", { value: String(place) }, name));
     });

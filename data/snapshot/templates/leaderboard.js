@@ -34,6 +34,11 @@
     });
   });
 
+  // A browser may forbid a page of a file to keep anything.
+  const PLACE = `chosen ${location.pathname}`, ATTEMPT = "#attempt=";
+  const keep = (chosen) => { try { sessionStorage.setItem(PLACE, JSON.stringify(chosen)); } catch {} };
+  const kept = () => { try { return JSON.parse(sessionStorage.getItem(PLACE)); } catch { return null; } };
+
   const list = (grouping, group, configuration) => {
     const { attempts, configurations, pages, results, said, sorting, tasks, ways } = parsed();
     const wanted = configurations.indexOf(configuration), isAll = configuration === null;
@@ -64,7 +69,9 @@
       top.append(cell);
     }
     const add = ([whose, task, epoch, result, attempt, , way]) => {
-      const line = lines.insertRow(), [name, , about] = tasks[task];
+      const line = lines.insertRow();
+      line.id = `attempt-${attempt}`;
+      const [name, , about] = tasks[task];
       const ids = make("div");
       ids.className = "small";
       ids.append(...(isAll ? [`${configurations[whose]}: `] : []), pages ? link("the task", "tasks", name) : attempt, " ", make("code", name));
@@ -76,6 +83,9 @@
     };
     own.slice(0, FIRST).forEach(add);
     at("attempts").replaceChildren(shown);
+    at("whose").value = configuration ?? "";
+    at("way").value = grouping === "termination" ? group : "";
+    keep([grouping, group, configuration]);
     if (own.length > FIRST) {
       const rest = make("button", `show all ${own.length}`);
       rest.type = "button";
@@ -84,6 +94,15 @@
     }
   };
 
+  for (const name of parsed().configurations) at("whose").append(new Option(name));
+  for (const way of new Set(parsed().attempts.map((a) => a[6]))) {
+    if (typeof way === "number") at("way").append(new Option(parsed().said[way] || parsed().ways[way], parsed().ways[way]));
+  }
+  at("narrow").addEventListener("change", () => {
+    const way = at("way").value || null;
+    choose(way && "termination", way, at("whose").value || null);
+  });
+
   // What is chosen stands in the address, so that a link and Back lead to it.
   const CHOSEN = "#chosen=";
   const choose = (...chosen) => {
@@ -91,8 +110,23 @@
     if (location.hash === address) at("list").scrollIntoView();
     else location.hash = address;
   };
+  // From the page of an attempt or a task: to what was chosen before, and to the attempt there.
+  const comeBack = (scrolls) => {
+    const own = location.hash.startsWith(ATTEMPT) ? decodeURIComponent(location.hash.slice(ATTEMPT.length)) : null;
+    const isBack = own !== null || location.hash === "#list";
+    list(...((isBack && kept()) || [null, null, null]));
+    if (own === null) return isBack && scrolls && at("list").scrollIntoView();
+    const row = () => at(`attempt-${own}`) || (at("attempts").querySelector(":scope > button")?.click(), at(`attempt-${own}`));
+    if (!row()) {
+      const { attempts, configurations } = parsed();
+      const mine = attempts.find((a) => a[4] === own);
+      if (mine) list(null, null, configurations[mine[0]]);
+    }
+    if (scrolls) row()?.scrollIntoView({ block: "center", behavior: "instant" });
+    row()?.querySelector("a")?.focus({ preventScroll: true });
+  };
   const follow = (scrolls) => {
-    if (!location.hash.startsWith(CHOSEN)) return list(null, null, null);
+    if (!location.hash.startsWith(CHOSEN)) return comeBack(scrolls);
     let chosen;
     try {
       chosen = JSON.parse(decodeURIComponent(location.hash.slice(CHOSEN.length)));

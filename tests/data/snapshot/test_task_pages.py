@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from data.snapshot import layout
-from data.snapshot.task_pages import TaskView, checked_words, preview, preview_of, tools_line
+from data.snapshot.task_pages import (
+    Preview,
+    TaskView,
+    checked_words,
+    preview,
+    preview_of,
+    services_of,
+    task_pages,
+    tools_line,
+)
 from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
@@ -43,15 +52,37 @@ def test_report_card_and_audit_lead_to_them(snapshot: Path) -> None:
 
 
 def test_previews_are_rows_text_or_a_note(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text('a,b\n1,"x\ny"\n' + "2,3\n" * 40)
+    (tmp_path / "a.csv").write_text('a,b\n1,"x\ny"\n' + "2,3\n" * 1_400)
     shown = preview("a.csv", tmp_path / "a.csv")
     assert (shown.rows[:2], len(shown.rows), shown.text) == ([["a", "b"], ["1", "x\ny"]], 12, "")
     assert shown.note == "The beginning; the file goes on."
+    small = preview_of("a.csv", b"a,b\n" + b"2,3\n" * 40, 164)
+    assert (len(small.rows), small.note) == (41, "")  # shown whole
     assert preview_of("b.txt", b"caf\xc3\xa9", 5).text == "café"
     assert preview_of("b.txt", b"caf\xc3", 900).text == "caf"  # cut inside a character
     assert preview_of("b.txt", b"caf\xe9", 4).note.startswith("No text")
     assert preview_of("b.xlsx", b"PK\x03\x04\x00", 5).note.startswith("No text")
     assert preview_of("b.md", b"\x1b[31m<b>", 8).text == "⟨U+001B⟩[31m<b>"
+
+
+def test_a_task_with_services_says_what_they_hold(tmp_path: Path) -> None:
+    task = max(release(tmp_path).candidates, key=lambda task: task.task_id)
+    held = services_of({"state": {"mail": {"messages": {"m": {}, "n": {}}}, "crm": {"a_b": {}}}})
+    assert held == [("crm", "0 a b"), ("mail", "2 messages")]
+    view = TaskView(task, [], services=held, world="world.json")
+    ((_, html), _) = task_pages([view], "demo", "", back=("../index.html", "Back"))
+    assert "<dt>mail</dt><dd>2 messages</dd>" in html
+    assert 'href="world.json"' in html and "No input files" not in html
+
+
+def test_many_inputs_and_checks_are_folded(tmp_path: Path) -> None:
+    task = max(release(tmp_path).candidates, key=lambda task: task.task_id)
+    shown = [Preview(f"{n}.txt", 1, "", text="a", whole=f"files/{n}.txt") for n in range(9)]
+    checks = [{"check_id": str(n), "text": f"Check {n}.", "params": {}} for n in range(12)]
+    view = TaskView(task, shown, {"checks": checks})
+    ((_, html), _) = task_pages([view], "demo", "", back=("../index.html", "Back"))
+    assert "<summary>6 more files</summary>" in html and "<summary>2 more</summary>" in html
+    assert html.count('">The whole file</a>') == 9
 
 
 def test_many_tools_are_counted_by_service() -> None:

@@ -47,7 +47,7 @@ def test_every_link_of_the_pages_leads_to_a_file(board: Path) -> None:
     pages = sorted((board / "private").rglob("*.html"))
     assert len(pages) == 2 + 5 + 1  # attempts, tasks, the list of tasks
     for path in pages:
-        for address in re.findall(r'href="([^"#]+)"', path.read_text()):
+        for address in re.findall(r'href="([^"#]+)["#]', path.read_text()):
             assert (path.parent / unquote(address)).is_file(), (path.name, address)
 
 

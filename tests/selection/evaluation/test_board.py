@@ -72,6 +72,29 @@ def test_a_part_of_the_release_is_marked_as_one(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "leaderboard.parquet")["release_tasks"].to_list() == 3 * [100]
 
 
+def test_the_page_begins_with_what_it_is_and_leaves_out_empty_columns(
+    made: Board, tmp_path: Path
+) -> None:
+    rows = [replace(row, harness="talk") for row in made.rows]
+    groups = {"family": "a", "lane": "questions"}
+    listed = [
+        {"configuration": "weak", "task": task, "epoch": 1, "result": "failed", "groups": groups,
+         "ways": (None, None), "attempt": task}
+        for task in ("t1", "t2")
+    ]  # fmt: skip
+    content = write_board(replace(made, rows=tuple(rows)), "demo", tmp_path, listed)[0].read_text()
+    about = content.partition('<p class="lead">')[2].partition("</p>")[0]
+    assert about.startswith(
+        "A benchmark of 100 tasks for AI agents (tried: 2 questions), and how 3"
+    )
+    assert "All of them are built-in dummies and no AI models" in about
+    assert ">unjudged</button>" not in content and ">infrastructure</button>" not in content
+    assert ">cost</button>" in content
+    rows[0] = replace(rows[0], harness="h", n_infra=2)
+    content = write_board(replace(made, rows=tuple(rows)), "demo", tmp_path, [])[0].read_text()
+    assert "2 of them are built-in dummies" in content and ">infrastructure</button>" in content
+
+
 def test_rows_are_ranked_as_far_as_the_data_go(made: Board) -> None:
     strong, *others = made.rows
     assert (strong.configuration, strong.ranks, strong.tie_group) == ("strong", (1, 1), 1)
@@ -170,6 +193,17 @@ def test_failures_by_turns_and_by_time_stand_apart_from_wrong_results(tmp_path: 
     assert counts == {"timeout": 2, "budget_spent": 1, "checks_not_met": len(failed) - 3}
     page = write_board(made, "r", tmp_path, [])[0].read_text()
     assert all(f'data-group="{name}"' in page for name in counts)
+
+
+def test_who_has_none_of_the_files_that_were_asked_for_delivered_nothing() -> None:
+    attempts, _ = tables(1)
+    parts = {"attempt_id": pl.String, "name": pl.String, "reason": pl.String, "value": pl.Float64}
+    gave = attempts.with_columns(termination=pl.lit("other"))
+    ended = _ended(
+        {"attempts": gave, "score_parts": pl.DataFrame(schema=parts)}, {("weak", "t003-1")}
+    )
+    empty = ended.filter(termination="delivered_nothing").select("configuration", "task_id")
+    assert empty.rows() == [("weak", "t003")]
 
 
 def test_tables_of_groups_and_failures_have_a_row_per_configuration_and_none_of_none(
