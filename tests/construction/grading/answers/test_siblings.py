@@ -9,13 +9,13 @@ from benchmarks.answer_cases import Case, siblings
 CASES = list(siblings())
 
 
-def told(case: Case) -> str:
+def described(case: Case) -> str:
     return f"{case.text!r} is {'right' if case.is_right else 'wrong'}"
 
 
 @pytest.mark.parametrize("kind", sorted({case.kind for case in CASES}))
 def test_siblings_are_read_right(kind: str) -> None:
-    assert [told(case) for case in CASES if case.kind == kind and not case.agrees] == []
+    assert [described(case) for case in CASES if case.kind == kind and not case.agrees] == []
 
 
 def test_they_are_many_and_of_both_kinds() -> None:
