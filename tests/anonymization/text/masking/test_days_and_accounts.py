@@ -105,3 +105,21 @@ def test_a_heading_above_an_address_is_no_signature(detector: TextDetector, head
 def test_a_name_above_an_address_is_a_signature(detector: TextDetector) -> None:
     new = masked(detector, "Orla Brandt\nQuillby Partners\norla.brandt@quillby.net\n", "a.txt")
     assert "Orla" not in new and "Brandt" not in new and "Quillby" not in new
+
+
+@pytest.mark.parametrize("label", ["MANAGER_ID", "manager_id", "Supervisor ID"])
+def test_numbers_of_managers_follow_those_of_their_staff(
+    detector: TextDetector, label: str
+) -> None:
+    table = f"EMPLOYEE_ID,SALARY,{label}\n4107,9100,\n4108,4107,4107\n4109,7200,4108\n"
+    header, *rows = masked(detector, table, "staff.csv").splitlines()
+    (first, *_), (second, salary, boss), (_, _, other) = (row.split(",") for row in rows)
+    assert header == table.splitlines()[0]
+    assert first != "4107" and (boss, other) == (first, second)
+    assert salary == "4107"  # an amount is no number of somebody
+
+
+def test_a_version_of_a_browser_is_no_address(detector: TextDetector) -> None:
+    agent = "Mozilla/5.0 (Windows; U; en-US; rv:1.9.2.12) Gecko/20101026 Firefox/3.6.12"
+    line = f'198.51.100.7 - - [01/Mar/2031:10:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "{agent}"\n'
+    assert agent in masked(detector, line, "access.log")
