@@ -63,7 +63,9 @@
       return anchor;
     };
     const shown = make("table"), top = shown.createTHead().insertRow(), lines = shown.createTBody();
-    for (const name of ["what was asked", "repetition", "result"]) {
+    const heads = ["what was asked", "repetition", "result"];
+    shown.className = "cards";
+    for (const name of heads) {
       const cell = make("th", name);
       cell.scope = "col";
       top.append(cell);
@@ -76,10 +78,14 @@
       ids.className = "small";
       ids.append(...(isAll ? [`${configurations[whose]}: `] : []), pages ? link("the task", "tasks", name) : attempt, " ", make("code", name));
       const words = about || name;
-      line.insertCell().append(pages ? link(words, "attempts", configurations[whose], `${name}-${epoch}`) : words, ids);
-      line.insertCell().textContent = epoch;
+      const asked = pages ? link(words, "attempts", configurations[whose], `${name}-${epoch}`) : words;
       const why = said[way] ? `: ${said[way][0].toLowerCase()}${said[way].slice(1)}` : "";
-      line.insertCell().textContent = results[result] + why;
+      for (const [index, parts] of [[asked, ids], [epoch], [results[result] + why]].entries()) {
+        const cell = line.insertCell(), box = make("div");
+        cell.dataset.label = heads[index];
+        box.append(...parts);
+        cell.append(box);
+      }
     };
     own.slice(0, FIRST).forEach(add);
     at("attempts").replaceChildren(shown);

@@ -74,6 +74,8 @@ def test_a_reader_comes_from_the_board_to_a_failed_attempt_and_its_task(
         assert set(listed.locator("td:nth-child(3)").all_inner_texts()) == {
             "failed: its answer is wrong."
         }
+        is_whole = "document.querySelector('#attempts').scrollWidth <= innerWidth"
+        assert page.evaluate(is_whole)  # no column lies outside of the screen
         page.click("#table tbody th button")
         page.click("#attempts tbody tr:nth-child(1) td:nth-child(1) a >> nth=0")
         page.wait_for_load_state()
