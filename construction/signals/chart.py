@@ -110,7 +110,7 @@ def draw(panels: Sequence[Panel], title: str, *, standalone: bool = False) -> st
 def _bar(row: ChartRow, y: int, top: float) -> str:
     scale = _BAR / top if top else 0.0
     parts = [
-        _text(_BAR_AT - 8, y + 14, _short(row.label), "name", "end"),
+        _text(_BAR_AT - 8, y + 14, _short(row.label.replace("_", " ")), "name", "end"),
         f'<rect class="weight" x="{_BAR_AT}" y="{y + 3}" '
         f'width="{row.weight * scale:.1f}" height="14" rx="2"/>',
     ]
