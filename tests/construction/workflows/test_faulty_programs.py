@@ -71,6 +71,17 @@ def test_programs_need_the_standard_library_alone(name: str) -> None:
                 assert (node.module or "").partition(".")[0] in allowed
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_each_fault_can_be_undone_also_beside_any_other(name: str) -> None:
+    program = read_program(name)
+    for first, second in program.pairs:
+        both = edited(program.project, program.faults[first].edits)
+        both = edited(both, program.faults[second].edits)
+        for fault, other in ((first, second), (second, first)):
+            alone = edited(both, program.faults[fault].edits, undo=True)
+            assert alone == edited(program.project, program.faults[other].edits), (fault, other)
+
+
 @pytest.mark.slow(seconds=60)
 @pytest.mark.parametrize(("name", "fault"), FAULTS)
 def test_a_fault_shows_in_its_case_alone_and_in_no_visible_test(name: str, fault: str) -> None:
