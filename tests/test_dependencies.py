@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 
 from data.errors import EXTRA_MODULES
 from tests.conftest import REPO
+from tests.sources import source_of
 
 PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
 INSTALLED = ("masking", "pictures")  # beside the core, by `make install`
@@ -73,10 +74,10 @@ def imported(folder: Path) -> set[str]:
         if "programs" in path.parts:  # what repairs are made of: data
             continue
         late = {LATE.get(path.relative_to(REPO).as_posix())}
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in source_of(path).imports:
             if isinstance(node, ast.Import):
                 modules |= {alias.name.partition(".")[0] for alias in node.names} - late
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 modules |= {(node.module or "").partition(".")[0]} - late
     return modules - set(sys.stdlib_module_names) - {*PACKAGES, *EXTRAS}
 

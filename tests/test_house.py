@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPO
+from tests.sources import source_of
 
 ALLOWED = {
     "data": {"data"},
@@ -53,6 +54,8 @@ LONGER_FUNCTIONS = {
 VAGUE = {"told", "found", "one", "place", "asked", "left", "books"}
 # The word of `[roles]`: a place on a map.
 CLEAR = {"construction/analytics/environment/declaration.py: place"}
+_VAGUE_WORD = re.compile(rf"\b_*(?:{'|'.join(sorted(VAGUE))})_*\b")
+_STRING_OR_COMMENT = re.compile(r'''"""[\s\S]*?"""|"[^"\n]*"|#.*''')
 CLEAR_ROOMS = (*ALLOWED, "notebooks", "benchmarks", "tests")
 
 
@@ -62,21 +65,16 @@ def modules(folder: str) -> list[Path]:
     return paths
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def name_of(path: Path) -> str:
     """The dotted name of a module or package."""
     return ".".join(path.relative_to(REPO).with_suffix("").parts).removesuffix(".__init__")
 
 
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(parsed(path)):
+    for node in source_of(path).imports:
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path}: relative import"
             yield (node.module or "").split(".")[0]
 
@@ -87,10 +85,10 @@ def import_graph() -> dict[str, set[str]]:
     paths = {name_of(path): path for package in ALLOWED for path in modules(package)}
     graph: dict[str, set[str]] = {name: set() for name in paths}
     for name, path in paths.items():
-        for node in ast.walk(parsed(path)):
+        for node in source_of(path).imports:
             if isinstance(node, ast.Import):
                 graph[name] |= {alias.name for alias in node.names} & paths.keys()
-            elif isinstance(node, ast.ImportFrom) and node.module:
+            elif node.module:
                 for alias in node.names:
                     whole = f"{node.module}.{alias.name}"
                     graph[name] |= {whole if whole in paths else node.module} & paths.keys()
@@ -125,8 +123,11 @@ def packages_both_ways(graph: dict[str, set[str]], depth: int) -> set[tuple[str,
     }
 
 
-def vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def vague_names(source: str) -> Iterator[tuple[int, str]]:
     """Line and name of each variable, parameter, function, class or import alias in VAGUE."""
+    if not _VAGUE_WORD.search(_STRING_OR_COMMENT.sub("", source)):
+        return  # most modules: to walk a whole tree takes long
+    tree = ast.parse(source)
     loops = [node.target for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
     allowed = {id(node) for target in loops for node in ast.walk(target)}
     for node in ast.walk(tree):
@@ -211,12 +212,10 @@ def test_files_stay_small() -> None:
 
 def test_functions_stay_small() -> None:
     lengths = {
-        f"{path.relative_to(REPO).as_posix()}:{node.name}": end - node.lineno + 1
+        f"{path.relative_to(REPO).as_posix()}:{name}": lines
         for package in ALLOWED
         for path in modules(package)
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (end := node.end_lineno) is not None
+        for name, lines in source_of(path).functions
     }
     longer = {name: lines for name, lines in lengths.items() if lines > LONGEST_FUNCTION}
     assert {name: n for name, n in longer.items() if name not in LONGER_FUNCTIONS} == {}
@@ -227,7 +226,7 @@ def test_names_say_what_they_hold() -> None:
         f"{path.relative_to(REPO).as_posix()}:{line}: {name}"
         for room in CLEAR_ROOMS
         for path in modules(room)
-        for line, name in [*vague_names(parsed(path)), (0, path.stem)]
+        for line, name in [*vague_names(path.read_text(encoding="utf-8")), (0, path.stem)]
         if name.strip("_") in VAGUE and f"{path.relative_to(REPO).as_posix()}: {name}" not in CLEAR
     ]
     assert vague == []
@@ -242,7 +241,7 @@ def found(one: int) -> int:
 class Record:
     books: int
 """
-    names = {name for _, name in vague_names(ast.parse(source))}
+    names = {name for _, name in vague_names(source)}
     assert names == {"told", "found", "one", "place", "books"}
 
 

@@ -45,7 +45,14 @@ def test_the_two_lists_of_tasks_are_equal(public: Path) -> None:
     assert pl.read_parquet(public / "tasks.parquet").to_dicts() == rows
 
 
-@pytest.mark.parametrize("last", ["sessions", "analytics", "workflows", "questions"])
+@pytest.mark.parametrize(
+    "last",
+    [
+        "sessions",  # the lane with most columns
+        *(pytest.param(lane, marks=pytest.mark.slow) for lane in ("analytics", "workflows")),
+        pytest.param("questions", marks=pytest.mark.slow),
+    ],
+)
 def test_a_list_loads_whichever_lane_comes_first(public: Path, tmp_path: Path, last: str) -> None:
     """Polars looks at 100 lines, DuckDB at 20,480; none of them may need what stands behind."""
     by_lane: dict[str, list[bytes]] = {}
