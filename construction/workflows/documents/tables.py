@@ -11,9 +11,11 @@ from __future__ import annotations
 import datetime as dt
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
+from hashlib import sha256
 from typing import Any
 
 import duckdb
@@ -24,6 +26,7 @@ from construction.workflows.values import FieldRule, FieldType
 from data.staging.opening import SAFE
 
 SECONDS, MEMORY, MOST_ROWS = 600.0, "512MB", 20_000  # hostile SQL ends; a busy machine goes on
+_MOST_HELD = 128  # filled tables of a database: a draft has a dozen, in some versions of each
 _TYPES: Mapping[FieldType, Any] = {
     FieldType.DATE: "DATE",
     FieldType.DATETIME: "TIMESTAMP",
@@ -44,15 +47,35 @@ class SqlFault(Exception):
     """SQL that is refused or does not run; the message is for the author of a document."""
 
 
-# Emptied databases that nobody uses: to open one takes longer than most drafts' SQL.
-_IDLE: list[duckdb.DuckDBPyConnection] = []
+@dataclass(frozen=True, slots=True)
+class _Database:
+    """A connection, and the keys of the tables in its schema `_HELD`, those longest unused first.
+
+    A key tells what a table holds: rows, or SQL and what the tables hold that it reads. The runs
+    of a draft make the same tables again, but for those of one collection, and a view of a table
+    that is there costs a tenth of making it.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    held: dict[str, None]
 
 
-def _opened() -> duckdb.DuckDBPyConnection:
+# Databases that nobody uses, without names for what they hold: to open and to fill one takes longer
+# than most drafts' SQL.
+_IDLE: list[_Database] = []
+_HELD = "held"
+# What tells of tables that were not put: schemas, and the beginnings of names.
+_CATALOGS = frozenset({_HELD, "information_schema", "pg_catalog"})
+_CATALOG = ("duckdb_", "pragma_", "sqlite_", "pg_")
+_ROWS_OF = frozenset({"unnest", "range", "generate_series"})  # functions that make rows
+
+
+def _opened() -> _Database:
     options: dict[str, Any] = {**SAFE, "threads": "1", "memory_limit": MEMORY}
     connection = duckdb.connect(":memory:", config=options)
     connection.execute("set lock_configuration = true")
-    return connection
+    connection.execute(f"create schema {_HELD}")
+    return _Database(connection, {})
 
 
 class Tables:
@@ -60,10 +83,13 @@ class Tables:
 
     def __init__(self, offset: dt.timedelta) -> None:
         try:
-            self._connection = _IDLE.pop()
+            self._database = _IDLE.pop()
         except IndexError:
-            self._connection = _opened()
-        self._made: set[str] = set()
+            self._database = _opened()
+        self._connection = self._database.connection
+        self._keys: dict[str, str] = {}  # of the names that are given
+        self._schemas: set[str] = set()
+        self._zone = str(offset)
         self._watch = threading.Timer(SECONDS, self._connection.interrupt)
         self._watch.daemon = True
         self._watch.start()
@@ -74,21 +100,31 @@ class Tables:
 
     def put(self, table: str, shape: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> None:
         """A table with these columns and types, in place of one of the same name."""
-        schema, _, name = table.rpartition(".")
-        if schema:
-            self._made.add(f'schema "{schema}"')
-            self._connection.execute(f'create schema if not exists "{schema}"')
-        titled = f'"{schema}"."{name}"' if schema else f'"{name}"'
-        columns = ", ".join(f'"{column}" {_sql_type(kind)}' for column, kind in shape.items())
-        self._made.add(f"table {titled}")
-        self._connection.execute(f"create or replace table {titled} ({columns})")
         content = orjson.dumps([{name: row.get(name) for name in shape} for row in rows]).decode()
-        form = json.dumps([dict(shape)]).replace("'", "''")
-        self._run(
-            f"insert into {titled} select r.* from (select unnest(from_json(?::json,"  # noqa: S608
-            f" '{form}')) as r)",
-            [content],
-        )
+        form = json.dumps([dict(shape)])
+        key = _key(form, content)
+        if key not in self._database.held:
+            columns = ", ".join(f'"{column}" {_sql_type(kind)}' for column, kind in shape.items())
+            self._connection.execute(f"create or replace table {_held(key)} ({columns})")
+            quoted = form.replace("'", "''")
+            self._run(
+                f"insert into {_held(key)} select r.* from (select"  # noqa: S608
+                f" unnest(from_json(?::json, '{quoted}')) as r)",
+                [content],
+            )
+        self._name(table, key)
+
+    def _name(self, table: str, key: str) -> None:
+        """Let a filled table be known by this name."""
+        held = self._database.held
+        held.pop(key, None)
+        held[key] = None  # the last to have been used
+        schema = table.rpartition(".")[0]
+        if schema and schema not in self._schemas:
+            self._connection.execute(f'create schema if not exists "{schema}"')
+            self._schemas.add(schema)
+        self._keys[table] = key
+        self._connection.execute(f"create or replace view {_quoted(table)} as from {_held(key)}")
 
     def put_records(
         self, table: str, records: Iterable[Mapping[str, Any]], fields: Mapping[str, FieldRule]
@@ -101,13 +137,17 @@ class Tables:
     def keep(self, name: str, select: str) -> None:
         """Keep the result of a SELECT under a name. Raises SqlFault."""
         _require_select(select)
-        self._made.add(f'table "{name}"')
-        self._run(f'create or replace table "{name}" as {select}')
+        read = (f"{table}={self._keys.get(table, '')}" for table in sorted(_tables_in(select)))
+        key = _key(select, self._zone, *read)
+        if key not in self._database.held:
+            self._run(f"create or replace table {_held(key)} as {select}")
+        self._name(name, key)
 
     def drop(self, names: Iterable[str]) -> None:
         """Forget the results that were kept under these names."""
         for name in names:
-            self._connection.execute(f'drop table if exists "{name}"')
+            if self._keys.pop(name, None):
+                self._connection.execute(f"drop view {_quoted(name)}")
 
     def select(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a single SELECT as JSON values; days and times as texts. Raises SqlFault."""
@@ -123,13 +163,18 @@ class Tables:
         """Empty the database for whoever needs the next; one that was interrupted is not used."""
         is_sound = not self._watch.finished.is_set()
         self._watch.cancel()
+        held = self._database.held
         try:
-            for made in sorted(self._made, reverse=True):  # tables, then their schemas
-                self._connection.execute(f"drop {made.replace(' ', ' if exists ', 1)}")
+            self.drop(list(self._keys))
+            for schema in self._schemas:
+                self._connection.execute(f'drop schema "{schema}"')
+            for key in list(held)[:-_MOST_HELD]:
+                self._connection.execute(f"drop table {_held(key)}")
+                del held[key]
         except duckdb.Error:
             is_sound = False
         if is_sound:
-            _IDLE.append(self._connection)
+            _IDLE.append(self._database)
         else:
             self._connection.close()
 
@@ -151,12 +196,18 @@ def _require_select(sql: str) -> None:
         raise _fault(error, sql) from None
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise SqlFault(f"expected one SELECT: {_short(sql)}")
+    if strays := _volatile() & names_in(_tree(sql)):
+        raise SqlFault(f"{min(strays)} is not the same in every run: {_short(sql)}")
+    _tables_in(sql)
+
+
+def _tree(sql: str) -> dict[str, Any]:
+    """A SELECT as DuckDB reads it. Raises SqlFault."""
     answer = _parser().cursor().execute("select json_serialize_sql(?::varchar)", [sql]).fetchone()
     tree: dict[str, Any] = orjson.loads(answer[0]) if answer else {}
     if tree.get("error"):
         raise SqlFault(f"{tree.get('error_message', 'no SELECT')} in: {_short(sql)}")
-    if strays := _volatile() & names_in(tree):
-        raise SqlFault(f"{min(strays)} is not the same in every run: {_short(sql)}")
+    return tree
 
 
 def _fault(error: Exception, sql: str) -> SqlFault:
@@ -194,6 +245,43 @@ def names_in(tree: Any) -> set[str]:
     if tree.get("class") == "COLUMN_REF" and isinstance(columns, list) and len(columns) == 1:
         names |= {str(columns[0]).lower()} & _CLOCKS
     return names
+
+
+@lru_cache(maxsize=4096)
+def _tables_in(sql: str) -> frozenset[str]:
+    """The tables that a SELECT reads, as they are put. Raises SqlFault for any but those."""
+    names = set()
+    for node in _nodes(_tree(sql)):
+        kind, schema = node.get("type"), str(node.get("schema_name", "")).lower()
+        name = str(node.get("table_name") or node.get("function", {}).get("function_name")).lower()
+        if kind == "SHOW_REF" or (kind == "TABLE_FUNCTION" and name not in _ROWS_OF):
+            raise SqlFault(f"{name} is no table of records: {_short(sql)}")
+        if kind == "BASE_TABLE":
+            if schema in _CATALOGS or name.startswith(_CATALOG) or node.get("catalog_name"):
+                raise SqlFault(f"{name} is no table of records: {_short(sql)}")
+            names.add(f"{schema}.{name}" if schema not in ("", "main") else name)
+    return frozenset(names)
+
+
+def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
+    """All objects of a serialized SELECT."""
+    if isinstance(tree, Mapping):
+        yield tree
+    for item in tree.values() if isinstance(tree, Mapping) else tree:
+        if isinstance(item, list | Mapping):
+            yield from _nodes(item)
+
+
+def _key(*parts: str) -> str:
+    return sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _held(key: str) -> str:
+    return f'{_HELD}."{key}"'
+
+
+def _quoted(table: str) -> str:
+    return ".".join(f'"{part}"' for part in table.rpartition(".")[::2] if part)
 
 
 def type_of(rule: FieldRule) -> Any:

@@ -12,9 +12,18 @@ from construction.workflows.documents.tables import SqlFault, Tables
 @pytest.mark.parametrize(
     ("sql", "fault"),
     [
-        ("select * from read_csv('/etc/passwd')", "Permission"),
-        ("select content from read_text('/etc/hostname')", "Permission"),
-        ("select * from glob('/*')", "Permission"),
+        ("select * from read_csv('/etc/passwd')", "is no table of records"),
+        ("select content from read_text('/etc/hostname')", "is no table of records"),
+        ("select * from glob('/*')", "is no table of records"),
+        ("select * from '/etc/passwd'", "does not exist|Permission"),
+        ("select * from query('select random() as n')", "query is no table of records"),
+        ("select * from query_table('t')", "query_table is no table of records"),
+        ("select * from duckdb_tables()", "duckdb_tables is no table of records"),
+        ("select * from (select * from duckdb_tables)", "duckdb_tables is no table of records"),
+        ("select (select count(*) from information_schema.tables) from t", "tables is no table"),
+        ("select * from memory.main.t", "t is no table of records"),
+        ("select * from held.t", "t is no table of records"),
+        ("show tables", "is no table of records"),
         ("select 1; select 2", "expected one SELECT"),
         ("drop table t", "expected one SELECT"),
         ("copy (select 1) to '/tmp/x.csv'", "expected one SELECT"),
@@ -54,8 +63,6 @@ def test_the_next_database_holds_nothing_of_the_one_before() -> None:
     for name in ("pools.names", "kept"):
         with pytest.raises(SqlFault, match="does not exist"):
             second.select(f"select * from {name}")
-    schemas = "select schema_name from duckdb_schemas() where not internal"
-    assert second.select(schemas) == []
     sql = "select in_zone(timestamp '2026-07-01 10:00:00', 'Asia/Tokyo') as there"
     assert second.select(sql) == [{"there": "2026-07-01T19:00:00"}]
     second.close()
@@ -67,3 +74,26 @@ def test_times_are_in_the_clock_of_the_world() -> None:
     (row,) = tables.select("select in_zone(seen, 'Asia/Tokyo') as there, seen from t")
     assert row == {"there": "2026-07-01T17:00:00", "seen": "2026-07-01T10:00:00"}
     tables.close()
+
+
+def test_results_are_of_what_the_tables_hold_now() -> None:
+    tables = Tables(dt.timedelta())
+    for rows in ([1], [1, 2], [1]):
+        tables.put("mail.t", {"n": "INTEGER"}, [{"n": n} for n in rows])
+        tables.keep("total", "select sum(n) as n from MAIL.T")
+        tables.keep("twice", "select 2 * n as n from total")
+        tables.keep("twice", "select n + 1 as n from twice")
+        assert tables.select("select n from twice") == [{"n": 2 * sum(rows) + 1}]
+    tables.drop(["twice"])
+    with pytest.raises(SqlFault, match="does not exist"):
+        tables.select("select n from twice")
+    tables.close()
+
+
+def test_another_clock_gives_another_result_of_the_same_rows() -> None:
+    for hours, there in ((2, "17"), (0, "19")):
+        tables = Tables(dt.timedelta(hours=hours))
+        tables.put("t", {"seen": "TIMESTAMP"}, [{"seen": "2026-07-01T10:00:00"}])
+        tables.keep("moved", "select hour(in_zone(seen, 'Asia/Tokyo')) as there from t")
+        assert tables.select("select there from moved") == [{"there": int(there)}]
+        tables.close()
