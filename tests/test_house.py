@@ -256,3 +256,18 @@ def test_packages_are_found_beside_a_foreign_data_folder(tmp_path: Path) -> None
         check=True,
     )
     assert Path(printed.stdout.strip()) == REPO / "data" / "__init__.py"
+
+
+_FILE = re.compile(r"`([\w./-]+\.(?:py|toml|md|csv))`")
+
+
+def test_files_that_a_room_names_are_there() -> None:
+    """In READMEs of rooms and docstrings of packages; a path is from the room or the project."""
+    missing = [
+        f"{path.relative_to(REPO).as_posix()}: {name}"
+        for room in CLEAR_ROOMS
+        for path in [*(REPO / room).rglob("README.md"), *(REPO / room).rglob("__init__.py")]
+        for name in _FILE.findall(path.read_text(encoding="utf-8"))
+        if not (REPO / name).exists() and not list(path.parent.rglob(Path(name).name))
+    ]
+    assert missing == []
