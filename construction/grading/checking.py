@@ -13,7 +13,7 @@ import io
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -260,6 +260,16 @@ class Findings:
         """
         self.add(finding, _is_same(expected, actual, tolerance), expected, actual)
 
+    def absent(self, finding: str, values: Iterable[object], where: object) -> None:
+        """None of some values stands in a text or in rows of cells; there has to be something.
+
+        It proves itself by copies of the result in which they stand.
+        """
+        words = where if isinstance(where, str) else "\n".join(map(str, _flat(where)))
+        listed = [_shown(value) for value in values]
+        there = [value for value in listed if says(words, value)]
+        self.add(finding, words.strip() and not there, f"none of {listed}", there or words[:40])
+
     def __enter__(self) -> Findings:
         return self
 
@@ -271,6 +281,15 @@ class Findings:
     ) -> bool:
         print(json.dumps(self.items, ensure_ascii=False))
         return kind is None or issubclass(kind, Exception)
+
+
+def _flat(value: object) -> Iterator[object]:
+    """The cells of rows, of a list, or a single one; blank ones left out."""
+    if isinstance(value, list | tuple | set | dict):
+        inner = value.values() if isinstance(value, dict) else value
+        yield from (cell for one in inner for cell in _flat(one))
+    elif value not in (None, ""):
+        yield _shown(value)
 
 
 def _is_same(expected: object, actual: object, tolerance: float) -> bool:
