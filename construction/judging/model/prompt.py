@@ -256,7 +256,10 @@ def load_prompt(name: str) -> Prompt:
     texts = {key: str(fields[key]).strip() for key in ("system", "reference", "intro", "outro")}
     texts["system"] = texts["system"].replace("{library}", frame["library"].strip())
     free_words = fields.get("free_words", [])
-    whole = digest([name, fields["version"], fields["max_tokens"], texts, frame, free_words])
+    around = {
+        key: text for key, text in frame.items() if key != "library"
+    }  # is in `texts`, if used
+    whole = digest([name, fields["version"], fields["max_tokens"], texts, around, free_words])
     canary = f"bmk-{whole[:16]}"
     user = frame["user"].strip().replace("{intro}", texts["intro"])
     return Prompt(
