@@ -11,9 +11,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_UP, ROUND_UP, Decimal
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from math import floor, fsum, prod
 from pathlib import Path
@@ -27,8 +29,10 @@ _BINDS = {"=": 1, "<>": 1, "<": 1, ">": 1, "<=": 1, ">=": 1, "&": 2, "+": 3, "-"
           "/": 4, "^": 5}  # fmt: skip
 _COMPARED = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt,
              "<=": operator.le, ">=": operator.ge}  # fmt: skip
-_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-               "^": operator.pow}  # fmt: skip
+_ARITHMETIC: dict[str, Callable[[float, float], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "^": operator.pow,
+}  # fmt: skip
 _SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^'!]+))!(.+)")
 _CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.DOTALL)
 _DAY = re.compile(r"\d+[-/.]\d+[-/.]\d+")
@@ -93,7 +97,8 @@ class _Book:
         self.rows = max(sheet.max_row for sheet in self.sheets.values())
         self.columns = max(sheet.max_column for sheet in self.sheets.values())
         for name, sheet in self.sheets.items():
-            for cell in chain.from_iterable(sheet.iter_rows()):
+            cells: Any = chain.from_iterable(sheet.iter_rows())
+            for cell in cells:
                 place, stored = (name, cell.row, cell.column), values[sheet.title][cell.coordinate]
                 if stored.value is not None:
                     is_error = stored.data_type == "e"
@@ -126,9 +131,8 @@ class _Book:
         if isinstance(value, _Uncomputable):
             raise value
         if isinstance(value, date | time | timedelta):
-            from openpyxl.utils.datetime import to_excel
-
-            return to_excel(value, self.workbook.epoch)
+            days: Any = import_module("openpyxl.utils.datetime")
+            return days.to_excel(value, self.workbook.epoch)
         return value
 
     def _computed(self, place: _Place) -> Any:
@@ -150,10 +154,9 @@ class _Book:
 
         if match := _SHEET.fullmatch(text):
             sheet = (match[1] or match[2]).replace("''", "'").casefold()
-        try:
+        bounds: Any = ()
+        with suppress(ValueError):
             bounds = range_boundaries((match[3] if match else text).replace("$", ""))
-        except ValueError:
-            bounds = ()
         if not bounds or sheet not in self.sheets:
             raise _Uncomputable(f"the reference {text}")
         columns = range(bounds[0] or 1, (bounds[2] or self.columns) + 1)
@@ -448,15 +451,15 @@ def _index(area: _Area, row: Any, column: Any = None) -> Any:
     return _Area(line[n - 1 : n] if n else line for line in rows)
 
 
-def _xlookup(wanted: Any, keys: _Area, values: _Area, *more: Any) -> Any:
-    if len(more) > 1 or 1 not in (len(values), len(values[0])):
+def _xlookup(wanted: Any, keys: _Area, values: _Area, missing: Any = None) -> Any:
+    if 1 not in (len(values), len(values[0])):
         raise _Uncomputable("XLOOKUP of this form")
     try:
         return _sound(values.flat[_place(wanted, keys.flat, 0)])
     except _Error as error:
-        if more and str(error) == "#N/A":
-            return more[0]
-        raise
+        if missing is None or str(error) != "#N/A":
+            raise
+        return missing
 
 
 _LAZY: dict[str, Callable[..., Any]] = {"IF": _if, "IFERROR": _if_error}
