@@ -23,6 +23,12 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+# Invisible characters of ordinary writing: zero width, joiners, fillers, variation selectors; and
+# tag characters. `visible` leaves the former; a model is shown texts without any of them.
+HIDDEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u206a-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
 _SHOWN = re.compile("⟨U\\+[0-9A-F]{4,6}⟩")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n?")
@@ -47,12 +53,12 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(_name_it, _LINE_END.sub("\n", text))
 
 
-def unmarked(text: str) -> str:
+def unmarked(text: str, instead: str = " ") -> str:
     """`text` with a blank for every such character, and for what `visible` shows in its place.
 
-    To compare a text with one that was read as `visible` shows it.
+    To compare a text with one that was read as `visible` shows it, without `HIDDEN` characters.
     """
-    return _SHOWN.sub(" ", visible(text))
+    return _SHOWN.sub(instead, visible(HIDDEN.sub("", text)))
 
 
 def one_line(text: str) -> str:

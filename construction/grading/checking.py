@@ -13,14 +13,23 @@ import io
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from construction.grading import formulas
+else:
+    try:
+        from construction.grading import formulas
+    except ImportError:  # it lies beside this module where programs run
+        formulas = import_module("formulas")
 
 __all__ = [
-    "Findings", "beside", "date", "deliverable", "near", "number", "numbers", "plain", "records",
-    "says", "says_number", "table", "text",
+    "Findings", "beside", "computed", "date", "deliverable", "near", "number", "numbers", "plain",
+    "records", "says", "says_number", "table", "text",
 ]  # fmt: skip
 # Signs of scripts that set no blanks: a figure or a Latin word may stand directly beside them.
 _WIDE = "\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -51,6 +60,7 @@ _SPELT = re.compile(
 )
 _WORD = re.compile(rf"[{_WIDE}]+|[^\W_{_WIDE}]+")
 _TABLES = {"csv": ",", "tsv": "\t"}
+_not_computed = set[str]()  # what `computed` left open: findings that fail say so
 
 
 def deliverable(pattern: str) -> str:
@@ -78,6 +88,20 @@ def table(path: str, sheet: str | int | None = None) -> list[list[Any]]:
     except Exception:  # a file that somebody delivered may be broken in any way
         return []
     return [list(row) for row in rows if any(cell not in (None, "") for cell in row)]
+
+
+def computed(path: str) -> str:
+    """A copy of a workbook in which formulas without a value have one, to be opened in its place.
+
+    A cell that cannot be computed says so: "cannot be computed: OFFSET". Of anything else the path
+    itself.
+    """
+    try:
+        copy, lacking = formulas.with_values(path)
+    except Exception:  # as in `table`
+        return path
+    _not_computed.update(lacking)
+    return copy
 
 
 def records(path: str, sheet: str | int | None = None) -> list[dict[str, Any]]:
@@ -216,6 +240,8 @@ class Findings:
     def add(self, finding: str, passed: object, expected: object = "", actual: object = "") -> None:
         """One thing that can be wrong alone."""
         shown = "nothing" if actual is None or actual == "" else _shown(actual)
+        if _not_computed and not passed:
+            shown += f" (cannot be computed: {', '.join(sorted(_not_computed))})"
         self.items.append(
             {
                 "finding": finding,
@@ -234,6 +260,16 @@ class Findings:
         """
         self.add(finding, _is_same(expected, actual, tolerance), expected, actual)
 
+    def absent(self, finding: str, values: Iterable[object], where: object) -> None:
+        """None of some values stands in a text or in rows of cells; there has to be something.
+
+        It proves itself by copies of the result in which they stand.
+        """
+        words = where if isinstance(where, str) else "\n".join(map(str, _flat(where)))
+        listed = [_shown(value) for value in values]
+        there = [value for value in listed if says(words, value)]
+        self.add(finding, words.strip() and not there, f"none of {listed}", there or words[:40])
+
     def __enter__(self) -> Findings:
         return self
 
@@ -245,6 +281,15 @@ class Findings:
     ) -> bool:
         print(json.dumps(self.items, ensure_ascii=False))
         return kind is None or issubclass(kind, Exception)
+
+
+def _flat(value: object) -> Iterator[object]:
+    """The cells of rows, of a list, or a single one; blank ones left out."""
+    if isinstance(value, list | tuple | set | dict):
+        inner = value.values() if isinstance(value, dict) else value
+        yield from (cell for one in inner for cell in _flat(one))
+    elif value not in (None, ""):
+        yield _shown(value)
 
 
 def _is_same(expected: object, actual: object, tolerance: float) -> bool:

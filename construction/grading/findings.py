@@ -21,7 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from construction.grading import checking
+from construction.grading import checking, formulas
 from construction.grading.file_look import read_regular
 from construction.grading.programs import STDOUT, Program, Ran, Run
 from construction.grading.spec import CheckSpec, TaskSpec
@@ -30,7 +30,6 @@ from data.contracts.attempt import ScorePart
 
 FINDINGS = "findings"
 PROGRAM, COMMAND = "check.py", "python3 -B check.py"
-HELPER = "checking.py"
 SECONDS = 60.0
 _MOST_FILES, _MOST_BYTES = 60, 4 << 20  # of delivered files, and of each
 _MOST_ITEMS, _MOST_TEXT = 200, 300
@@ -76,16 +75,17 @@ def grade_findings(spec: TaskSpec, outputs: Path | None, run: Run | None) -> tup
 
 
 def program_of(program: str, inputs: Mapping[str, bytes], outputs: Mapping[str, bytes]) -> Program:
-    """A check program with copies of the files that it reads, and the helper that it may import."""
-    files = {PROGRAM: program.encode(), HELPER: helper()}
+    """A check program with copies of the files that it reads, and the library it may import."""
+    files = {PROGRAM: program.encode(), **library()}
     files |= {f"inputs/{path}": content for path, content in inputs.items()}
     files |= {f"outputs/{path}": content for path, content in outputs.items()}
     return Program(files, COMMAND, SECONDS, libraries=True)
 
 
-def helper() -> bytes:
-    """The module `checking`, which lies beside programs."""
-    return Path(checking.__file__).read_bytes()
+def library() -> dict[str, bytes]:
+    """The module `checking` with what it imports; they lie beside programs."""
+    paths = [Path(str(module.__file__)) for module in (checking, formulas)]
+    return {path.name: path.read_bytes() for path in paths}
 
 
 def read_findings(ran: Ran) -> tuple[Finding, ...] | None:

@@ -28,7 +28,7 @@ from construction.judging.model.asking import (
     require_answers,
     write_model_use,
 )
-from construction.judging.model.prompt import HIDDEN, Cleaner, load_prompt
+from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import Judges, ModelStage
 from construction.repositories.contracts import (
     ProofOfTests,
@@ -50,7 +50,7 @@ from construction.repositories.suites import (
 )
 from construction.repositories.trees import added_lines
 from data.contracts import share
-from data.neutralise import visible
+from data.neutralise import HIDDEN, visible
 from data.text.scripts import leading_language
 
 PROMPT = "repository_request"

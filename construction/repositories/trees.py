@@ -15,12 +15,12 @@ from construction.repositories.run_tests import is_protected
 from construction.sessions.fixtures.safety import is_credential
 from construction.sessions.readers.markdown import FORMS
 from construction.sessions.readers.source import Sample, SourceFile
+from data.pointers import is_pointer
 
 _TRANSCRIPTS = re.compile(
     r"(?:^|/)(?:\.specstory|\.entire|\.aider[^/]*)(?:/|$)"
     r"|(?:^|/)\.claude/(?:transcripts|projects|history)(?:/|$)|\.jsonl$"
 )
-_LFS = b"version https://git-lfs.github.com/spec/"
 _KEY = re.compile(
     rb"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----\s+[A-Za-z0-9+/=\s]{200}"
 )
@@ -72,7 +72,7 @@ def problem_of(
         content = contents[entry.name]
         if entry.mode == LINK and not is_inside(entry.path, content):
             return RepositoryReason.LINK_OUTSIDE
-        if content.startswith(_LFS):
+        if is_pointer(content, len(content)):
             return RepositoryReason.LFS
         if _KEY.search(content):
             return RepositoryReason.SECRET

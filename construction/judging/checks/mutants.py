@@ -3,10 +3,10 @@
 A changed copy differs from the original in one thing: a number, a row, a name, an order, the heads
 of two columns, a unit. Texts, delimited tables, JSON and workbooks are changed by their structure,
 documents and slides in their paragraphs and cells; other types are left alone. What the findings of
-a check tell of is changed wherever it stands; formulas and programs are made to compute otherwise
-(`STRUCTURE`). Other inputs have a record less, other numbers, other
-hours and days: the reference's results for them are wrong results for the inputs as they are, and
-checks that compute what they expect pass them. The same file gives the same copies.
+a check tell of is changed wherever it stands, and added where they say that it is absent; formulas
+and programs are made to compute otherwise (`STRUCTURE`). Other inputs have a record less, other
+numbers, hours and days: the reference's results for them are wrong results for the inputs as they
+are, and checks that compute what they expect pass them. The same file gives the same copies.
 
 This file is also the program that makes the copies, in a sandbox (inputs come from sessions, and
 results from programs of a model); so it imports the standard library and what opens files there:
@@ -49,6 +49,7 @@ _DATE = re.compile(
 _PROPER = re.compile(r"(?<![^\W_])[A-Z][a-z]{2,}(?![^\W_])")
 _STAMP = re.compile(r"(?<!\d)(\d{8})(?=T\d{4}|(?!\d))")
 _LISTED = re.compile(r"'([^']{2,80})'")
+_NONE_OF = "none of ["  # how a finding begins to say what must not stand in a result
 _BLOCK = re.compile(
     r"^BEGIN:(VEVENT|VTODO|VJOURNAL|VCARD)\r?\n.*?^END:\1[ \t]*(?:\r?\n|$)", re.M | re.S
 )
@@ -187,6 +188,7 @@ def _reported(path: str, content: bytes, kind: str, words: Sequence[str]) -> Ite
     """Every value of some words changed at all its places at once, in some ways each."""
     if kind in _BINARY:
         return
+    yield from _added(path, content, kind, words)
     values = _values(words)
     names = [value for what, value in values if what == "entity"]
     for way in range(_TOLD_WAYS if len(values) > _TOLD_WAYS else _PLACES):
@@ -202,6 +204,29 @@ def _reported(path: str, content: bytes, kind: str, words: Sequence[str]) -> Ite
                 form = re.compile(rf"(?<!(?a:\w)){re.escape(value)}(?!(?a:\w))", re.IGNORECASE)
                 change = partial(form.sub, after.replace("\\", r"\\"))
             yield Mutant(what, path, _everywhere(content, kind, change), value, after)
+
+
+def _added(path: str, content: bytes, kind: str, words: Sequence[str]) -> Iterator[Mutant]:
+    """Copies in which stands what findings say must not: a line, a row, words of a paragraph."""
+    lists = [text for text in words if text.startswith(_NONE_OF)]
+    for value in _spread([one for text in lists for one in _LISTED.findall(text)]):
+        made = content + f"\n{value}\n".encode() if kind != "json" else content
+        if kind in _TABLES:
+            rows = _rows(content, _TABLES[kind])
+            width = max(map(len, rows), default=1)
+            made = _written([*rows, [value] * width], _TABLES[kind])
+        elif kind == "xlsx":
+            book = office.opened(content)
+            for sheet in book.worksheets:
+                sheet.append([value] * sheet.max_column)
+            made = office.with_values(office.saved(book), content)
+        elif kind in ("docx", "pptx"):
+            document = office.opened_document(content, kind)
+            texts = list(map(office.text_of, office.paragraphs(document, kind)))
+            at = next((n for n, text in enumerate(texts) if text), 0)
+            end = len(texts[at])
+            made = office.with_text(content, kind, at, (end, end), f" {value}")
+        yield Mutant("added", path, made, "", value)
 
 
 def _values(words: Sequence[str]) -> list[tuple[str, str]]:

@@ -39,9 +39,8 @@ from pydantic import TypeAdapter
 from construction.grading.file_types import TYPES, extension_of
 from construction.grading.findings import (
     FINDINGS,
-    HELPER,
     Finding,
-    helper,
+    library,
     program_of,
     read_findings,
 )
@@ -52,7 +51,7 @@ from construction.judging.checks.mutants import INDEX, PROGRAMS, STRUCTURE, Muta
 from data.canonical import canonical_json, digest
 from data.contracts import Check, Rule
 
-VERSION = 7  # raised when what a proof asks for changes
+VERSION = 8  # raised when what a proof asks for changes
 _MUTANTS = 6
 _ERRORS = "errors.txt"
 _SOLUTION, _COMMAND = "solution.py", f"mkdir -p outputs && python3 -B solution.py 2> {_ERRORS}"
@@ -120,7 +119,8 @@ class Provable:
         """A digest of all that the proof depends on; a proof is captured under it."""
         inputs = {path: digest(content) for path, content in self.inputs.items()}
         programs = [self.reference, self.checks, self.second]
-        made_with = [VERSION, digest(helper()), list(self.rules)]
+        own = {name: digest(module) for name, module in library().items()}
+        made_with = [VERSION, own, list(self.rules)]
         return digest([*made_with, self.prompt, list(self.deliverables), inputs, programs])
 
 
@@ -361,7 +361,7 @@ class _Proving:
     ) -> dict[str, bytes]:
         """What a solution leaves in `outputs/`, all deliverables among it."""
         given = self.task.inputs if inputs is None else inputs
-        files = {_SOLUTION: program.encode(), HELPER: helper()}
+        files = {_SOLUTION: program.encode(), **library()}
         files |= {f"inputs/{path}": content for path, content in given.items()}
         own = Program(files, _COMMAND, _SOLUTION_SECONDS, (_ERRORS,), libraries=True)
         ran = self.run(replace(own, keeps="outputs"))
@@ -478,7 +478,7 @@ def _maker(
     """What `mutants` lists for a file, and the files that it made."""
     arguments = [_MAKER.name, what, _base(path), json.dumps(list(names))]
     files = {own.name: own.read_bytes() for own in (_MAKER, _OFFICE)}
-    files |= {HELPER: helper(), "given": content}
+    files |= {**library(), "given": content}
     command = f"python3 -B {shlex.join(arguments)}"
     ran = run(Program(files, command, _SOLUTION_SECONDS, libraries=True, keeps="made"))
     if ran.timed_out or ran.code != 0:

@@ -41,6 +41,7 @@ from construction.judging.model.asking import (
     write_model_use,
 )
 from construction.judging.model.grade import Dimension, code_of, to_deliver, trouble_of
+from construction.judging.model.injection import without_addressed_in
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import MEND, SECOND, Judges, ModelStage
 from construction.judging.stages import UNIT, read_graded, read_kept, read_programs
@@ -127,7 +128,8 @@ def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, MendAnswer, dict[st
 
     def content(task: Unproven, cleaner: Cleaner) -> dict[str, Any]:
         own: dict[str, Any] = cleaner.tree({**task.programs, "faults": task.faults}, "programs")
-        return _task(task.case, cleaner, config) | own
+        shown: dict[str, Any] = without_addressed_in(_task(task.case, cleaner, config))
+        return shown | own
 
     def check(_task: Unproven, answer: MendAnswer) -> Checked[dict[str, str]] | Faults:
         programs = {name: code_of(getattr(answer, name)) for name in _PAIR}

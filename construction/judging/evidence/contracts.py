@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from data.contracts.candidate import Contract
 
+POINTER = "is a pointer (Git LFS, git-annex): its content is absent"  # the note of such a view
+
 
 class Said(Contract):
     """One message: `speaker` is "person", "person:NAME" or "agent"; `at` an ISO time to minutes."""
@@ -101,6 +103,11 @@ class FileView(Contract):
         """The pictures of which no text stands in the view: pages without text, and pictures."""
         there = {part.where for part in self.parts}
         return [name for name in self.pictures if name not in there]
+
+    @property
+    def is_there(self) -> bool:
+        """Has the file a content, and not only a pointer to one?"""
+        return bool(self.bytes) and self.note != POINTER
 
 
 class Change(Contract):

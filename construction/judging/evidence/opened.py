@@ -28,9 +28,10 @@ from construction.grading.file_types import extension_of, type_of
 from construction.grading.openers import check_zip
 from construction.grading.text_openers import Bounds, Encrypted, TooLarge, decode
 from construction.judging.evidence import documents, tables
-from construction.judging.evidence.contracts import Part, Sheet
+from construction.judging.evidence.contracts import POINTER, Part, Sheet
 from construction.judging.evidence.documents import View, noted, view
 from data.child import confine, read_frame, write_frame
+from data.pointers import is_pointer
 
 _MOST = 1 << 30
 _CHUNK = 4_000  # characters of a part of a text
@@ -43,7 +44,6 @@ _DEFINITION = re.compile(
     r"|CREATE|create|const \w+ = (?:async )?(?:\(|function))\b.{1,120}"
 )
 _HEADING = re.compile(r"^#{1,6} \S.{0,150}$")
-_POINTER = b"version https://git-lfs.github.com/spec/"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SIGNATURES = (
     (b"%PDF-", "pdf"),
@@ -68,8 +68,8 @@ _LIBRARIES = ("docx", "lxml.html", "openpyxl", "PIL.Image", "pptx", "pypdfium2",
 
 def opened(name: str, data: bytes, bounds: Bounds) -> View:
     """The fields of a file's view; one that cannot be read is `unreadable`, with the reason."""
-    if data.startswith(_POINTER) and len(data) < 1024:
-        return view("unreadable", (), note="is a pointer of Git LFS: its content is not there")
+    if is_pointer(data, len(data)):
+        return view("unreadable", (), note=POINTER)
     form = form_of(name, data)
     try:
         return _OPENERS[form](data, bounds) if form in _OPENERS else _text_view(name, data, bounds)

@@ -546,10 +546,14 @@ class _Same:
 @lru_cache(maxsize=4)
 def _indexed(same: _Same) -> list[tuple[str, str]]:
     """All passages of an evidence with their words: rows and parts first, then whole files."""
-    small = [(where, words_of(text)) for where, text in _passages(same.evidence)]
+    passages = list(_passages(same.evidence))
+    small = [(where, words_of(text)) for where, text in passages]
     whole: dict[str, list[str]] = {}
     for where, words in small:
         whole.setdefault(where.partition(", ")[0], []).append(words[:-1])
+    # A quote may leave out the mark of a control character between the parts of a word.
+    bared = ((where, text, unmarked(text, "")) for where, text in passages)
+    small += [(where, words_of(bare)) for where, text, bare in bared if bare != unmarked(text)]
     return small + [(where, f"{''.join(own)} ") for where, own in whole.items()]
 
 
@@ -586,10 +590,7 @@ def _passages(evidence: Evidence) -> Iterator[tuple[str, str]]:
 def _passages_of(view: FileView) -> Iterator[tuple[str, str]]:
     for sheet in view.sheets:
         name = f"{view.path}, {sheet.name} row" if sheet.name else f"{view.path}, row"
-        for at, row in enumerate(sheet.head, sheet.first_row):
-            yield f"{name} {at}", " | ".join(row)
-        for at, row in enumerate(sheet.tail, sheet.last_row - len(sheet.tail) + 1):
-            yield f"{name} {at}", " | ".join(row)
+        yield from ((f"{name} {at}", " | ".join(row)) for at, row in _numbered(sheet))
         columns = "\n".join(map(_column_line, sheet.columns))
         cells = "\n".join((*sheet.errors, *sheet.formula_cells))
         yield f"{view.path}, {sheet.name}", f"{sheet.name}\n{columns}\n{cells}\n{sheet.note}"

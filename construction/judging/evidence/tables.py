@@ -154,7 +154,8 @@ def _header(rows: Rows) -> int | None:
             continue
         values = [cell for cell in cells if number(cell) is not None or _DATE.fullmatch(cell)]
         years = [cell for cell in values if len(cell) == 4 and cell[:2] in ("19", "20")]
-        return at if len(values) == len(years) < len(cells) and len(filled) > 1 else None
+        is_alone = len(filled) == 1 == len(cells)  # several words alone: a table without rows
+        return at if len(values) == len(years) < len(cells) and not is_alone else None
     return None
 
 

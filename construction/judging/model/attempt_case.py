@@ -31,7 +31,8 @@ from construction.judging.contracts import CriterionVerdict
 from construction.judging.evidence.contracts import Evidence, FileView
 from construction.judging.evidence.shown import plain_pieces, plain_text
 from construction.judging.model.injection import addresses_judge
-from construction.judging.model.prompt import CUT, HIDDEN, cleaned
+from construction.judging.model.prompt import CUT, cleaned
+from data.neutralise import HIDDEN
 from data.randomness import Key, keyed_generator, keyed_order
 from data.text.lexicon import load_table
 from data.text.sentences import sentence_spans

@@ -20,6 +20,7 @@ from construction.grading.routes import VISUAL
 from construction.judging.baseline.grade import WORD_RULES
 from construction.judging.contracts import Answer, Case, Graded, JudgeReason, ModelStagesConfig
 from construction.judging.evidence.contracts import Evidence as CaseEvidence
+from construction.judging.evidence.contracts import Said
 from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
@@ -103,8 +104,9 @@ def grade_stage(
             "task": cleaner.text(candidate.prompt, config.request_chars, "task"),
             "deliverables": to_deliver(candidate),
         }
-        shown: dict[str, Any] = without_addressed_in(case_content(case, cleaner, config, pictures))
-        return task | shown
+        shown = task | case_content(case, cleaner, config, pictures)
+        given: dict[str, Any] = without_addressed_in(shown)
+        return given
 
     def check(case: Case, answer: GradeAnswer) -> Checked[Graded] | Faults:
         draft = _Draft(case, answer, otherwise(case), looked_at(case, config, pictures))
@@ -147,6 +149,8 @@ class _Draft:
     ) -> None:
         self.case, self.answer, self.pictures = case, answer, pictures
         self.inputs = CaseEvidence(files=case.evidence.files)
+        released = Said(speaker="person", text=case.candidate.prompt)
+        self.said = CaseEvidence(said=(*case.evidence.said, released))
         views = sorted(case.evidence.files, key=lambda view: -len(view.path))
         self.by_path = {view.path: CaseEvidence(files=(view,)) for view in views}
         self.faults: list[str] = []
@@ -189,9 +193,13 @@ class _Draft:
                     "missing, though you do not see it; say so neither here nor in a criterion"
                 )
                 self._fault(JudgeReason.UNKNOWN_EVIDENCE, wrong)
-            elif not is_seen and quote.strip() and find_quote(self.inputs, quote) is None:
-                wrong = f"trap “{trap.what[:60]}”: no input holds “{quote[:80]}”"
+            elif not is_seen and quote.strip() and not self._stands(quote):
+                wrong = f"trap “{trap.what[:60]}”: no input holds “{quote[:80]}”, nor does the task"
                 self._fault(JudgeReason.UNKNOWN_EVIDENCE, wrong)
+
+    def _stands(self, quote: str) -> bool:
+        """Does a quote stand in an input, or in what was asked, which is evidence too?"""
+        return any(find_quote(where, quote) is not None for where in (self.inputs, self.said))
 
     def _sound(self) -> Iterator[tuple[Criterion, float]]:
         """The criteria with their weights as given, without facts that no input holds.
@@ -225,10 +233,8 @@ class _Draft:
             return path
         if where := self._where(path, quote):
             return where
-        # What the person says is evidence too, and needs no pointer.
-        said = CaseEvidence(said=self.case.evidence.said)
-        if quote and find_quote(said, quote) is not None:
-            return ""
+        if quote and self._stands(quote):
+            return ""  # what was asked needs no pointer
         problem = f"no input holds “{quote[:80]}”" if quote else f"no input is “{fact.path[:80]}”"
         self._fault(JudgeReason.UNKNOWN_EVIDENCE, f"criterion {number}: {problem}")
         return None

@@ -22,7 +22,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from construction.judging.model.prompt import CHAT_TOKEN, HIDDEN, Prompt
+from construction.judging.model.prompt import CHAT_TOKEN, Prompt
+from data.neutralise import HIDDEN
 from data.text.folding import fold_width
 from data.text.lexicon import load_table
 from data.text.sentences import sentence_spans

@@ -27,6 +27,7 @@ from typing import Any
 
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Case, ModelStagesConfig
+from construction.judging.evidence.contracts import POINTER
 from construction.judging.evidence.shown import deal
 from construction.judging.evidence.views import Pictures, each_once
 from construction.mentions.extensions import tail
@@ -34,14 +35,8 @@ from construction.mentions.spans import find_file_spans
 from construction.prompt_frame import OUTPUTS
 from data.canonical import digest
 from data.errors import ConfigError
-from data.neutralise import visible
+from data.neutralise import HIDDEN, visible
 
-# Invisible characters: zero width, joiners, fillers, variation selectors, tag characters.
-# `visible` shows bidirectional marks, line ends and control characters instead.
-HIDDEN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u206a-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
-)
 CHAT_TOKEN = re.compile(
     r"<[|｜][^|｜<>\n]{0,40}[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<</?SYS>>"
     r"|</?(?:s|bos|eos|pad|unk|mask|think|tool_call|tool_response|start_of_turn|end_of_turn"
@@ -159,7 +154,7 @@ def case_content(
 def _at_hand(case: Case) -> dict[str, Any]:
     """How many input files there are, and where those are that the request names."""
     evidence = case.evidence
-    given = [view.path for view in evidence.files]
+    given = [view.path for view in evidence.files if view.note != POINTER]
     said = "\n".join(one.text for one in evidence.said if one.speaker != "agent")
     spans = find_file_spans(said, (*given, *evidence.wrote, *evidence.read))
     names = [span.path for span in spans if not span.doubtful]
@@ -169,7 +164,7 @@ def _at_hand(case: Case) -> dict[str, Any]:
     there = {*map(tail, given), *map(tail, named), *wrote}
     read = list(dict.fromkeys(path for path in evidence.read if tail(path) not in there))
     listed += [f"{path}: the agent read it, and it is not kept" for path in read[:_MOST_NAMED]]
-    count = f"{len(given)}, listed under input_files" if given else "none: no input file is kept"
+    count = f"{len(given)}, listed under input_files" if given else "none"
     return {"files_at_hand": count} | ({"named_files": listed} if listed else {})
 
 
@@ -183,7 +178,7 @@ def _whereabouts(name: str, given: Sequence[str], wrote: Collection[str]) -> str
         return "made by the agent"
     if name.startswith(OUTPUTS):
         return "to be made"
-    return "not kept: an input that is lacking, or a file that is to be made"
+    return "no such file: it is not kept, or is to be made"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +256,10 @@ def load_prompt(name: str) -> Prompt:
     texts = {key: str(fields[key]).strip() for key in ("system", "reference", "intro", "outro")}
     texts["system"] = texts["system"].replace("{library}", frame["library"].strip())
     free_words = fields.get("free_words", [])
-    whole = digest([name, fields["version"], fields["max_tokens"], texts, frame, free_words])
+    around = {
+        key: text for key, text in frame.items() if key != "library"
+    }  # is in `texts`, if used
+    whole = digest([name, fields["version"], fields["max_tokens"], texts, around, free_words])
     canary = f"bmk-{whole[:16]}"
     user = frame["user"].strip().replace("{intro}", texts["intro"])
     return Prompt(

@@ -177,7 +177,7 @@ class _Claims:
         files = {
             view.path.rpartition("/")[2].casefold(): view.path
             for view in self.case.evidence.files
-            if view.bytes
+            if view.is_there
         }
         for lack in self.answer.missing:
             words = lack.what.casefold().replace("\\", "/")

@@ -39,7 +39,6 @@ from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.prompt import (
-    HIDDEN,
     case_content,
     case_images,
     cleaned,
@@ -53,7 +52,7 @@ from construction.released_paths import with_released_paths
 from construction.signals.crosswalk import default_crosswalk
 from data.contracts import Deliverable, Label
 from data.contracts.candidate import Confidence
-from data.neutralise import unmarked, visible
+from data.neutralise import HIDDEN, unmarked, visible
 from data.text.dates import Moment, find_dates
 from data.text.lexicon import load_table
 from data.text.numbers import scan_numbers

@@ -27,7 +27,7 @@ from construction.grading.checking import (
     table,
     text,
 )
-from construction.grading.findings import HELPER, program_of
+from construction.grading.findings import library, program_of
 
 
 @pytest.mark.parametrize(
@@ -157,5 +157,7 @@ def test_findings_are_printed_whatever_happens(capsys: pytest.CaptureFixture[str
 
 
 def test_the_helper_lies_beside_programs_and_in_the_exported_grader() -> None:
-    assert HELPER in program_of("", {}, {}).files
-    assert any(name.endswith("construction/grading/checking.py") for name in bundle_files())
+    assert list(library()) == ["checking.py", "formulas.py"]
+    assert program_of("", {}, {}).files.items() >= library().items()
+    for name in library():
+        assert any(path.endswith(f"construction/grading/{name}") for path in bundle_files())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -223,3 +224,20 @@ def test_quotes_are_found_where_they_stand() -> None:
         "": None,
     }
     assert {quote: find_quote(evidence, quote) for quote in places} == places
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("state\x1b[31mred", "state⟨U+001B⟩[31mred"),
+        ("state\x1b[31mred", "state[31mred"),
+        ("be\x07ep", "be⟨U+0007⟩ep"),
+        ("be\x07ep", "beep"),
+        ("one\x0cof", "one of"),
+        ("zero\u200bwidth so\u00adft", "zerowidth soft"),
+    ],
+)
+def test_a_quote_may_keep_or_leave_out_what_cannot_be_seen(text: str, quote: str) -> None:
+    part = Part(where="whole", text=text)
+    view = FileView(path="a.txt", bytes=9, media_type="text/plain", kind="text", parts=(part,))
+    assert find_quote(Evidence(files=(view,)), quote) == "a.txt, whole"

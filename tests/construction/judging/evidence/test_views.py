@@ -22,7 +22,7 @@ from openpyxl.styles import PatternFill
 from PIL import Image
 from pptx.util import Inches
 
-from construction.judging.evidence.contracts import FileView
+from construction.judging.evidence.contracts import POINTER, FileView
 from construction.judging.evidence.views import ViewLimits, look, size_of, tree_of
 
 Seen = Callable[..., FileView]
@@ -237,7 +237,18 @@ def test_pictures_archives_and_binary_files(seen: Seen) -> None:
     assert seen("a.tar.gz", buffer.getvalue()).outline == ("x/y (0 bytes)",)
     assert seen("a.bin", b"\x00\x01\x02" * 50).kind == "binary"
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
-    assert seen("a.mp3", pointer).note == "is a pointer of Git LFS: its content is not there"
+    for content in (pointer, "/annex/objects/SHA256E-s9--00.mp3\n"):
+        for name in ("a.mp3", "a.csv", "a.json"):
+            view = seen(name, content)
+            assert (view.kind, view.note, view.is_there) == ("unreadable", POINTER, False)
+            assert not view.sheets and not view.parts
+
+
+def test_a_head_alone_is_a_table_without_rows(seen: Seen) -> None:
+    (sheet,) = seen("a.csv", "stop,boxes\n").sheets
+    assert (sheet.rows, sheet.header_row) == (0, 1)
+    (sheet,) = seen("a.csv", "stop,7\n").sheets
+    assert (sheet.rows, sheet.header_row) == (1, 0)
 
 
 def test_what_is_broken_gives_one_note(seen: Seen, tmp_path: Path) -> None:

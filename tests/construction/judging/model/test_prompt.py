@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from construction.grading import checking
 from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.model.asking import question
 from construction.judging.model.prompt import (
@@ -111,3 +112,8 @@ def test_prompts_are_whole(name: str) -> None:
 def test_each_prompt_has_a_digest_of_its_own() -> None:
     assert len({load_prompt(name).digest for name in NAMES}) == len(NAMES)
     assert len(prompts_digest()) == 64
+
+
+def test_the_prompt_of_check_programs_names_all_of_their_library() -> None:
+    told = load_prompt("grade").secret
+    assert [name for name in checking.__all__ if name not in told] == []

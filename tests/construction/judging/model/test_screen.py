@@ -9,6 +9,7 @@ import pytest
 from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.calls.contracts import CallReason
 from construction.judging.contracts import Case, Judged, Screened
+from construction.judging.evidence.contracts import POINTER, FileView
 from construction.judging.model.asking import ask
 from construction.judging.model.screen import screen_stage
 from data.contracts import MissingKind
@@ -182,3 +183,16 @@ def test_without_a_usable_answer_the_facts_judge() -> None:
     assert single.value == by_facts(item)
     (none,) = ask(screen_stage(CONFIG, by_facts), [item], always(CallReason.BUDGET))
     assert (none.value, none.reason) == (None, "call.budget")
+
+
+def test_a_pointer_is_no_file_that_is_there() -> None:
+    item = case("Sum the boxes of orders.csv.")
+    pointer = FileView(path="orders.csv", bytes=128, media_type="", kind="unreadable", note=POINTER)
+    seen = item.evidence.model_copy(update={"files": (pointer,)})
+    lacking = screened(verdict="missing_input", missing=[lack("orders.csv", "orders.csv")])
+    single, client = judged(item.model_copy(update={"evidence": seen}), lacking)
+    assert single.value is not None
+    assert (single.value.reason_code, len(client.asked)) == ("missing_input", 1)
+    shown = client.asked[0].user
+    assert '"files_at_hand": "none"' in shown
+    assert "orders.csv: no such file: it is not kept, or is to be made" in shown
