@@ -120,7 +120,7 @@ _PLACES = (
     | words("places.toml", "chinese")
     | words("japanese.toml", "public")
 )
-_KIND_OF_REGION = "(?:省|市|都|府|県|州|(?:回族|维吾尔|壮族)?自治区|特别行政区)"
+_KIND_OF_REGION = "(?:省|市|都|府|県|州|地方|(?:回族|维吾尔|壮族)?自治区|特别行政区)"
 _SUFFIX = re.compile(f"{_KIND_OF_REGION}$")
 _REGION = re.compile(
     rf"(?:(?:北京|上海|天津|重庆)市|北海道|[{HAN}]{{2,3}}?{_KIND_OF_REGION})[ \u3000]?"

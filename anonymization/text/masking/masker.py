@@ -521,7 +521,7 @@ def _is_in_identifier(text: str, finding: Finding) -> bool:
     """Is a word a part of an identifier, or a program with its number (`relayd[812]`)?"""
     before, after = text[max(0, finding.start - 1) : finding.start], text[finding.end :][:2]
     is_joined = before in _JOINING or (after[:1] in _JOINING and after[1:].isalnum())
-    return is_joined or (after[:1] in ("[", " ") and after[1:].isdigit())
+    return is_joined or (after[:1] in ("[", " ", "/") and after[1:].isdigit())
 
 
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
