@@ -225,7 +225,8 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     """A case, employee or customer number: its digits are replaced, and its prefix stays."""
     if not any(map(str.isdigit, value)):
         return coded(table, value, salt)
-    return _in_parts(table, "coded", value, salt, _counted)
+    is_plain = value.isdecimal() and not _YEAR.fullmatch(value)  # 75 is no other than 075
+    return _in_parts(table, "coded", value, salt, _paid if is_plain else _counted)
 
 
 def amount(table: SurrogateTable, value: str, salt: str) -> str:
@@ -246,7 +247,10 @@ def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _D
 def _counted(number: str, rng: Generator) -> str:
     if _YEAR.fullmatch(number):
         return str(int(rng.integers(*_YEARS)))
-    return _paid(number, rng)  # 75 is no other than 075, nor is EMP-2 than EMP-02
+    new = digits(rng, len(number))
+    if len(new) > 1 and new[0] == "0" != number[0]:  # EMP-02 would be read as EMP-2
+        return pick(rng, "123456789") + new[1:]
+    return new
 
 
 def _paid(number: str, rng: Generator) -> str:

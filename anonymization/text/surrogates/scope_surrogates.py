@@ -33,6 +33,7 @@ from anonymization.text.surrogates.identifiers import (
 from anonymization.text.surrogates.japanese_names import is_firm
 from anonymization.text.surrogates.names import (
     address,
+    ends_as_place,
     has_legal_form,
     is_chinese_organization,
     location,
@@ -175,6 +176,8 @@ class Surrogates:
             is_chinese_organization(value) or has_legal_form(value) or is_firm(value)
         ):
             make = organization
+        elif kind is EntityType.UNEXPLAINED and ends_as_place(value):
+            make = location
         for attempt in range(_ATTEMPTS):
             new = make(self._table, value, f"#{attempt}" if attempt else "")
             fresh = attempt < _FRESH_ATTEMPTS and kind is not EntityType.IP_ADDRESS
