@@ -177,6 +177,7 @@ def names_again(
         if (times > 1 or word in full)
         and word not in COMMON
         and (word in _GIVEN or (word in full & _NAMES) or not _is_plain(word, dictionary))
+        and text.count(word) > times
         and is_only_name(text, word)
     }
     if not names or not dictionary:

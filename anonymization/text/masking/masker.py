@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from anonymization.text.contracts import (
     PROVEN_BY_FORM,
@@ -42,6 +43,7 @@ from anonymization.text.masking.known_search import (
     is_distinctive,
     outside,
     spelled_as,
+    times_in,
 )
 from anonymization.text.masking.own_hosts import (
     SITE,
@@ -273,10 +275,11 @@ class Masker:
                 is_new = True
         pieces = self._findings if is_new else fresh
         whole = "\0".join(piece.text for piece in pieces) if self._firms else ""
+        times = times_in(whole, {*self._firms, *chain.from_iterable(self._firms.values())})
         return {
             (EntityType.ORGANIZATION, bare)
             for bare, names in self._firms.items()
-            if whole.count(bare) > sum(map(whole.count, names))
+            if times[bare] > sum(times[name] for name in names)
         }
 
     def _forms_of(self, kind: EntityType, value: str) -> Iterable[tuple[EntityType, str]]:
