@@ -32,7 +32,7 @@ from anonymization.text.detect.explained import (
     is_opaque,
     is_plain,
 )
-from anonymization.text.detect.positions import find_positions
+from anonymization.text.detect.positions import find_positions, of_group
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.strict_fields import (
     Field,
@@ -552,7 +552,8 @@ def doubting(
 
 
 def _fields(text: str, dictionary: frozenset[str]) -> list[_FieldSpan]:
-    return [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
+    fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
+    return [span for span in fields if not of_group(text, span[0])]
 
 
 def _declares(span: _FieldSpan, finding: Finding) -> bool:

@@ -131,7 +131,7 @@ class Shift:
         """A date of a Japanese era, in the era of the new year; or of the Chinese republic."""
         era = match["era"]
         number, month, day = (
-            1 if match[name] == "元" else read_integer(match[name] or "") for name in ("n", "m", "d")
+            1 if match[part] == "元" else read_integer(match[part] or "") for part in "nmd"
         )
         try:
             new = self._shifted((_ERAS | _OF_REPUBLIC)[era] + (number or 1) - 1, month, day)

@@ -109,6 +109,10 @@ class Surrogates:
         self._by_value: dict[str, str] = {}  # one surrogate, whatever kinds a value was taken for
         self._owners: dict[str, tuple[EntityType, str]] = {}
 
+    def name_keys(self, labels: frozenset[str]) -> None:
+        """Labels of machines that texts go on saying as keys."""
+        self._table.keys |= labels
+
     def learn(
         self,
         values: Iterable[tuple[EntityType, str]],
@@ -140,6 +144,8 @@ class Surrogates:
         )
         if years:
             self._shift.year = int(min(years, key=lambda year: (-years[year], year)))
+        mails = (value for kind, value in values if kind is EntityType.EMAIL)
+        self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
         addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
         self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
         self._read(readings)
