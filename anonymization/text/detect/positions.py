@@ -146,7 +146,8 @@ def of_group(text: str, start: int) -> bool:
         return False
     end = text.find("\n\n", start, start + _LONGEST_RECORD)
     end = end if end >= 0 else start + _LONGEST_RECORD
-    return _GROUP_CLASS.search(text, start, end) is not None
+    begin = text.rfind("\n\n", max(0, start - _LONGEST_RECORD), start) + 1
+    return _GROUP_CLASS.search(text, begin or max(0, start - _LONGEST_RECORD), end) is not None
 
 
 def _speakers(text: str) -> Iterator[_Span]:
