@@ -41,6 +41,7 @@ _RANGE = re.compile(
 )
 _ERAS = {"令和": 2019, "平成": 1989, "昭和": 1926, "大正": 1912, "明治": 1868}  # first years
 _OF_REPUBLIC = {"民國": 1912, "民国": 1912}  # in which all its years lie
+_MOST_IN_HAN = 100
 _ERA_NUMBER = rf"\d{{1,3}}|[{ONE_TO_TEN}]{{1,4}}"
 _ERA = re.compile(
     rf"(?P<era>{'|'.join([*_ERAS, *_OF_REPUBLIC])}) ?(?P<n>元|{_ERA_NUMBER}) ?年"
@@ -140,14 +141,13 @@ class Shift:
         if era in _ERAS:
             era = next(name for name, first in _ERAS.items() if first <= max(new[0], 1868))
         new_number = max(1, new[0] - (_ERAS | _OF_REPUBLIC)[era] + 1)
-        parts = {"era": era, "n": new_number, "m": new[1], "d": new[2]}
-        written, done = "", match.start()
-        for name, part in parts.items():
+        written, done = era, match.end("era")
+        for name, part in zip("nmd", (new_number, *new[1:]), strict=True):
             if match[name]:
-                is_han = name != "era" and match[name][0] in ONE_TO_TEN
+                is_han = match[name][0] in ONE_TO_TEN
                 start, end = match.span(name)
                 written += match.string[done:start]
-                written += write_chinese(int(part)) if is_han else str(part)
+                written += write_chinese(part) if is_han and part < _MOST_IN_HAN else str(part)
                 done = end
         return written + match.string[done : match.end()]
 

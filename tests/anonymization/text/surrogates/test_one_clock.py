@@ -73,8 +73,16 @@ def test_dates_of_eras_and_minutes_move_as_others_do(value: str) -> None:
         "民": re.sub("107(.*)3(.*)9", rf"{era}\g<1>{day.month}\g<2>{day.day}", value),
         "平": f"{name}{era}年 {day.month}月 {day.day}日",
     }
-    han = f"{name}{write_chinese(era)}年{write_chinese(day.month)}月{write_chinese(day.day)}日"
-    assert moved(made, value) == (han if "三" in value else forms[value[0]])
+    if "三" in value:
+        numbers = map(write_chinese, (era, day.month, day.day))
+        forms["平"] = name + "".join(map("{}{}".format, numbers, "年月日"))
+    assert moved(made, value) == forms[value[0]]
+
+
+def test_a_year_of_the_republic_may_pass_a_hundred() -> None:
+    made = shift(3)
+    made.days = 7 * 104
+    assert moved(made, "民國九十九年三月") == "民國101年三月"
 
 
 def test_days_without_a_year_keep_their_distance() -> None:
