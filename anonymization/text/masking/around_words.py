@@ -77,8 +77,8 @@ def found_in_part(
     joined = {(kind, v) for kind, v in values if kind in _IDENTIFYING and _IDENTIFIER.fullmatch(v)}
     if not joined:
         return joined
-    found = Counter(
+    findings_of = Counter(
         piece.value[each.start : each.end] for piece, those in findings.items() for each in those
     )
     times = times_in("\0".join(piece.value for piece in findings), {v for _, v in joined})
-    return {(kind, value) for kind, value in joined if times[value] > found[value]}
+    return {(kind, value) for kind, value in joined if times[value] > findings_of[value]}

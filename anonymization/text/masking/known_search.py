@@ -225,8 +225,8 @@ class _Index:
 def times_in(text: str, values: Iterable[str]) -> Counter[str]:
     """How often each of the values occurs, without overlap with itself: one pass for all."""
     times, ends = Counter[str](), dict[str, int]()
-    for start, found in _Index(values, _STEM).find(text):
-        for value in found:
+    for start, candidates in _Index(values, _STEM).find(text):
+        for value in candidates:
             if start >= ends.get(value, 0):
                 times[value] += 1
                 ends[value] = start + len(value)

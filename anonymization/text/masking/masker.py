@@ -196,14 +196,14 @@ class Masker:
         }
         half = found_in_part(ordinary, {piece: self._findings[piece] for piece in fresh})
         for piece in fresh if half else ():
-            left = [
+            doubtful = [
                 each
                 for each in self._findings[piece]
                 if (each.type, piece.value[each.start : each.end]) in half
             ]
-            if left:
-                self._findings[piece] = tuple(f for f in self._findings[piece] if f not in left)
-                doubted = [replace(each, recognizer=DOUBTED) for each in left]
+            if doubtful:
+                self._findings[piece] = tuple(f for f in self._findings[piece] if f not in doubtful)
+                doubted = [replace(each, recognizer=DOUBTED) for each in doubtful]
                 self._undecided[piece] = tuple(sorted([*self._undecided.get(piece, ()), *doubted]))
         return half
 
