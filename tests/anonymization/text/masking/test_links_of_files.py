@@ -46,8 +46,8 @@ def test_targets_of_a_zone_are_its_keys(detector: TextDetector) -> None:
 def test_a_host_is_one_in_logs_and_in_mail(detector: TextDetector) -> None:
     text = "to=<ana.vos@brunkar.download>, relay=mx3.brunkar.download[203.0.114.9]:25"
     (result,) = masked(detector, Piece(text))
-    found = re.search(r"@(\S+?)>, relay=mx3\.(\S+?)\[", result)
-    assert found and found[1] == found[2] != "brunkar.download"
+    hosts = re.search(r"@(\S+?)>, relay=mx3\.(\S+?)\[", result)
+    assert hosts and hosts[1] == hosts[2] != "brunkar.download"
 
 
 def test_entries_of_a_directory(detector: TextDetector) -> None:
@@ -124,13 +124,11 @@ def test_a_province_alone_stays(detector: TextDetector, name: str) -> None:
     assert masked(detector, labelled("address", name)) == [name]
 
 
-@pytest.mark.parametrize(
-    "place", ["厚木市", "高槻市", "静岡市葵区", "新北市板橋區", "成都市锦江区"]
-)
-def test_a_place_becomes_a_place(place: str) -> None:
-    new = surrogates((EntityType.UNEXPLAINED, place)).of(EntityType.UNEXPLAINED, place)
-    kinds = re.sub("[^市区區]", "", place)
-    assert new != place and new[-1] == place[-1] and re.sub("[^市区區]", "", new) == kinds
+@pytest.mark.parametrize("town", ["厚木市", "高槻市", "静岡市葵区", "新北市板橋區", "成都市锦江区"])
+def test_a_place_becomes_a_place(town: str) -> None:
+    new = surrogates((EntityType.UNEXPLAINED, town)).of(EntityType.UNEXPLAINED, town)
+    kinds = re.sub("[^市区區]", "", town)
+    assert new != town and new[-1] == town[-1] and re.sub("[^市区區]", "", new) == kinds
 
 
 @pytest.mark.parametrize(
