@@ -240,7 +240,7 @@ _YEAR_MONTH_DAY = (
 )
 _COMPACT = r"(?<!\d)(?P<y>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?!\d)"
 _DAY_MONTH_YEAR = rf"{_VALUE_DAY}(?: of)? {_NAME},? {_VALUE_YEAR}"
-_MONTH_DAY_YEAR = rf"(?P<name>{MONTH_NAME})\.? ?{_VALUE_DAY},? {_VALUE_YEAR}"
+_MONTH_DAY_YEAR = rf"(?P<name>{MONTH_NAME})\.? ?{_VALUE_DAY}(?:,? |/){_VALUE_YEAR}"
 _LOGGED = rf"(?<!\d)(?P<d>\d{{1,2}})[-/](?P<name>{MONTH_NAME})[-/]{_VALUE_YEAR}"
 
 VALUE_FORMS = tuple(

@@ -52,7 +52,7 @@ from anonymization.text.detect.weight import Weight, names_again, weights
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
-from data.text.scripts import CAPITALS, LETTER, has_kana
+from data.text.scripts import CAPITALS, LETTER, has_han, has_kana
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
 # What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
@@ -208,7 +208,8 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
             return False  # it would contradict the countries, which stay
         value = text[finding.start : finding.end]
         if config.public_places and finding.type in _ADDRESSED:
-            return not _is_region(text, finding)
+            is_known = has_han(value) and is_public_place(value)
+            return not (is_known or _is_region(text, finding))
         if config.public_places and finding.type is EntityType.LOCATION:
             return not is_public_place(value)
         return True
@@ -364,9 +365,10 @@ class TextDetector:
 
     def _settle(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Those that stay; until then an address of nobody's keeps others from reading it."""
+        read = (_with_prefix(text, finding) for finding in self._read(text, findings))
         return tuple(
             _as_person(text, finding)
-            for finding in self._read(text, findings)
+            for finding in read
             if finding.type is not EntityType.IP_ADDRESS
             or not is_nobodys(text[finding.start : finding.end])
         )
@@ -425,6 +427,16 @@ _TURNED = re.compile(
     rf"(?!(?:Inc|Ltd|Limited|Corp|Corporation|Company|Incorporated|Gmbh|Esq|The)\b)"
     rf"[{CAPITALS}]{LETTER}{{2,20}}(?: [{CAPITALS}]\.?)?"
 )
+
+
+_PREFIX = re.compile(r"/\d{1,3}(?![\w.])")
+
+
+def _with_prefix(text: str, finding: Finding) -> Finding:
+    """An address of nobody's with the prefix that makes it somebody's network: `10.0.0.0/24`."""
+    prefix = _PREFIX.match(text, finding.end) if finding.type is EntityType.IP_ADDRESS else None
+    is_whole = prefix is None or not is_nobodys(text[finding.start : finding.end])
+    return finding if is_whole or prefix is None else replace(finding, end=prefix.end())
 
 
 def _as_person(text: str, finding: Finding) -> Finding:

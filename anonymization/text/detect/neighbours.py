@@ -141,7 +141,7 @@ def _again(text: str, people: Sequence[Finding], dictionary: frozenset[str]) -> 
     }
     full = {text[person.start : person.end] for person in people}
     full = {name for name in full if " " in name and "\n" not in name}
-    if full:  # as a whole, never by half
+    if any(text.count(name) > 1 for name in full):  # as a whole, never by half
         for again in re.finditer(rf"(?<!\w)(?:{trie_pattern(sorted(full))})(?!\w)", text):
             yield Finding(*again.span(), EntityType.PERSON, _AGAIN, _NEIGHBOUR_SCORE)
     if not names:
@@ -170,8 +170,10 @@ _OFTEN = 4  # times that a name is written as one for each time that the word st
 def is_only_name(text: str, name: str) -> bool:
     """Does a text hold a word as a name: seldom in small letters, and not with versions?"""
     plain = re.escape(name)
-    if len(re.findall(rf"(?<!\w){plain} v?\d", text)) > 1:
+    if text.count(name) > 1 and len(re.findall(rf"(?<!\w){plain} v?\d", text)) > 1:
         return False
+    if name.lower() not in text:  # as of most names, for which no pattern is made
+        return True
     small = len(re.findall(rf"(?<=[a-z,] ){plain.lower()}(?![A-Za-z])", text))
     return not small or _OFTEN * small <= len(re.findall(rf"(?<!\w){plain}(?!\w)", text))
 

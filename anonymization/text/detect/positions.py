@@ -128,9 +128,26 @@ def find_positions(text: str) -> Iterator[_Span]:
             yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _NAMED.finditer(text):
         group = match.lastgroup or "cn"
+        if group == "cn" and (is_program_word(match["cn"]) or of_group(text, match.start("cn"))):
+            continue
         yield *match.span(group), EntityType.UNEXPLAINED
     yield from _speakers(text)
     yield from _senders(text)
+
+
+_GROUP_CLASS = re.compile(r"(?im)^objectClass: ?\w{0,24}(?:group|role|unit)")
+_OWN_NAME = re.compile(r"(?:dn: cn=|cn: )\Z")
+_LONGEST_RECORD = 4_000  # characters of an entry of a directory that are read
+
+
+def of_group(text: str, start: int) -> bool:
+    """Does the name of an entry of a directory begin there, whose class says that it is a group?"""
+    if _OWN_NAME.search(text, max(0, start - 8), start) is None:
+        return False
+    end = text.find("\n\n", start, start + _LONGEST_RECORD)
+    end = end if end >= 0 else start + _LONGEST_RECORD
+    begin = text.rfind("\n\n", max(0, start - _LONGEST_RECORD), start) + 1
+    return _GROUP_CLASS.search(text, begin or max(0, start - _LONGEST_RECORD), end) is not None
 
 
 def _speakers(text: str) -> Iterator[_Span]:

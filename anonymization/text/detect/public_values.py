@@ -45,6 +45,7 @@ _OF_PLACE = re.compile("(?:理工|师范|科技|工业|农业|医科|财经|外�
 _HAN_PLACES = words("places.toml", "chinese")
 # What firms do, and the name of none: `AI公司`.
 _TRADE_FIRM = re.compile("(?:AI|IT|VR|AR|IoT|SaaS|IC)(?:公司|集团|会社|企業|企业)")
+_GIVEN = words("names.toml", "given")
 _PORT = re.compile(r"(?:[Pp]ort|[Ll]ine|[Pp]age) \d{1,5}")
 # Assistants that are called like people, and what in a text shows that they are meant.
 _ASSISTANTS = {
@@ -80,6 +81,8 @@ def is_public(text: str, finding: Finding, value: str) -> bool:
         return True
     if finding.type is EntityType.PERSON and is_known_firm(value):
         return True
+    if finding.type is EntityType.PERSON and _is_eponym(text, finding, value):
+        return True
     if finding.type is EntityType.PERSON and _HAN_FIRM.search(value):
         return True
     if finding.type is EntityType.PERSON and _UNIT.fullmatch(value):
@@ -88,6 +91,21 @@ def is_public(text: str, finding: Finding, value: str) -> bool:
         is_site = _SITE.fullmatch(value) is not None and not private_site(value)
         return is_site or before.lower().endswith(f"{value.lower()}.com/")
     return False
+
+
+_ILLNESS = r"(?:disease|syndrome|disorder|dystrophy|lymphoma|sarcoma|palsy|contracture|atrophy)"
+_CALLED_AFTER = re.compile(
+    rf"(?:-[A-Z]\w{{1,20}}){{0,2}} (?:[a-z]{{3,14}} )?(?:{_ILLNESS}|test|scale|score|index|criteria"
+    r"|staging|theorem|algorithm|coefficient|estimator|transform)s?(?!\w)"
+)
+_ILLNESS_OF = re.compile(rf"['’]s? {_ILLNESS}s?(?!\w)")
+
+
+def _is_eponym(text: str, finding: Finding, value: str) -> bool:
+    """Is something called after somebody: an illness or a measure, and no given name's?"""
+    is_given = not _GIVEN.isdisjoint(re.findall(r"[^\W\d_]+", value))
+    called = _CALLED_AFTER.match(text, finding.end) or _ILLNESS_OF.match(text, finding.end)
+    return called is not None and not is_given
 
 
 def _is_assistant(text: str, value: str) -> bool:
@@ -120,7 +138,7 @@ _PLACES = (
     | words("places.toml", "chinese")
     | words("japanese.toml", "public")
 )
-_KIND_OF_REGION = "(?:省|市|都|府|県|州|(?:回族|维吾尔|壮族)?自治区|特别行政区)"
+_KIND_OF_REGION = "(?:省|市|都|府|県|州|地方|(?:回族|维吾尔|壮族)?自治区|特别行政区)"
 _SUFFIX = re.compile(f"{_KIND_OF_REGION}$")
 _REGION = re.compile(
     rf"(?:(?:北京|上海|天津|重庆)市|北海道|[{HAN}]{{2,3}}?{_KIND_OF_REGION})[ \u3000]?"

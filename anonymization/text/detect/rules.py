@@ -72,7 +72,9 @@ _ISSUERS = ("34", "36", "37", "38", "39", "50", "62", "35", "30", "60", "64", "6
 _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?: \d{2})?")
 _DATE_IN = re.compile(rf"(?<!\d){_DATED.pattern}(?!\d)")
 _OF_ADDRESS = 4  # the numbers of an address, which no groups of a telephone number are
-_RELEASE = re.compile(r"\d{1,3}\.0(?:\.\d{1,5}){1,3}")  # of a browser: `141.0.7390.54`
+# Of a browser or a server: `141.0.7390.54`, `15.20.8511.27`; no telephone number has one figure
+# behind its first group, or fewer in the last group than in the one before.
+_RELEASE = re.compile(r"\d{1,3}\.\d(?:\.\d{1,5}){1,3}|\d{1,3}\.\d{1,3}\.\d{4,5}\.\d{1,3}")
 _ACCOUNT_LENGTHS = {
     pair[:2]: int(pair[2:]) for pair in wording.words("words.toml", "account_lengths")
 }

@@ -32,7 +32,7 @@ from anonymization.text.detect.explained import (
     is_opaque,
     is_plain,
 )
-from anonymization.text.detect.positions import find_positions
+from anonymization.text.detect.positions import find_positions, of_group
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.strict_fields import (
     Field,
@@ -306,6 +306,7 @@ def _named(text: str, finding: Finding) -> bool:
 
 
 _Span = tuple[int, int, EntityType]
+_FieldSpan = tuple[int, int, EntityType, Field]
 _KIND = EntityType.AGE
 _AGE = r"(?:[1-9]\d?|1[01]\d)"
 # How the sentence goes on behind an age: with an end, or with a word that no quantity is of.
@@ -468,6 +469,9 @@ def find_strict(
     explained = [(*span, EntityType.UNEXPLAINED) for span in find_explained(text)]
     settled = [finding for finding in settled if not _is_explained(finding, explained)]
     fields = _fields(text, dictionary)
+    if not text.isascii():  # a place is one value, of which models know some parts: 浜松市中区
+        named = [span for span in fields if span[3] is Field.NAMED]
+        settled = [f for f in settled if not (f.recognizer == UNEXPLAINED and _is_in(f, named))]
     settled = _with_whole_firms(text, settled, firm_spans(text, fields))
     ours = (Field.NAMED, Field.CODED)
     places = [*_find_codes(text), *find_capitals(text, MachineLines(text))]
@@ -547,18 +551,21 @@ def doubting(
         yield finding
 
 
-def _fields(text: str, dictionary: frozenset[str]) -> list[tuple[int, int, EntityType, Field]]:
-    return [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
+def _fields(text: str, dictionary: frozenset[str]) -> list[_FieldSpan]:
+    fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
+    return [span for span in fields if not of_group(text, span[0])]
 
 
-def _declares(span: tuple[int, int, EntityType, Field], finding: Finding) -> bool:
+def _declares(span: _FieldSpan, finding: Finding) -> bool:
     return span[3] is Field.NAMED and span[0] < finding.end and finding.start < span[1]
 
 
 def _is_explained(finding: Finding, explained: Sequence[_Span]) -> bool:
-    return finding.type is EntityType.UNEXPLAINED and any(
-        start <= finding.start and finding.end <= end for start, end, _ in explained
-    )
+    return finding.type is EntityType.UNEXPLAINED and _is_in(finding, explained)
+
+
+def _is_in(finding: Finding, spans: Sequence[_Span | _FieldSpan]) -> bool:
+    return any(span[0] <= finding.start and finding.end <= span[1] for span in spans)
 
 
 def _beside(

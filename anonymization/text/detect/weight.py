@@ -24,6 +24,7 @@ from anonymization.text.detect.wording import (
     chinese_name,
     in_dictionary,
     is_known,
+    is_participle,
     is_program_word,
     words,
 )
@@ -177,6 +178,7 @@ def names_again(
         if (times > 1 or word in full)
         and word not in COMMON
         and (word in _GIVEN or (word in full & _NAMES) or not _is_plain(word, dictionary))
+        and text.count(word) > times
         and is_only_name(text, word)
     }
     if not names or not dictionary:
@@ -481,6 +483,8 @@ def _of_person(
             and _WITH.search(text[max(0, finding.start - 8) : finding.start]) is not None
         )
         return Weight.SURE if is_given else Weight.WEAK if unknown else Weight.NONE
+    if any(is_participle(part, dictionary) for part in parts[1:]):  # `Hugo Predefined`
+        return Weight.WEAK
     if not things and any(name in _NAMES for name in capitals):
         return Weight.SURE
     if len(unknown) == len(parts) > 1:

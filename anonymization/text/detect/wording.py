@@ -427,3 +427,12 @@ def is_meant(text: str, start: int, end: int) -> bool:
         return True
     near = f"{text[max(0, start - _BEFORE_CHOSEN) : start]} {text[end : end + _BEHIND_CHOSEN]}"
     return not _chosen()[word.lower()].isdisjoint(_SMALL_LETTERS.findall(near.lower()))
+
+
+_SHORTEST_PARTICIPLE = 7  # letters; Reed and Creed are families
+
+
+def is_participle(word: str, dictionary: frozenset[str]) -> bool:
+    """Is it a word as `defined` or `predefined`, which no family is called?"""
+    is_ended = word.endswith("ed") and len(word) >= _SHORTEST_PARTICIPLE
+    return is_ended and any(in_dictionary(word[lead:], dictionary) for lead in (0, 2, 3))

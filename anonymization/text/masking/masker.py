@@ -6,8 +6,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from anonymization.text.contracts import (
+    DOUBTED,
     PROVEN_BY_FORM,
     UNDECIDED,
     Detector,
@@ -20,15 +22,22 @@ from anonymization.text.contracts import (
     Reading,
     uncovered,
 )
-from anonymization.text.detect.public_values import region_end
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
-    NO_MAILBOX,
     in_dictionary,
     is_known,
     is_ordinary_login,
     is_program_word,
+)
+from anonymization.text.masking.around_words import (
+    found_in_part,
+    is_in_brand,
+    is_in_compound,
+    is_in_identifier,
+    is_in_region,
+    words_of_addresses,
+    words_of_identifiers,
 )
 from anonymization.text.masking.code_text import Spans, fenced_spans
 from anonymization.text.masking.known_search import (
@@ -42,11 +51,13 @@ from anonymization.text.masking.known_search import (
     is_distinctive,
     outside,
     spelled_as,
+    times_in,
 )
 from anonymization.text.masking.own_hosts import (
     SITE,
     ends_of_addresses,
     hosts_of_mail,
+    labels_that_are_keys,
     logins_of_mail,
     own_hosts,
 )
@@ -72,11 +83,7 @@ _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
 _JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|丁目|番地|[円歳]")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_NAME_WORD = re.compile(r"[^\W\d_]{3,}")
-_MOST_IN_ADDRESS = 2
-_IDENTIFIER = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)+")
 _NAME_LETTERS = re.compile(r"[^\W\d_]+")
-_JOINING = frozenset("-_")
 _SHORTEST_REST = 3  # characters of what is beside code
 _DATE = EntityType.DATE
 _HELD = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.UNEXPLAINED})
@@ -152,7 +159,7 @@ class Masker:
             fixed = piece.fixed or fenced_spans(piece.text)
             if fixed:
                 self._fixed[piece] = fixed
-                self._identifiers.update(_words_of_identifiers(piece.text, fixed))
+                self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
             findings = list(_clipped(piece, findings))
             self._full_names |= self._declared_names(piece.value, findings)
@@ -166,6 +173,7 @@ class Masker:
             self._vocabulary.add(piece.value)
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
+        values -= self._half_found(values, fresh)
         self._add_derived(values, fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
@@ -174,6 +182,30 @@ class Masker:
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
+
+    def _half_found(
+        self, values: Iterable[tuple[EntityType, str]], fresh: Sequence[Piece]
+    ) -> set[tuple[EntityType, str]]:
+        """Identifiers made of words that new pieces have found in some places and not in others.
+
+        Those others would not change, and what refers to one by the other would part from it: they
+        stay in all, and their owner decides.
+        """
+        ordinary = {
+            pair for pair in values if pair not in self._values and self._is_ordinary(*pair)
+        }
+        half = found_in_part(ordinary, {piece: self._findings[piece] for piece in fresh})
+        for piece in fresh if half else ():
+            doubtful = [
+                each
+                for each in self._findings[piece]
+                if (each.type, piece.value[each.start : each.end]) in half
+            ]
+            if doubtful:
+                self._findings[piece] = tuple(f for f in self._findings[piece] if f not in doubtful)
+                doubted = [replace(each, recognizer=DOUBTED) for each in doubtful]
+                self._undecided[piece] = tuple(sorted([*self._undecided.get(piece, ()), *doubted]))
+        return half
 
     def _add_derived(self, values: set[tuple[EntityType, str]], fresh: Sequence[Piece]) -> None:
         """Add what follows from the values of new pieces, and from other scopes."""
@@ -187,7 +219,7 @@ class Masker:
             values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
 
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
-        for words, is_joined in _words_of_addresses(piece.text, findings):
+        for words, is_joined in words_of_addresses(piece.text, findings):
             if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
                 # `people@` is an office, whose word names nobody elsewhere
                 self._addressed.update({*map(str.casefold, words)} - lexicon().mailboxes)
@@ -273,10 +305,11 @@ class Masker:
                 is_new = True
         pieces = self._findings if is_new else fresh
         whole = "\0".join(piece.text for piece in pieces) if self._firms else ""
+        times = times_in(whole, {*self._firms, *chain.from_iterable(self._firms.values())})
         return {
             (EntityType.ORGANIZATION, bare)
             for bare, names in self._firms.items()
-            if whole.count(bare) > sum(map(whole.count, names))
+            if times[bare] > sum(times[name] for name in names)
         }
 
     def _forms_of(self, kind: EntityType, value: str) -> Iterable[tuple[EntityType, str]]:
@@ -301,7 +334,8 @@ class Masker:
         for finding in findings:
             is_doubted = finding.recognizer in UNDECIDED and not self._masks_undecided
             word = value[finding.start : finding.end].casefold()
-            if is_doubted and word in self._addressed and not _is_in_identifier(value, finding):
+            is_thing = is_in_identifier(value, finding) or is_in_brand(value, finding)
+            if is_doubted and word in self._addressed and not is_thing:
                 kept.append(replace(finding, type=EntityType.PERSON))
             else:
                 (undecided if is_doubted else kept).append(finding)
@@ -329,7 +363,11 @@ class Masker:
             self._search = KnownValueSearch(carried)
         text = piece.value
         hits = self._hits[piece]
-        occurring = [hit for hit in self._search.find(text) if not _is_in_region(text, hit)]
+        occurring = [
+            hit
+            for hit in self._search.find(text)
+            if not (is_in_region(text, hit) or is_in_compound(text, hit))
+        ]
         if piece in self._fixed:
             occurring = _in_code(occurring, self._fixed[piece], piece.lead)
         known = containing(occurring, hits)
@@ -364,6 +402,7 @@ class Masker:
             ]
             people = [value for kind, value in values if kind is EntityType.PERSON]
             known = self._detector.readings(people) if isinstance(self._detector, Reading) else {}
+            self._surrogates.name_keys(labels_that_are_keys(values, self._findings))
             self._surrogates.learn(values, self._in_japanese(pieces), dates, known)
         for kind, value in values:
             new = self._new(kind, value)
@@ -467,11 +506,6 @@ def _occurring(
     return {(kind, form) for kind, form in possible if form in whole}
 
 
-def _is_in_region(text: str, hit: Occurrence) -> bool:
-    """Is it the name of somebody or of a village inside that of a region: 石川 in 石川県?"""
-    return hit.type in _NAMED and region_end(text, hit.start, hit.end + 1) > hit.end
-
-
 def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
     """Findings in the value of a piece, with offsets in the value; never only white space."""
     if piece.kind is not None:
@@ -493,35 +527,11 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
             )
 
 
-def _words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tuple[list[str], bool]]:
-    """The words of each address before its @, and whether hyphens or underlines join them."""
-    for finding in findings:
-        if finding.type is EntityType.EMAIL:
-            local = text[finding.start : finding.end].partition("@")[0]
-            words = [word for word in _NAME_WORD.findall(local) if not NO_MAILBOX.fullmatch(word)]
-            if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
-                yield words, not _JOINING.isdisjoint(local)
-
-
-def _words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:
-    """The words of keys and names in code that consist of several: `relay_port`."""
-    for start, end in fixed:
-        for name in _IDENTIFIER.findall(text, start, end):
-            yield from (part for part in name.casefold().split("_") if len(part) > _SHORTEST_REST)
-
-
 def _own_words(value: str) -> str:
     """The words of a firm's name without those that many have, in one letter case."""
     words = [word.casefold() for word in _NAME_LETTERS.findall(value)]
     own = [word for word in words if word not in lexicon().company_words]
     return " ".join(own or words)
-
-
-def _is_in_identifier(text: str, finding: Finding) -> bool:
-    """Is a word a part of an identifier, or a program with its number (`relayd[812]`)?"""
-    before, after = text[max(0, finding.start - 1) : finding.start], text[finding.end :][:2]
-    is_joined = before in _JOINING or (after[:1] in _JOINING and after[1:].isalnum())
-    return is_joined or (after[:1] in ("[", " ") and after[1:].isdigit())
 
 
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:

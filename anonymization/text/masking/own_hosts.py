@@ -74,6 +74,22 @@ def logins_of_mail(
     }
 
 
+_KEY = re.compile(r"(?<![\w.@/-])([A-Za-z][\w-]{1,62})[\"']?[ \t]{0,16}(?:=>|[:=](?![=/]))")
+
+
+def labels_that_are_keys(
+    values: Iterable[tuple[EntityType, str]], pieces: Iterable[Piece]
+) -> frozenset[str]:
+    """The labels of machines, in small letters, that texts also have as keys, as zones and
+    inventories do: `"web": {"target": "app.harbour.org"}, "app": …`. A key stays, and so does the
+    label that refers to it."""
+    values = list(values)
+    hosts = {value.rpartition("@")[2].casefold() for _, value in values if "." in value}
+    labels = {label for host in hosts for label in host.split(".")[:-2]}
+    keys = {key.casefold() for piece in pieces if labels for key in _KEY.findall(piece.text)}
+    return frozenset((labels & keys) - {value.casefold() for _, value in values})
+
+
 _END = re.compile(r"[\"'](\.(\d{1,3})\.\d{1,3})[\"']")
 
 

@@ -297,6 +297,8 @@ class SurrogateTable:
         self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
         self.families: dict[str, tuple[str, ...]] = {}  # of Japanese names that a dictionary has
         self.readings: dict[str, str] = {}  # of Japanese names, and of their surrogates
+        self.domains: set[str] = set()  # of e-mail addresses, in small letters
+        self.keys: frozenset[str] = frozenset()  # labels of machines that are keys, too
         self.logins: dict[str, str] = {}  # that names of people make, in small letters
         self._key = key
         self._vocabulary = vocabulary
@@ -313,6 +315,11 @@ class SurrogateTable:
         """Let the logins that the words of a person's name make become those of the surrogate."""
         for login, becomes in zip(_logins(name), _logins(new), strict=True):
             self.logins.setdefault(login, becomes)
+
+    def has_domain(self, host: str) -> bool:
+        """Is a host one of a domain that e-mail addresses show?"""
+        labels = host.casefold().split(".")
+        return any(".".join(labels[at:]) in self.domains for at in range(len(labels) - 1))
 
     def knows(self, space: str, token: str) -> bool:
         """Does the token have a surrogate in this space?"""

@@ -18,7 +18,13 @@ from data.text.dates import (
     calendar_parts,
     month_number,
 )
-from data.text.numerals import ordinal_suffix, write_chinese, write_chinese_digits
+from data.text.numerals import (
+    ONE_TO_TEN,
+    ordinal_suffix,
+    read_integer,
+    write_chinese,
+    write_chinese_digits,
+)
 
 _DAYS_PER_MONTH = 30.4375
 _MONTHS_PER_YEAR = 12
@@ -34,8 +40,12 @@ _RANGE = re.compile(
     r"(?P<end>,? (?P<y>\d{4}))?"
 )
 _ERAS = {"令和": 2019, "平成": 1989, "昭和": 1926, "大正": 1912, "明治": 1868}  # first years
+_OF_REPUBLIC = {"民國": 1912, "民国": 1912}  # in which all its years lie
+_MOST_IN_HAN = 100
+_ERA_NUMBER = rf"\d{{1,3}}|[{ONE_TO_TEN}]{{1,4}}"
 _ERA = re.compile(
-    rf"(?P<era>{'|'.join(_ERAS)})(?P<n>元|\d{{1,2}})年(?:(?P<m>\d{{1,2}})月(?:(?P<d>\d{{1,2}})日)?)?"
+    rf"(?P<era>{'|'.join([*_ERAS, *_OF_REPUBLIC])}) ?(?P<n>元|{_ERA_NUMBER}) ?年"
+    rf"(?: ?(?P<m>{_ERA_NUMBER}) ?月(?: ?(?P<d>{_ERA_NUMBER}) ?日)?)?"
 )
 _EPOCH = re.compile(r"1\d{9}(?:\d{3})?")  # seconds or milliseconds since 1970
 _SECONDS, _DAY = 10, 86_400  # digits of seconds, and seconds of a day
@@ -119,17 +129,27 @@ class Shift:
         return "".join(written) + text[done:]
 
     def _of_era(self, match: re.Match[str]) -> str:
-        """A date of a Japanese era, in the era of the new year."""
-        year = _ERAS[match["era"]] + (1 if match["n"] == "元" else int(match["n"])) - 1
-        month, day = (int(match[name]) if match[name] else None for name in ("m", "d"))
+        """A date of a Japanese era, in the era of the new year; or of the Chinese republic."""
+        era = match["era"]
+        number, month, day = (
+            1 if match[part] == "元" else read_integer(match[part] or "") for part in "nmd"
+        )
         try:
-            new_year, new_month, new_day = self._shifted(year, month, day)
+            new = self._shifted((_ERAS | _OF_REPUBLIC)[era] + (number or 1) - 1, month, day)
         except ValueError:
             return match.group()
-        era = next(name for name, first in _ERAS.items() if first <= max(new_year, 1868))
-        written = f"{era}{new_year - _ERAS[era] + 1}年"
-        written += f"{new_month}月" if month else ""
-        return written + (f"{new_day}日" if day else "")
+        if era in _ERAS:
+            era = next(name for name, first in _ERAS.items() if first <= max(new[0], 1868))
+        new_number = max(1, new[0] - (_ERAS | _OF_REPUBLIC)[era] + 1)
+        written, done = era, match.end("era")
+        for name, part in zip("nmd", (new_number, *new[1:]), strict=True):
+            if match[name]:
+                is_han = match[name][0] in ONE_TO_TEN
+                start, end = match.span(name)
+                written += match.string[done:start]
+                written += write_chinese(part) if is_han and part < _MOST_IN_HAN else str(part)
+                done = end
+        return written + match.string[done : match.end()]
 
     def _range(self, days: re.Match[str]) -> str:
         """Two days of a month; the name of the month again where the second is in the next."""

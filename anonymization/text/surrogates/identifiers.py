@@ -10,6 +10,7 @@ of secrets keep alphabet, length and prefix.
 from __future__ import annotations
 
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from datetime import date, timedelta
 
@@ -246,7 +247,10 @@ def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _D
 def _counted(number: str, rng: Generator) -> str:
     if _YEAR.fullmatch(number):
         return str(int(rng.integers(*_YEARS)))
-    return digits(rng, len(number))
+    new = digits(rng, len(number))
+    if len(new) > 1 and new[0] == "0" != number[0]:  # EMP-02 would be read as EMP-2
+        return pick(rng, "123456789") + new[1:]
+    return new
 
 
 def _paid(number: str, rng: Generator) -> str:
@@ -279,6 +283,9 @@ _HASH_OF = re.compile(
     r"\$(?:2[abxy]?\$\d\d|[156y]|apr1|argon2(?:id|i|d)(?:\$v=\d+)?\$[a-z0-9=,]{1,40}"
     r"|pbkdf2(?:-sha\d{1,3})?\$\d{1,7})\$"
 )
+# How a directory writes the hash of a password, and base64 with what fills it up.
+_HASH_SCHEME = re.compile(r"(?:\{[A-Z][A-Z0-9-]{1,20}\})+")
+_PADDED, _QUAD = re.compile(r"e[01][A-Za-z0-9+/]{14,400}={0,2}|[A-Za-z0-9+/]{22,400}={1,2}"), 4
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20}://)")
 
 
@@ -301,6 +308,14 @@ def _token(value: str, rng: Generator) -> str:
     hashed = _HASH_OF.match(value)
     if hashed:  # its method and cost say how it was made
         return hashed.group() + same_shape(value[hashed.end() :], rng)
+    scheme = _HASH_SCHEME.match(value)
+    if scheme:
+        return scheme.group() + _token(value[scheme.end() :], rng)
+    if _PADDED.fullmatch(value) and len(value) % _QUAD == 0:
+        held = b64decode(value)
+        text = held.decode() if held.isascii() else ""
+        new = _token(text, rng).encode() if _HASH_SCHEME.match(text) else rng.bytes(len(held))
+        return b64encode(new).decode()
     lead = _SCHEME.match(value) or _PREFIX.match(value)
     start = lead.end() if lead and len(value) - lead.end() >= _LONG else 0
     return value[:start] + same_shape(value[start:], rng)

@@ -24,6 +24,8 @@ from anonymization.text.surrogates.assignment import (
     pick,
     stem,
 )
+from data.text.folding import fold_width
+from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
 JA_FAMILY, JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
@@ -34,7 +36,9 @@ JA_FAMILY, JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (
     "ja.place",
 )
 _RUNS = re.compile(rf"(?!(?<=\d)世)[{HAN}]+|[ァ-ヺー]+|[ぁ-ゖ]+")
-_JA_WORDS = re.compile(rf"{_RUNS.pattern}|[A-Za-z]{{2,}}")
+_JA_WORDS = re.compile(rf"{_RUNS.pattern}|[A-Za-z]{{2,}}|[Ａ-Ｚａ-ｚ]{{2,}}")
+_TO_WIDE = ord("Ａ") - ord("A")
+_HAN_NUMBER = re.compile(f"[{ONE_TO_TEN}]{{1,3}}")
 _HIRAGANA = re.compile(r"[ぁ-ゖ]+")
 _SYLLABLES = tuple("アイウエカキクケコサシスセタテトナニネノハヒフホマミムメモヤユヨラリルレロワ")
 _TO_HIRAGANA = ord("ァ") - ord("ぁ")
@@ -130,9 +134,12 @@ def _kept_between(
 
 def _stems(table: SurrogateTable, text: str, salt: str, space: str) -> str:
     def change(run: re.Match[str]) -> str:
-        word = run.group()
-        if word.isascii():
-            return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
+        word, narrow = run.group(), fold_width(run.group())
+        if narrow.isascii():
+            new = cased_like(table.token(STEM, narrow.casefold(), stem, salt), narrow)
+            return new if word == narrow else "".join(chr(ord(char) + _TO_WIDE) for char in new)
+        if _HAN_NUMBER.fullmatch(word):  # of a block: 四丁目
+            return table.token(f"ja.number{len(word)}", word, _drawn_number(len(word)), fresh=False)
         if not is_han(word):
             is_between = has_han(text[run.end() : run.end() + 1])  # の, and the ends of verbs
             is_short = len(word) <= _LONGEST_PARTICLE and _HIRAGANA.fullmatch(word)
@@ -187,6 +194,12 @@ def _ja_stem(size: int) -> Draw:
         return "".join(_drawn_family(rng, 0) for _ in range(pairs))
 
     return draw
+
+
+def _drawn_number(size: int) -> Draw:
+    """A number below ten, or one of as many characters between ten and twenty or above."""
+    before = {1: "", 2: "十", 3: "二十"}[size]
+    return lambda rng, _: before + pick(rng, ONE_TO_TEN[:-1])
 
 
 def unvoiced(read: str) -> str:

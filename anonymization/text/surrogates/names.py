@@ -174,6 +174,14 @@ def address(table: SurrogateTable, value: str, salt: str) -> str:
     return _changed(table, value, salt)
 
 
+_TOWN_OR_PART = re.compile(rf"[{HAN}]+[市区町郡區县縣乡鄉镇鎮]")  # 村 and 山 end names, too
+
+
+def ends_as_place(value: str) -> bool:
+    """Is it one word in Han characters that ends in a kind of place, and not as families do?"""
+    return _TOWN_OR_PART.fullmatch(value) is not None
+
+
 def _is_japanese_place(table: SurrogateTable, value: str) -> bool:
     if not has_han(value) or _is_japanese(table, value):
         return has_kana(value) or has_han(value)

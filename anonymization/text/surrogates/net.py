@@ -121,7 +121,7 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
     return LETTERS.sub(word, value)
 
 
-_HOST, _PATH, _ADDRESS = "host", "url", "ip"
+_HOST, _MACHINE, _PATH, _ADDRESS = "host", "machine", "url", "ip"
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://|www\.)(?P<user>[^/@\s]+@)?(?P<host>[^/?#:\s]*)(?P<rest>.*)",
     re.DOTALL,
@@ -252,22 +252,26 @@ _TABLES = ("words", "known_words")
 
 def _machine(table: SurrogateTable, labels: str) -> str:
     """The labels of a machine before its domain."""
-    names = [table.tokens(space) for space in (FAMILY, GIVEN, *_NAMED)]
+    names = ChainMap(*(table.tokens(space) for space in (FAMILY, GIVEN, *_NAMED)))
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
         is_short = len(word) <= _SHORT_NUMBER and word.isdigit()  # the second of several machines
-        is_named = any(word in known for known in names)
         is_letter = len(word) == 1 and word.isalpha()
         if word in lexicon().machine_words or is_short or is_letter:
             return word
-        if word in _products() and not is_named:
+        if word in names:
+            return names[word]
+        if word in _products():
             return word
         draw: Draw = lambda rng, attempt: (  # noqa: E731
             digits(rng, len(word)) if word.isdigit() else stem(rng, attempt).lower()
         )
-        return table.token("machine", word, draw, fresh=not word.isdigit())
+        return table.token(_MACHINE, word, draw, fresh=not word.isdigit())
 
+    if not table.keys.isdisjoint(labels.split(".")):
+        each = labels.split(".")
+        return ".".join(label if label in table.keys else _machine(table, label) for label in each)
     written, done = [], 0
     for match in IN_HOST.finditer(labels):
         written += [
@@ -353,14 +357,15 @@ _DRAWN = re.compile(r"(?=.{0,30}\d)[0-9a-f-]{16,64}")
 
 def account(table: SurrogateTable, value: str, salt: str) -> str:
     """A user name, chat id or the user name in a path; parts of known names agree with them."""
-    if _DOMAIN.fullmatch(value):
+    if _DOMAIN.fullmatch(value) or table.has_domain(value):
         return host(table, value, salt)
     if _DRAWN.fullmatch(value):
         return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
     if _NUMBERED.fullmatch(value):
         return numbered(table, value, salt)
-    if not salt and table.knows(_HOST, value.casefold()):  # the machine of an address
-        return cased_like(table.tokens(_HOST)[value.casefold()], value)
+    for space in () if salt else (_HOST, _MACHINE):
+        if table.knows(space, value.casefold()):  # the machine of an address
+            return cased_like(table.tokens(space)[value.casefold()], value)
     if any(map(str.isalnum, value)) or has_han(value):
         return handle(table, value, salt)
     return value

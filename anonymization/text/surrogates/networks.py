@@ -31,19 +31,23 @@ _BITS, _NIBBLES = 8, 32
 _DOCUMENTATION = 0x2001_0DB8
 _TRIES = 8
 _SMALL = 1 << 16  # numbers of hosts that somebody has counted, below those made from hardware
+_SITES = 1 << 12  # networks of /44 in the range for documentation
 
 
-def is_special(text: str) -> bool:
+def is_special(text: str, prefix: str = "") -> bool:
     """An address that is nobody's in particular: for examples, of many, a mask, reserved (the
-    registries of special-purpose addresses, RFC 6890), all of a /8 or of a private range."""
+    registries of special-purpose addresses, RFC 6890), all of a /8 or of a private range; with a
+    longer prefix the latter two are networks of somebody's."""
     address = ip_address(text)
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     address = mapped or address
     if isinstance(address, IPv6Address):
         return address not in _LOCAL_SIX and (not address.is_global or address.is_multicast)
+    length = int(prefix) if prefix.isdecimal() else 0
     if range_of(address) is not _RESERVED:
-        return any(address == net.network_address for net in _PRIVATE)
-    return not address.is_global or address.is_multicast or int(address) & 0xFFFFFF == 0
+        return any(address == net[0] and length <= net.prefixlen for net in _PRIVATE)
+    is_eight = int(address) & 0xFFFFFF == 0 and length <= _BITS
+    return not address.is_global or address.is_multicast or is_eight
 
 
 def range_of(address: IPv4Address) -> tuple[int, int]:
@@ -73,8 +77,9 @@ def address_of(value: str) -> IPv4Address | IPv6Address | None:
 
 def is_nobodys(value: str) -> bool:
     """Is it an address, in any of its forms, that is special?"""
-    address = address_of(value.partition("/")[0].strip("[]"))
-    return address is not None and is_special(str(address))
+    core, _, prefix = value.partition("/")
+    address = address_of(core.strip("[]"))
+    return address is not None and is_special(str(address), prefix)
 
 
 def written_like(new: IPv4Address | IPv6Address, value: str) -> str:
@@ -97,7 +102,7 @@ class Networks:
         self, generator: Callable[[str, str], Generator], below: Callable[[str, str, int], int]
     ) -> None:
         self._generator, self._below = generator, below
-        self._sites: dict[int, int] = {}  # networks of /48
+        self._sites: dict[int, int] = {}  # networks of /44, in which sites (/48) are side by side
         self._taken_sites: set[int] = set()
         self._sixteens: dict[int, int] = {}  # networks of /16
         self._thirds: defaultdict[int, set[int]] = defaultdict(set)  # of their addresses
@@ -183,15 +188,15 @@ class Networks:
         return new
 
     def _of_six(self, number: int) -> IPv6Address:
-        site, host = number >> 80, number & ((1 << 64) - 1)
+        site, host = number >> 84, number & ((1 << 64) - 1)
         if site not in self._sites:
-            rng = self._generator("ip.48", f"{site:x}")
-            new = int(rng.integers(1, _SMALL))
-            while new in self._taken_sites and len(self._sites) < _SMALL // 2:
-                new = int(rng.integers(1, _SMALL))
+            rng = self._generator("ip.44", f"{site:x}")
+            new = int(rng.integers(1, _SITES))
+            while new in self._taken_sites and len(self._sites) < _SITES // 2:
+                new = int(rng.integers(1, _SITES))
             self._sites[site] = new
             self._taken_sites.add(new)
         if host >= _SMALL:  # drawn for one device
             host = int(self._generator("ip.host6", f"{host:x}").integers(_SMALL, 1 << 62))
-        subnet = number >> 64 & 0xFFFF
-        return IPv6Address(_DOCUMENTATION << 96 | self._sites[site] << 80 | subnet << 64 | host)
+        subnet = number >> 64 & 0xF_FFFF
+        return IPv6Address(_DOCUMENTATION << 96 | self._sites[site] << 84 | subnet << 64 | host)

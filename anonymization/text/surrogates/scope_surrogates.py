@@ -33,6 +33,7 @@ from anonymization.text.surrogates.identifiers import (
 from anonymization.text.surrogates.japanese_names import is_firm
 from anonymization.text.surrogates.names import (
     address,
+    ends_as_place,
     has_legal_form,
     is_chinese_organization,
     location,
@@ -108,6 +109,10 @@ class Surrogates:
         self._by_value: dict[str, str] = {}  # one surrogate, whatever kinds a value was taken for
         self._owners: dict[str, tuple[EntityType, str]] = {}
 
+    def name_keys(self, labels: frozenset[str]) -> None:
+        """Labels of machines that texts go on saying as keys."""
+        self._table.keys |= labels
+
     def learn(
         self,
         values: Iterable[tuple[EntityType, str]],
@@ -139,6 +144,8 @@ class Surrogates:
         )
         if years:
             self._shift.year = int(min(years, key=lambda year: (-years[year], year)))
+        mails = (value for kind, value in values if kind is EntityType.EMAIL)
+        self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
         addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
         self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
         self._read(readings)
@@ -175,6 +182,8 @@ class Surrogates:
             is_chinese_organization(value) or has_legal_form(value) or is_firm(value)
         ):
             make = organization
+        elif kind is EntityType.UNEXPLAINED and ends_as_place(value):
+            make = location
         for attempt in range(_ATTEMPTS):
             new = make(self._table, value, f"#{attempt}" if attempt else "")
             fresh = attempt < _FRESH_ATTEMPTS and kind is not EntityType.IP_ADDRESS

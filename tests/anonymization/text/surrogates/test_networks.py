@@ -94,7 +94,8 @@ def test_ipv6_shares_sites_subnets_and_counted_hosts() -> None:
         ("0.0.0.255", True), ("224.0.0.5", True), ("100.64.0.9", True), ("[::1]", True),
         ("172.16.0.0/12", True), ("192.168.0.0/16", True), ("::ffff:127.0.0.1", True),
         ("41.0.0.0/8", True), ("10.1.2.3/24", False), ("fd00::4", False), ("172-20-3-4", False),
-        ("81.2.69.0/24", False), ("172.33.3.4", False), ("2a02:26f0:34::1", False), ("x", False),
+        ("81.2.69.0/24", False), ("10.0.0.0/24", False), ("172.16.0.0/16", False),
+        ("172.33.3.4", False), ("2a02:26f0:34::1", False), ("x", False),
     ],
 )  # fmt: skip
 def test_whose_an_address_is(value: str, is_special_one: bool) -> None:

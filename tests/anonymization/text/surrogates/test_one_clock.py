@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import numpy as np
@@ -13,6 +14,7 @@ from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.surrogates.dates import Shift
 from data.text.dates import MONTHS
+from data.text.numerals import write_chinese
 
 
 def shift(seed: int, *watched: str) -> Shift:
@@ -49,6 +51,38 @@ def test_forms_of_logs_headings_and_identifiers_agree() -> None:
     assert moved(made, "2021_01_06") == f"{day:%Y_%m_%d}"
     assert moved(made, "January6th 2021").startswith(f"{name}{day.day}")
     assert moved(made, "Jan 6").split()[1] == str(day.day)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Mar 09/2018",
+        "平成30年 3月 9日",
+        "民國107年3月9日",
+        "民国 107 年 3 月 9 日",
+        "平成三十年三月九日",
+    ],
+)
+def test_dates_of_eras_and_minutes_move_as_others_do(value: str) -> None:
+    made = shift(3, "2018-03-09")
+    day = date.fromisoformat(moved(made, "2018-03-09"))
+    era = day.year - (1911 if value[0] == "民" else 1988 if day.year < 2019 else 2018)
+    name = "平成" if day.year < 2019 else "令和"
+    forms = {
+        "M": f"{MONTHS[day.month - 1][:3]} {day:%d}/{day.year}",
+        "民": re.sub("107(.*)3(.*)9", rf"{era}\g<1>{day.month}\g<2>{day.day}", value),
+        "平": f"{name}{era}年 {day.month}月 {day.day}日",
+    }
+    if "三" in value:
+        numbers = map(write_chinese, (era, day.month, day.day))
+        forms["平"] = name + "".join(map("{}{}".format, numbers, "年月日"))
+    assert moved(made, value) == forms[value[0]]
+
+
+def test_a_year_of_the_republic_may_pass_a_hundred() -> None:
+    made = shift(3)
+    made.days = 7 * 104
+    assert moved(made, "民國九十九年三月") == "民國101年三月"
 
 
 def test_days_without_a_year_keep_their_distance() -> None:

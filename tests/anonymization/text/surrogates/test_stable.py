@@ -124,7 +124,7 @@ SURROGATES: list[tuple[T, str, str]] = [
     (T.EMAIL, "zhangwei@acme.com.cn", "hadley@wharrigg.example"),
     (T.EMAIL, "JOHN_SMITH@ACME.COM", "PRESLEY_GRANKELD@wharrigg.example"),
     (T.IP_ADDRESS, "81.2.69.142", "240.208.70.142"),
-    (T.IP_ADDRESS, "2a02:26f0:34::1", "2001:db8:65a9::1"),
+    (T.IP_ADDRESS, "2a02:26f0:34::1", "2001:db8:8084::1"),
     (T.URL, "https://wiki.acme.com/x/y?id=3", "https://wiki.wharrigg.example/m/e?id=4"),
     (T.URL, "http://localhost:8080/a", "http://localhost:9981/t"),
 ]

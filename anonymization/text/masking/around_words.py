@@ -1,0 +1,84 @@
+"""What stands around a word: whether it is somebody's name there, or a part of something else."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from anonymization.text.contracts import EntityType, Finding, kinds
+from anonymization.text.detect.public_values import region_end
+from anonymization.text.detect.wording import NO_MAILBOX
+from anonymization.text.masking.code_text import Spans
+from anonymization.text.masking.known_search import Occurrence, times_in
+from anonymization.text.masking.pieces import Piece
+
+_NAME_WORD = re.compile(r"[^\W\d_]{3,}")
+_MOST_IN_ADDRESS = 2
+_JOINING = frozenset("-_")
+_IDENTIFIER = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)+")
+_NAMED = kinds("UNEXPLAINED PERSON ORGANIZATION LOCATION")
+_IDENTIFYING = frozenset({EntityType.ACCOUNT, EntityType.UNEXPLAINED})
+_SHORTEST_WORD = 4  # letters of a word of an identifier
+
+
+def is_in_region(text: str, hit: Occurrence) -> bool:
+    """Is it the name of somebody or of a village inside that of a region: 石川 in 石川県?"""
+    return hit.type in _NAMED and region_end(text, hit.start, hit.end + 1) > hit.end
+
+
+_COMPOUND_BEFORE = re.compile(r"[^\W\d_a-z][^\W\d_]+-\Z")
+
+
+def is_in_compound(text: str, hit: Occurrence) -> bool:
+    """Is it somebody's name in the middle of what is called after several: Charcot-Marie-Tooth?"""
+    is_middle = text[hit.end : hit.end + 1] == "-" and text[hit.end + 1 : hit.end + 2].isupper()
+    before = text[max(0, hit.start - 24) : hit.start]
+    return hit.type in _NAMED and is_middle and _COMPOUND_BEFORE.search(before) is not None
+
+
+def words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tuple[list[str], bool]]:
+    """The words of each address before its @, and whether hyphens or underlines join them."""
+    for finding in findings:
+        if finding.type is EntityType.EMAIL:
+            local = text[finding.start : finding.end].partition("@")[0]
+            words = [word for word in _NAME_WORD.findall(local) if not NO_MAILBOX.fullmatch(word)]
+            if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
+                yield words, not _JOINING.isdisjoint(local)
+
+
+def words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:
+    """The words of keys and names in code that consist of several: `relay_port`."""
+    for start, end in fixed:
+        for name in _IDENTIFIER.findall(text, start, end):
+            yield from (part for part in name.casefold().split("_") if len(part) >= _SHORTEST_WORD)
+
+
+def is_in_identifier(text: str, finding: Finding) -> bool:
+    """Is a word a part of an identifier, or a program with its number (`relayd[812]`)?"""
+    before, after = text[max(0, finding.start - 1) : finding.start], text[finding.end :][:2]
+    is_joined = before in _JOINING or (after[:1] in _JOINING and after[1:].isalnum())
+    return is_joined or (after[:1] in ("[", " ", "/") and after[1:].isdigit())
+
+
+_BRANDED = re.compile(r" & |[ ・][ァ-ヺ]{2}")
+
+
+def is_in_brand(text: str, finding: Finding) -> bool:
+    """Is a word a part of a firm's name, or of goods: `Hale & Smith`, `Rogers ファイル`?"""
+    is_second = text[max(0, finding.start - 3) : finding.start] == " & "
+    return is_second or _BRANDED.match(text, finding.end) is not None
+
+
+def found_in_part(
+    values: Iterable[tuple[EntityType, str]], findings: Mapping[Piece, Sequence[Finding]]
+) -> set[tuple[EntityType, str]]:
+    """Those of the values that are identifiers and stand in more places than were found."""
+    joined = {(kind, v) for kind, v in values if kind in _IDENTIFYING and _IDENTIFIER.fullmatch(v)}
+    if not joined:
+        return joined
+    findings_of = Counter(
+        piece.value[each.start : each.end] for piece, those in findings.items() for each in those
+    )
+    times = times_in("\0".join(piece.value for piece in findings), {v for _, v in joined})
+    return {(kind, value) for kind, value in joined if times[value] > findings_of[value]}
