@@ -74,7 +74,7 @@ def screen_repair(
 
 @contextmanager
 def own_programs() -> Iterator[Run]:
-    """A box in which programs of this project run, each in its own folder.
+    """A box in which programs of this project run, each in a folder that goes when it has ended.
 
     Raises SandboxFailed where there is no sandbox.
     """
@@ -82,7 +82,11 @@ def own_programs() -> Iterator[Run]:
         numbers = count()
 
         def run(program: Program) -> Ran:
-            return run_in(sandbox, program, f"run-{next(numbers)}")
+            folder = f"run-{next(numbers)}"
+            try:
+                return run_in(sandbox, program, folder)
+            finally:  # the box's disk has room for a few of them
+                sandbox.run(["rm", "-rf", folder], seconds=program.seconds)
 
         yield run
 

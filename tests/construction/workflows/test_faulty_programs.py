@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from construction.grading.programs import Run
+from construction.grading.programs import STDOUT, Program, Run
 from construction.workflows.repair import faulty_programs
 from construction.workflows.repair.catalogue import BY_NAME, candidate_of
 from construction.workflows.repair.drafts import RepairDraft
@@ -126,6 +126,13 @@ def test_a_draft_is_the_same_again_and_another_under_another_seed() -> None:
     draft = drafted("ratebook")
     assert (again.inputs, again.prompt, again.checks) == (draft.inputs, draft.prompt, draft.checks)
     assert other.inputs != draft.inputs
+
+
+@needs_box
+def test_the_box_of_all_programs_does_not_fill_up(run: Run) -> None:
+    fill = Program({"start": b""}, "head -c 60000000 /dev/zero > kept && echo done", 60.0)
+    done = [run(fill) for _ in range(5)]  # more than its disk, together
+    assert [(each.code, each.files[STDOUT]) for each in done] == [(0, b"done\n")] * 5
 
 
 @needs_box
