@@ -78,7 +78,8 @@ def _structured(read: Callable[[str], Any], before: str, after: str) -> str:
     return "" if now[1:] == was[1:] else "references"
 
 
-_EXPRESSION = re.compile(r"\$\{[^{}]{1,80}\}|\$\{\{[^{}]{1,200}\}\}")
+# `${{ … }}` whole; of `${NAME:default}` the name, since what stands in for it may be private.
+_EXPRESSION = re.compile(r"\$\{[^{}:]{1,80}(?=[:}])|\$\{\{[^{}]{1,200}\}\}")
 _USES = ("depends_on", "networks", "volumes", "secrets", "configs", "links")
 
 

@@ -86,6 +86,7 @@ _COMPOSE = """services:
 networks:
   inner: {driver: bridge}
 """
+_SPRING = "datasource: {url: '${MYSQL_URL:jdbc:mysql://192.168.25.135/auth}', on: '${{ host }}'}\n"
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,9 @@ networks:
         (_COMPOSE, "networks: [inner]}\n  db", "networks: [outer]}\n  db", "references"),
         (_COMPOSE, "${DB_NAME}", "${XB_NAME}", "references"),
         (_COMPOSE, "image: web", "image: shop", ""),
+        (_SPRING, "192.168.25.135", "10.7.1.2", ""),
+        (_SPRING, "MYSQL_URL:", "REDIS_URL:", "references"),
+        (_SPRING, "{ host }", "{ port }", "references"),
     ],
 )
 def test_references_lead_where_they_led(before: str, old: str, new: str, expected: str) -> None:
