@@ -20,7 +20,9 @@ RECIPES = {
     "Add a gate": ("tests/flows/test_gates.py", *_DOCS),
     "Add a limit": ("tests/flows/test_gates.py", *_DOCS),
     "Add a stage": _DOCS,
-    "Add a session format": ("tests/construction/sessions/readers/test_detect.py",),
+    "Add a session format": tuple(
+        f"tests/construction/sessions/readers/test_{name}.py" for name in ("detect", "registry")
+    ),
 }
 EVERY_TIME = "Add a gate"  # the others run with `make test-full`
 _PACKAGES = ("flows", "construction", "anonymization", "selection", "data", "tests")
