@@ -1,9 +1,9 @@
-"""Which noise changes the answers of analytic tasks, by difficulty, and what was rejected."""
+"""Which noise changes the answers to analytics tasks, by difficulty, and what was rejected."""
 
 import marimo
 
 __generated_with = "0.25.2"
-app = marimo.App(width="medium", app_title="Analytic tasks: noise and difficulty")
+app = marimo.App(width="medium", app_title="Analytics tasks: noise and difficulty")
 
 
 @app.cell
@@ -20,13 +20,13 @@ def _():
 def _(audit_file, mo, workspace):
     out = workspace(mo.cli_args().get("out"))
     report = audit_file(out, "selection.json").get("analytics") or {}
-    mo.stop(not report.get("tasks"), mo.md("The newest release has no analytic task to take from."))
+    mo.stop(not report.get("tasks"), mo.md("The newest release has no analytics tasks."))
     mo.md(
-        "# Noise and difficulty\nFrom `audit/selection.json` of the newest release: all tasks that "
-        "passed the gates of the lane, chosen for the release or not. The files that agents get "
-        "hold "
-        "noise on purpose (doubled rows, other units, missing values); a task is worth more if an "
-        "agent that ignores the noise gets another answer."
+        "# Noise and difficulty\nFrom `audit/selection.json` of the newest release: all tasks "
+        "that passed the lane's gates, whether or not they were selected for the release. The "
+        "files that agents get contain deliberate noise (duplicate rows, different units, "
+        "missing values); a task is worth more if an agent that ignores the noise gets a "
+        "different answer."
     )
     return out, report
 
@@ -44,13 +44,12 @@ def _(bars, listing, mo, pl, report):
     mo.vstack(
         [
             mo.md(
-                "## Noise that changes the answer if it is ignored\nThe table compares with the "
-                "quota "
-                "of the recipe: `reached` below `wanted` means that the environment has too little "
-                "of this noise."
+                "## Noise that changes the answer if ignored\nThe table compares the tasks with "
+                "the recipe's quota: `reached` below `wanted` means that the environment has too "
+                "little of this kind of noise."
             ),
             mo.Html(bars(_rows, "Tasks, by kind of noise")),
-            listing(quota, "No quota."),
+            listing(quota, "There is no quota."),
         ]
     )
     return counts, quota
@@ -78,12 +77,12 @@ def _(bars, listing, mo, pl, report):
     mo.vstack(
         [
             mo.md(
-                "## By difficulty\nShares of tasks whose answer each kind changes. Harder tasks "
-                "should "
-                "meet more kinds; if the bars are level, difficulty comes from the steps alone."
+                "## By difficulty\nThe share of tasks whose answer is changed by each kind of "
+                "noise. Harder tasks should encounter more kinds; if the bars are level, "
+                "difficulty comes only from the number of steps."
             ),
-            mo.Html(bars(_rows, "Kinds of noise that change an answer, mean")),
-            listing(by_difficulty, "No task."),
+            mo.Html(bars(_rows, "Mean number of kinds of noise that change an answer")),
+            listing(by_difficulty, "There are no tasks."),
         ]
     )
     return by_difficulty, kinds
@@ -105,12 +104,11 @@ def _(listing, mo, pl, report):
     guessers = pl.DataFrame([{"answer": name, **row} for name, row in report["guessers"].items()])
     mo.vstack(
         [
-            mo.md("## What was rejected"),
-            listing(rejected, "Nothing."),
+            mo.md("## Rejections"),
+            listing(rejected, "Nothing was rejected."),
             mo.md(
-                "## What is guessed without the data\nA limit is chance + .1. An answer that "
-                "stands far "
-                "above chance can be had without reading a file."
+                "## Guessing without the data\nThe limit is chance + .1. An answer whose rate is "
+                "far above chance can be obtained without reading a file."
             ),
             listing(guessers, "No answer can be guessed."),
         ]

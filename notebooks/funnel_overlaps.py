@@ -1,4 +1,4 @@
-"""Where units are lost, and which gates lose the same ones."""
+"""Where units are lost, and which gates reject the same ones."""
 
 import marimo
 
@@ -23,12 +23,11 @@ def _(mo, query, workspace):
     start = "instance" if "instance" in units else units[0]
     unit = mo.ui.dropdown(units, value=start, label="Unit")
     _text = (
-        "# Funnel and overlaps\nThe newest run, stage by stage. A unit is what a stage decides "
-        "about: files, then sessions, then the task instances in them. Choose one: a bar is as "
-        "long "
-        "as the number that passed, so a step down in the picture is where most is lost. Stages "
-        "that derive new units have no rejections; selection stages leave units out without "
-        "rejecting them."
+        "# Funnel and overlaps\nThe newest run, stage by stage. A unit is whatever a stage "
+        "decides about: files, then sessions, then the task instances in them. Choose a unit: "
+        "each bar shows how many passed, so a sharp drop marks the stage where most are lost. "
+        "Stages that derive new units have no rejections; selection stages leave units out "
+        "without rejecting them."
     )
     mo.vstack([mo.md(_text), unit])
     return funnel, out, unit
@@ -48,7 +47,7 @@ def _(bars, funnel, listing, mo, unit):
         )
         for row in steps.to_dicts()
     ]
-    _bars = mo.Html(bars(drawn, f"What passed, by stage: {unit.value}"))
+    _bars = mo.Html(bars(drawn, f"Passed, by stage: {unit.value}"))
     mo.vstack([_bars, listing(funnel, "Nothing ran.")])
     return (steps,)
 
@@ -63,15 +62,15 @@ def _(bars, listing, mo, out, query):
     _gates = reasons.filter(reasons["gate"].is_not_null()).head(12)
     _rows = [(r["reason"], float(r["units"]), f"{r['units']:,}") for r in _gates.to_dicts()]
     _text = (
-        "## Reasons\nThe picture has the twelve commonest reasons of gates. In the table, rows "
-        "without a gate are what readers could not use: a value that a later filing repeats, "
-        "for example. A reason that grows between two runs of the same "
-        "sources is worth a look at its units (notebook `rejection_audit`)."
+        "## Reasons\nThe chart shows the gates' twelve most common reasons. In the table, rows "
+        "without a gate are units that readers could not use, such as a value that a later "
+        "filing repeats. If a reason grows between two runs on the same sources, look at its "
+        "units (notebook `rejection_audit`)."
     )
     mo.vstack(
         [
             mo.md(_text),
-            mo.Html(bars(_rows, "Units by reason of a gate")),
+            mo.Html(bars(_rows, "Units by gate reason")),
             listing(reasons, "Nothing was lost."),
         ]
     )
@@ -98,16 +97,16 @@ def _(bars, listing, mo, out, query):
     mo.vstack(
         [
             mo.md(
-                "## Which gate rejects what no other would?\nA gate with a short bar could be "
-                "relaxed without releasing much: what it rejects, others reject too. A long bar is "
-                "a gate on which the release depends, so its limit deserves the closest look."
+                "## Which gate rejects items that no other gate would?\nA gate with a short bar "
+                "could be relaxed without releasing much: other gates reject the same items. A "
+                "long bar marks a gate on which the release depends, so its limit deserves the "
+                "closest look."
             ),
-            mo.Html(bars(_rows, "Failed by this gate alone")),
+            mo.Html(bars(_rows, "Failed only by this gate")),
             listing(alone, "No gate failed anything."),
             mo.md(
-                "## Which fail the same items?\nTwo gates that always fail together may measure "
-                "the "
-                "same thing."
+                "## Which gates fail the same items?\nTwo gates that always fail together may "
+                "measure the same thing."
             ),
             listing(overlaps, "No item failed two gates."),
         ]

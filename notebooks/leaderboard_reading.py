@@ -1,4 +1,4 @@
-"""Which agents are told apart, how they fail, and which tasks tell them apart?"""
+"""Which agents can be told apart, how they fail, and which tasks tell them apart."""
 
 import marimo
 
@@ -32,8 +32,8 @@ def _(bars, board_table, listing, mo):
     _text = (
         f"# Reading a leaderboard\n{rows.height} configurations in {groups.height} tie groups: "
         "members of a group cannot be distinguished from its best. Read groups, not ranks: two "
-        "agents of one group may swap ranks in the next run. `benchmint agents plan` says how "
-        "many tasks it would take to separate them."
+        "agents in the same group may swap ranks in the next run. `benchmint agents plan` "
+        "computes how many tasks it would take to separate them."
     )
     mo.vstack([mo.md(_text), mo.Html(bars(_bars, "pass rate")), listing(rows, "None.")])
     return given, groups, rows
@@ -42,16 +42,16 @@ def _(bars, board_table, listing, mo):
 @app.cell
 def _(board_table, given, listing, mo, pl):
     pairs = board_table(given, "pairs")
-    mo.stop(pairs.is_empty(), mo.md("## Pairs\nNo table of pairs: there is one configuration."))
+    mo.stop(pairs.is_empty(), mo.md("## Pairs\nThere is only one configuration."))
     separated = pairs.filter("separated").sort(-pl.col("difference").abs())
     mo.vstack(
         [
             mo.md(
-                f"## Which pairs differ\n{separated.height} of {pairs.height} pairs "
-                "(first minus second on the tasks of both, Holm's correction over all pairs)."
+                f"## Which pairs differ\n{separated.height} of {pairs.height} pairs (first minus "
+                "second on the tasks that both attempted, Holm-corrected over all pairs)."
             ),
-            listing(separated, "No pair differs by more than chance: more tasks are needed."),
-            mo.md("## How often all of k epochs pass"),
+            listing(separated, "No pair differs by more than chance; more tasks are needed."),
+            mo.md("## How often all k epochs pass"),
             listing(board_table(given, "reliability"), "No graded attempts."),
         ]
     )
@@ -65,12 +65,12 @@ def _(board_table, given, listing, mo):
     mo.vstack(
         [
             mo.md(
-                "## How they work and fail\nEqual pass rates can hide different agents: compare "
-                "steps, time and the way attempts end before you prefer one. Empty where a measure "
-                "is undefined."
+                "## How they work and fail\nAgents with equal pass rates can behave differently: "
+                "compare steps, time and the way attempts end before you prefer one. Cells are "
+                "empty where a measure is undefined."
             ),
-            listing(process, "No table of the process."),
-            listing(retrieval, "No questions about tables."),
+            listing(process, "There is no process table."),
+            listing(retrieval, "There are no questions about tables."),
         ]
     )
     return process, retrieval
@@ -79,7 +79,7 @@ def _(board_table, given, listing, mo):
 @app.cell
 def _(bars, board_table, given, listing, mo, pl):
     tasks = board_table(given, "tasks")
-    mo.stop(tasks.is_empty(), mo.md("## Tasks\nNo table of the tasks."))
+    mo.stop(tasks.is_empty(), mo.md("## Tasks\nThere is no task table."))
     hardest = tasks.sort("pass_share", "task_id").head(20)
     telling = tasks.sort(-pl.col("discrimination"), "task_id").head(20)
     tenths = [((tasks["pass_share"] * 10).floor().clip(0, 9) == n).sum() for n in range(10)]
@@ -87,18 +87,19 @@ def _(bars, board_table, given, listing, mo, pl):
     mo.vstack(
         [
             mo.md(
-                "## Tasks\nTasks that nobody solves and tasks that everybody solves tell no agents "
-                "apart. If most stand at both ends, choose others with `[selection]` and pilots."
+                "## Tasks\nTasks that no agent solves and tasks that every agent solves cannot "
+                "tell agents apart. If most tasks are at either end, select different ones with "
+                "`[selection]` and pilots."
             ),
-            mo.Html(bars(_rows, "Tasks by the share of attempts that pass")),
+            mo.Html(bars(_rows, "Tasks by share of attempts that pass")),
             mo.md(
                 "## The hardest tasks\nRead their instructions: is the work hard, or is it unclear?"
             ),
             listing(hardest, "None."),
             mo.md(
-                "## The tasks that tell agents apart best\nOn these the strong pass and the weak "
-                "fail; "
-                "one with a negative value rewards the weak and deserves a look at its grader."
+                "## The tasks that best tell agents apart\nStrong agents pass these tasks and "
+                "weak agents fail them; a task with a negative value rewards weak agents, so "
+                "check its grader."
             ),
             listing(telling, "None."),
         ]

@@ -1,4 +1,4 @@
-"""What anonymization cost and what it is worth: fidelity, attacks, and the settings tried."""
+"""What anonymization costs and what it is worth: fidelity, attacks, and the settings tried."""
 
 import marimo
 
@@ -35,9 +35,9 @@ def _(audit_file, mo, workspace):
     tables = (privacy.get("tables") or {}).get("tables") or {}
     mo.md(
         "# Anonymization: fidelity and risk\nFrom `audit/privacy.json` of the newest release. "
-        "The more "
-        "a table is changed, the less can be found again and the less it is worth: this page shows "
-        "where the release stands between the two, and what other settings would have given."
+        "The more a table is changed, the less can be re-identified in it, and the less it is "
+        "worth: this page shows where the release stands between the two, and what other "
+        "settings would have given."
     )
     return masking, out, tables
 
@@ -54,11 +54,9 @@ def _(bars, listing, masking, mo, out, query):
     _parts = [
         mo.md(
             "## Masked text\nWhat was replaced in sessions and their files, by kind. "
-            "`least_sure` is "
-            "the lowest confidence among them: kinds with low values are where words were taken "
-            "for "
-            "names. What no recognizer found is not here; the leak scan and reading have to find "
-            "it."
+            "`least_sure` is the lowest confidence in each kind: kinds with low values are those "
+            "where ordinary words were taken for names. Values that no recognizer found are not "
+            "listed; the leak scan and a human reader have to find those."
         )
     ]
     if masking:
@@ -71,7 +69,7 @@ def _(bars, listing, masking, mo, out, query):
 
 @app.cell
 def _(mo, one_line, tables):
-    mo.stop(not tables, mo.md("## Tables\nThe release holds no anonymized table."))
+    mo.stop(not tables, mo.md("## Tables\nThe release contains no anonymized tables."))
     names = {f"{at}. {one_line(name)}": name for at, name in enumerate(sorted(tables), 1)}
     picked = mo.ui.dropdown(names, value=next(iter(names)), label="Table")
     mo.vstack([mo.md("## Tables"), picked])
@@ -88,7 +86,8 @@ def _(listing, mo, paragraph, picked, pl, tables):
             mo.Html(paragraph(table["statement"])),
             mo.md(
                 "### Fidelity\nThe distance of each released column from the original: a rank "
-                "correlation near 1 keeps who is larger than whom, also where values moved."
+                "correlation near 1 means that the order of sizes is preserved, even where "
+                "values moved."
             ),
             listing(fidelity, "Not measured."),
         ]
@@ -113,11 +112,10 @@ def _(RateRow, mo, picked, rates_chart, table):
         for risk, f in worst.items()
     ]
     _text = (
-        "### Risk\nThe share of companies that the best attack finds again, with its interval, "
-        "beside "
-        "chance and the declared limit. A bar that reaches over its limit stops a release."
+        "### Risk\nThe share of companies that the best attack re-identifies, with its interval, "
+        "beside chance and the declared limit. A bar that exceeds its limit stops a release."
     )
-    _title = f"{picked.value}: found again by the best attack"
+    _title = f"{picked.value}: re-identified by the best attack"
     mo.vstack([mo.md(_text), mo.Html(rates_chart(rates, _title, standalone=True))])
     return rates, worst
 
@@ -140,9 +138,8 @@ def _(Dot, Scatter, frontier_chart, mo, picked, table):
             _least = table["utility_limits"]["min_spearman"]
             scatters.append(Scatter(_risk, _dots, _least, table["limits"][_limit]))
     _text = (
-        "### What other settings give\nEach dot is a setting: to the right is more useful, lower "
-        "is "
-        "safer. The configured one should have no dot to its lower right."
+        "### What other settings give\nEach dot is a setting: further right is more useful, "
+        "lower is safer. There should be no dot to the lower right of the configured setting."
     )
     _chart = frontier_chart(
         scatters,

@@ -1,4 +1,4 @@
-"""Why was this rejected? From the reasons to one unit, its measurements and its descent."""
+"""Why was this rejected? From the reasons to one unit, its measurements and its lineage."""
 
 import marimo
 
@@ -27,9 +27,9 @@ def _(bars, mo, query, workspace):
     chosen_reason = mo.ui.table(reasons, selection="single", initial_selection=[0])
     heading = mo.md(
         "# Rejection audit\nWas this rejected for a good reason? Choose a reason in the table "
-        "(gates first, then what was not readable), then a unit, and read what every gate measured "
-        "of it. An honest audit draws units at random within a reason and does not stop at the "
-        "first."
+        "(gates first, then unreadable input), then a unit, and read what every gate measured "
+        "for it. An honest audit draws units at random within a reason and does not stop at the "
+        "first one."
     )
     _gates = reasons.filter(reasons["gate"].is_not_null()).head(12)
     _rows = [(r["reason"], float(r["units"]), f"{r['units']:,}") for r in _gates.to_dicts()]
@@ -54,8 +54,9 @@ def _(chosen_reason, mo, out, query):
     mo.vstack(
         [
             mo.md(
-                "## Units\nThe first 10,000. `observed` is what the gate measured and `limit` what "
-                "it allows; evidence points to a file and a line and never holds text."
+                "## Units\nThe first 10,000 units. `observed` is the gate's measurement and "
+                "`limit` the allowed value; evidence points to a file and line and never "
+                "contains text."
             ),
             chosen_unit,
         ]
@@ -82,17 +83,16 @@ def _(chosen_unit, listing, mo, out, query):
     )
     _parts = [
         mo.md(
-            "## The unit\nThe first failed gate decided; those after it were measured all the "
-            "same, "
+            "## The unit\nThe first failed gate decides. The gates after it are measured anyway, "
             "unless they are `not_measured` because an earlier one blocks them."
         ),
         mo.plain_text(item),
     ]
-    _sections = [("Every gate's measurement", verdicts), ("Where it comes from and went", descent)]
+    _sections = [("Measurements by every gate", verdicts), ("Lineage", descent)]
     for _title, _frame in _sections:
         _parts += [mo.md(f"### {_title}"), listing(_frame, "None.")]
     _parts.append(
-        mo.md("The text itself, for someone with access: `benchmint audit --instance ID --private`")
+        mo.md("For the text itself (access required): `benchmint audit --instance ID --private`")
     )
     mo.vstack(_parts)
     return descent, item, verdicts
@@ -107,10 +107,9 @@ def _(listing, mo, out, query):
            ORDER BY share DESC, gate, item_id LIMIT 100""",
     )
     _heading = mo.md(
-        "## Who failed narrowly\nBelow a least value, nearest first: at .95 the unit reached 95 "
-        "% of "
-        "the limit. If these read like good tasks, the limit is too strict; the sliders of "
-        "`benchmint audit --serve` show what another one would let in."
+        "## Narrow failures\nUnits below a minimum, nearest first: at .95, the unit reached 95 % "
+        "of the limit. If these read like good tasks, the limit is too strict; use the sliders "
+        "of `benchmint audit --serve` to see what a different limit would let through."
     )
     mo.vstack([_heading, listing(near, "None.")])
     return (near,)

@@ -31,11 +31,10 @@ def _(audit_file, mo, query, workspace):
     )["points"][0]
     mo.stop(drawn.is_empty(), mo.md("# Sampling\nNo questions were drawn."))
     mo.md(
-        "# Sampling and inclusion probabilities\nQuestions about financial statements are drawn, "
-        "not "
-        "picked: each value has a known probability π of being asked about. With it, results on "
-        "the "
-        "questions can be weighted back to all values, and this page checks that the numbers fit."
+        "# Sampling and inclusion probabilities\nQuestions about financial statements are drawn "
+        "at random, not picked: each value has a known probability π of being asked about. "
+        "Results on the questions can therefore be weighted back to all values, and this page "
+        "checks that the numbers fit."
     )
     return drawn, out, population, report
 
@@ -64,21 +63,21 @@ def _(drawn, listing, mo, pl, population):
             mo.hstack(
                 [
                     mo.stat(f"{drawn.height:,}", label="questions"),
-                    mo.stat(f"{population:,}", label="points drawn from"),
-                    mo.stat(f"{estimate:,.0f}", label="points as estimated from 1/π"),
+                    mo.stat(f"{population:,}", label="points in the population"),
+                    mo.stat(f"{estimate:,.0f}", label="points estimated from 1/π"),
                     mo.stat(f"{effective:.1f}", label="effective sample size"),
                 ]
             ),
             mo.md(
-                "The estimate should lie near the points drawn from. It scatters widely, since "
-                "√log weights on purpose draw small companies and rare categories more often; "
-                "questions that stand for rejected points carry the probability of their own."
+                "The estimate should be close to the number of points in the population. It "
+                "varies widely, since √log weights deliberately draw small companies and rare "
+                "categories more often; questions that replace rejected points carry their own "
+                "probability."
             ),
             mo.md(
-                "### By category\n`stands_for` is how many values the questions of a category "
-                "represent. A category with few questions and a large number there decides a "
-                "weighted "
-                "mean almost alone: report it apart."
+                "### By category\n`stands_for` is the number of values that the questions in a "
+                "category represent. A category with few questions and a large number there "
+                "dominates a weighted mean: report it separately."
             ),
             listing(by_category, "None."),
         ]
@@ -99,9 +98,8 @@ def _(bars, drawn, mo, pl):
         for row in decades.to_dicts()
     ]
     _text = (
-        "### By probability\nPowers of ten. Questions far to the small side carry large weights; "
-        "if "
-        "one bar holds nearly all, weighting changes little."
+        "### By probability\nThe bars are powers of ten. Questions at the low end carry large "
+        "weights; if one bar contains nearly all questions, weighting changes little."
     )
     mo.vstack([mo.md(_text), mo.Html(bars(_rows, "Questions by inclusion probability"))])
     return (decades,)
@@ -114,12 +112,12 @@ def _(listing, mo, pl, report):
     mo.vstack(
         [
             mo.md(
-                "## Response\nDrawn points that could not be asked for, by stratum: they were "
-                "replaced within it. Where many were, the questions speak for those that can be "
-                "asked."
+                "## Response\nDrawn points that could not be asked about, by stratum; each was "
+                "replaced from the same stratum. Where there were many, the questions represent "
+                "only the points that can be asked about."
             ),
             listing(response, "Not reported."),
-            mo.md("## Dampings\nHow strongly each weighting draws on the largest series."),
+            mo.md("## Dampings\nHow strongly each weighting favours the largest series."),
             listing(dampings, "Not reported."),
         ]
     )

@@ -26,11 +26,9 @@ def _(audit_file, mo, query, workspace):
     mo.vstack(
         [
             mo.md(
-                "# Selection quality\nOf all candidates that passed, the solver takes those that "
-                "fit "
-                "the market's mixture, the quotas and the pilots best. A distance from the bound "
-                "of 0 "
-                "means that no better choice exists under these constraints."
+                "# Selection quality\nFrom all candidates that passed, the solver selects those "
+                "that best fit the market's mixture, the quotas and the pilots. A distance of 0 "
+                "from the bound means that no better selection exists under these constraints."
             ),
             mo.hstack(
                 [
@@ -71,12 +69,11 @@ def _(bars, chosen, listing, mo, pl, pool, report):
     mo.vstack(
         [
             mo.md(
-                "## Families\nHow many of the candidates of each family were taken. A family of "
-                "which "
-                "all were taken is short in the pool: more of its material would change the "
-                "release."
+                "## Families\nHow many candidates were selected from each family. A family from "
+                "which all were selected is in short supply in the pool: more material of this "
+                "kind would change the release."
             ),
-            mo.Html(bars(_rows, "Chosen, by task family")),
+            mo.Html(bars(_rows, "Selected, by task family")),
             mo.md(f"Distance from the market's mixture: {off:.1%} of the release.")
             if market
             else mo.md("There was no mixture to follow."),
@@ -104,13 +101,13 @@ def _(listing, mo, pl, report):
     mo.vstack(
         [
             mo.md(
-                "## Constraints\nPaid for first, then those at their bound. `price` is what a "
-                "unit of "
-                "excess costs; a bound that is not binding could be dropped without any change."
+                "## Constraints\nConstraints that were exceeded at a price come first, then "
+                "those at their bound. `price` is the cost of one unit of excess; a bound that "
+                "is not binding could be dropped without any effect."
             ),
-            listing(constraints, "There were none."),
+            listing(constraints, "There were no constraints."),
             mo.md("## Subset for manual audit\nIts distance from the release, by margin."),
-            listing(lite, "None was drawn."),
+            listing(lite, "No subset was drawn."),
         ]
     )
     return constraints, lite
@@ -133,13 +130,13 @@ def _(listing, mo, out, pl, query):
         ).item()
     _parts = [
         mo.md(
-            "## Pilots\nDo the chosen tasks put the models in the order of the pool? Then the "
-            "smaller "
-            "set can stand for the larger one; a correlation of few models proves little."
+            "## Pilots\nDo the selected tasks rank the models as the pool does? If so, the "
+            "smaller set can stand in for the larger one; a correlation over a few models proves "
+            "little."
         )
     ]
     if pilots.is_empty():
-        _parts.append(mo.md("No pilot scores were given."))
+        _parts.append(mo.md("There are no pilot scores."))
     else:
         _parts += [listing(pilots, "None."), mo.md(f"Spearman correlation: {agreement}")]
     mo.vstack(_parts)

@@ -1,4 +1,4 @@
-"""What people install, and the mixture made of it: now, and over the snapshots that are known."""
+"""What people install, and the mixture derived from it: now, and over all known snapshots."""
 
 import marimo
 
@@ -27,13 +27,12 @@ def _(audit_file, mo, query, workspace):
            ORDER BY source, date, layer, family, weight""",
         every_run=True,
     )
-    mo.stop(staged.is_empty(), mo.md("# Signals and mixture\nNo signals were given."))
+    mo.stop(staged.is_empty(), mo.md("# Signals and mixture\nThere are no signals."))
     layer = mo.ui.dropdown(["signal", "task", "display"], value="signal", label="Families")
     _text = (
-        "# Signals and mixture\nWhat people install says what agents are used for. Skills are "
-        "sorted "
-        "into patterns, patterns into families, and the weight of a family is its share of the "
-        "installations; the release follows these weights as far as the pool allows."
+        "# Signals and mixture\nWhat people install shows what they use agents for. Skills are "
+        "sorted into patterns, and patterns into families; the weight of a family is its share "
+        "of installations. The release follows these weights as far as the pool allows."
     )
     mo.vstack([mo.md(_text), layer])
     return lacking, layer, mixture, out, staged
@@ -64,12 +63,12 @@ def _(bars, dates, families, lines, mo, weights):
     series = {family: [weights.get((date, family)) for date in dates] for family in families[:6]}
     mo.vstack(
         [
-            mo.Html(bars([(f, w, f"{w:.1%}") for f, w in newest], f"Market weight at {dates[-1]}")),
-            mo.Html(lines(series, dates, "The six heaviest over time")),
+            mo.Html(bars([(f, w, f"{w:.1%}") for f, w in newest], f"Market weight on {dates[-1]}")),
+            mo.Html(lines(series, dates, "The six largest weights over time")),
             mo.md(
-                "A weight that jumps between two dates is more often a change in the registry "
-                "than in "
-                "what people do: look at the patterns of that family before you follow it."
+                "A weight that jumps between two dates more often reflects a change in the "
+                "registry than in what people do: look at the family's patterns before you "
+                "follow it."
             ),
         ]
     )
@@ -102,13 +101,15 @@ def _(lacking, listing, mo, out, pl, query):
     mo.vstack(
         [
             mo.md(
-                "## What the pool lacks\nIn points of the mixture; positive: too few tasks. "
-                "`suggested` tasks are those of a release of its size."
+                "## What the pool lacks\nIn percentage points of the mixture; a positive gap "
+                "means too few tasks. `suggested` is the family's number of tasks "
+                "in a release of the requested size."
             ),
-            listing(gap, "The newest release holds no pool against this mixture."),
+            listing(gap, "The newest release compares no pool with this mixture."),
             mo.md(
-                "## Patterns\nChoose one to see its skills. Patterns that are not `benchmarkable` "
-                "need a live account or a device; their mass is reported and not released."
+                "## Patterns\nChoose one to see its skills. Patterns that are not "
+                "`benchmarkable` need a live account or a device; their mass is reported but not "
+                "released."
             ),
             chosen,
         ]
