@@ -60,7 +60,11 @@ class LeakTargets:
             if _is_sought_in_others(entry, self.is_public)
         }
         values |= {PrivateValue(value, TRIPWIRE) for value in self.tripwires}
-        values |= {PrivateValue(value, IDENTIFIER) for value in self.identifiers}
+        values |= {  # `-` and `----` say that a row has none
+            PrivateValue(value, IDENTIFIER)
+            for value in self.identifiers
+            if any(map(str.isalnum, value))
+        }
         return LeakPatterns(values, self.key, self.config)
 
     def of_session(self, uid: str) -> LeakPatterns:

@@ -236,6 +236,13 @@ def test_a_name_may_stand_in_a_file_that_is_declared_public_and_nowhere_else(
         guard_release(tmp_path, [], planted, {"listing.csv", "accounts.csv"})
 
 
+def test_marks_of_missing_values_are_no_identifiers(tmp_path: Path) -> None:
+    for half in ("public", "private"):
+        (tmp_path / half).mkdir()
+    (tmp_path / "public" / "site.key").write_text("-----BEGIN KEY-----\n40\n", "utf-8")
+    guard_release(tmp_path, [], targets(identifiers=("-", "----")))
+
+
 def test_a_clean_release_is_published(tmp_path: Path) -> None:
     given = release(tmp_path)
     ref = write_snapshot(

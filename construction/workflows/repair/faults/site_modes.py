@@ -70,7 +70,7 @@ def _members(site: str, draw: Draw) -> list[Member]:
         "htdocs/style.css": "body { margin: 2em }\n",
         "secrets/db.ini": f"[db]\nuser = {site}\npassword = {draw.number(10**8, 10**9)}\n",
         f"secrets/{site}.key": f"-----BEGIN KEY-----\n{draw.number(10**15, 10**16)}\n",
-        f"upload/{year}/plan.pdf": "%PDF-1.7\n",
+        f"upload/{year}/plan.txt": "Plan of the site, first draft\n",
         f"upload/{year}/photo.jpg": "jpg\n",
         "site.conf": "root htdocs\n",
     }
