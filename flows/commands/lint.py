@@ -31,27 +31,28 @@ def lint_command(
     run: Annotated[
         Path | None,
         typer.Option(
-            help="What `benchmint lane analytics` wrote: PATH has lines like its gold.jsonl, "
+            help="Output folder of `benchmint lane analytics`: PATH has lines like its gold.jsonl, "
             "which go through all gates again."
         ),
     ] = None,
     files: Annotated[
-        Path | None, typer.Option(help="With --run: folder of the original files [RUN/demo].")
+        Path | None, typer.Option(help="With --run: folder with the original files [RUN/demo].")
     ] = None,
     trials: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="So many tasks of others are tried in a sandbox [120, and those that are begun "
-            "within 80 seconds].",
+            help="How many third-party tasks to try in a sandbox [120, or as many as can be "
+            "started within 80 seconds].",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """List the faults of tasks, what keeps them from running here, and what was not checked.
+    """List faults in tasks, what keeps them from running here, and what was not checked.
 
-    Exit 1 if there are defects; the other two lists do not count as faults. Our gold is run anew;
-    the tests and graders of others are tried and attacked in a sandbox, if they need no image.
+    Exits with 1 if there are defects; the other two lists do not count. Gold of our own tasks is
+    rerun; third-party tests and graders are tried and attacked in a sandbox, unless they need an
+    image.
     """
     report = _linted(path, run, files, trials)
     if json:

@@ -50,7 +50,7 @@ def test_the_beginning_of_an_id_gives_the_full_answer(demo: Demo, rejected: str)
         heading, _, rest = inline("audit", "--out", demo.out, "--instance", begin).stdout.partition(
             "\n"
         )
-        assert heading == f"1 instance begins so: {rejected}"
+        assert heading == f"1 instance matches: {rejected}"
         assert rest == whole
 
 
@@ -62,7 +62,7 @@ def test_a_candidate_is_called_so_with_what_became_of_it(demo: Demo) -> None:
     assert {row["outcome"] for row in rows} == words.keys()
     for row in rows:
         shown = inline("audit", *out, "--instance", row["id"][:-1]).stdout.splitlines()
-        assert shown[0] == f"1 candidate begins so: {row['id']}"
+        assert shown[0] == f"1 candidate matches: {row['id']}"
         assert shown[1].startswith(f"{words[row['outcome']]} (stage select)")
 
 
@@ -92,7 +92,7 @@ def test_several_that_begin_so_are_listed(demo: Demo) -> None:
         if sum(row["item_id"][0] == digit for row in listed if row["unit"] == "instance") > 1
     )  # fmt: skip
     shown = inline("audit", "--out", demo.out, "--instance", begin).stdout
-    assert f"ids begin with {begin}" in shown.splitlines()[0]
+    assert f"IDs begin with {begin}" in shown.splitlines()[0]
     assert "verdicts" not in shown
 
 

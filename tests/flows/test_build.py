@@ -87,7 +87,7 @@ def test_where_all_is_there_no_server_is_started_and_where_anything_is_missing_t
     result = benchmint(*arguments)
     assert result.returncode == 0, result.stderr
     assert "(unchanged, verified)" in result.stdout
-    assert "nothing to do, so no run of Prefect was started" in result.stdout
+    assert "nothing to do, so Prefect was not started" in result.stdout
     assert not (tmp_path / "prefect" / "prefect.db").exists()
     shutil.rmtree(out / "snapshots")
     result = benchmint(*arguments)
@@ -188,7 +188,7 @@ def test_private_things_are_private(demo: Demo) -> None:
         (("build", "--out", "circle", "--quiet"), "circle/private: found Too many levels of"),
         (("build", "--config", "none.toml"), "none.toml: cannot be read"),
         (("audit", "--out", "nowhere"), "run `benchmint build` first"),
-        (("audit", "--private"), "Name it with --instance"),
+        (("audit", "--private"), "Add --instance ID"),
         (("rules", "check", "./none", "."), "expected a task's rules.json"),
     ],
 )

@@ -309,7 +309,7 @@ def test_wrong_use_names_the_help_of_the_command(
         (["sql", "-"], "benchmint: stopped"),
         (
             ["build", "--dry-run"],
-            "benchmint: stopped; what was finished is kept: run the same command again to continue",
+            "benchmint: stopped; finished work is kept: run the same command again to continue",
         ),
     ],
 )

@@ -152,14 +152,14 @@ def test_an_erratum_can_be_replaced_and_printed(snapshot: Path, key: Path, tmp_p
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--withdraw", "t-none", "--reason", "r", "--key", "K"], "no task of demo-2026.07.01"),
-        (["--withdraw", "TASK", "--key", "K"], "an option too few"),
-        (["--withdraw", "TASK", "--reason", "r"], "an option too few"),
-        (["--withdraw", "TASK", "--reason", "a\nb", "--key", "K"], "no printable line"),
-        (["--correct", "TASK", "--reason", "r", "--key", "K"], "an option too few"),
+        (["--withdraw", "t-none", "--reason", "r", "--key", "K"], "not a task in demo-2026.07.01"),
+        (["--withdraw", "TASK", "--key", "K"], "a missing option"),
+        (["--withdraw", "TASK", "--reason", "r"], "a missing option"),
+        (["--withdraw", "TASK", "--reason", "a\nb", "--key", "K"], "no printable text"),
+        (["--correct", "TASK", "--reason", "r", "--key", "K"], "a missing option"),
         (
             ["--correct", "TASK", "--withdraw", "TASK", "--reason", "r", "--key", "K"],
-            "which --withdraw names too",
+            "which is also in --withdraw",
         ),
         (
             ["--correct", "TASK", "--fields", "FIELDS", "--reason", "it is 12345", "--key", "K"],

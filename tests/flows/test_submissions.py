@@ -75,7 +75,7 @@ def test_what_is_submitted_is_graded_again_and_admitted_once(
     (table,) = board.rglob("scores/scores.parquet")
     passed = pl.read_parquet(table)["passed"]
     assert passed.sum() > 0
-    with pytest.raises(InputError, match="found attempts of that name"):
+    with pytest.raises(InputError, match="found attempts with that name"):
         run("check", archive, "--snapshot", snapshot, "--out", board)
 
 
@@ -99,7 +99,7 @@ def test_a_forged_answer_of_a_tool_is_refused(
     said = run(
         "check", tmp_path / "s.zip", "--snapshot", snapshot, "--out", tmp_path / "board", code=1
     )
-    assert f"{spec.task_id}: discover_companies did not answer what is recorded" in said
+    assert f"{spec.task_id}: discover_companies does not return the recorded response" in said
     assert not (tmp_path / "board").exists()
 
 
@@ -186,8 +186,8 @@ def test_a_file_that_was_changed_and_no_archive_at_all_are_refused(
     ("forged", "problem"),
     [
         ({}, None),
-        ({"changes": ()}, "its services do not end as recorded when asked again"),
-        ({"audit": ()}, "its services do not end as recorded when asked again"),
+        ({"changes": ()}, "replaying its calls does not end in the recorded state"),
+        ({"audit": ()}, "replaying its calls does not end in the recorded state"),
     ],
 )
 def test_the_services_of_a_workflow_task_are_asked_again(

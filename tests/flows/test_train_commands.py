@@ -144,7 +144,7 @@ def test_sql_without_a_query_lists_what_there_is(run: Run, out: Path) -> None:
 def test_sql_says_that_there_is_more(run: Run, out: Path) -> None:
     report = run("sql", "FROM range(5)", "--limit", 2, "--format", "csv", "--out", out)
     assert report.stdout == "range\n0\n1\n"
-    assert report.stderr == "only the first 2 rows are shown: see --limit\n"
+    assert report.stderr == "showing only the first 2 rows; see --limit\n"
 
 
 def test_sql_refuses_and_says_why(run: Run, out: Path, tmp_path: Path) -> None:

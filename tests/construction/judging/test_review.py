@@ -399,7 +399,9 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     command.review_export_command(tmp_path / "rest.xlsx", out=tmp_path)
     assert "1 item to decide" in capsys.readouterr().out
     before = sheet.read_bytes()
-    with pytest.raises(InputError, match=r"sheet\.csv: found a file; expected no file yet"):
+    with pytest.raises(
+        InputError, match=r"sheet\.csv: found an existing file; expected a new file"
+    ):
         command.review_export_command(sheet, out=tmp_path)
     assert sheet.read_bytes() == before
     assert len(entries(tmp_path / "private" / "access.log")) == 2  # a refusal is no look

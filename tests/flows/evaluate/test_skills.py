@@ -399,7 +399,7 @@ def test_a_killed_study_goes_on_and_pays_nothing_twice(
         (("--consumers", "null:m"), "--consumers: found null; expected agents that take a skill"),
         (("--consumers", "nope:m"), "--consumers: found nope; expected agents that take a skill"),
         (("--creators", "gpt"), "found gpt at http://127.0.0.1:9/v1 ("),
-        (("--consumers", "react:m,react:m"), "names with commas between them, each once"),
+        (("--consumers", "react:m,react:m"), "comma-separated names, each once"),
         (("--creators", "m,"), "--creators: found 'm,'"),
         (("--class", "nope"), "--class: found nope; expected hr_admin, sales"),
         (("--class", "executive"), "--class: found executive (a class of one task has none to"),
