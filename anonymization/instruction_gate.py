@@ -52,11 +52,11 @@ _SHOWN = 200  # characters of a changed part that a person is shown
 
 
 class InstructionReason(GateReason):
-    CHANGED = "masking.instruction_changed", "Masking changed what the request demands."
+    CHANGED = "masking.instruction_changed", "Masking changed a required part of the request."
 
 
 class InstructionConfig(StageConfig):
-    """How many demanded parts of a request masking may change."""
+    """How many required parts of a request masking may change."""
 
     max_changed: Count = 0
 
@@ -219,7 +219,7 @@ GATE = Gate(
             "max_changed",
             Bound.MAX,
             "parts of the request",
-            "Masking changed at most this many demanded parts of the request.",
+            "Masking changed at most this many required parts of the request.",
             InstructionReason.CHANGED,
             lambda seen: sum(seen[kind] for kind in ChangeKind),
         ),

@@ -28,13 +28,13 @@ class Dates(StrEnum):
 
 
 class MaskingRecipe(StageConfig):
-    """The kind of replacement, how much is masked, detection, and limits on documents and leaks.
+    """Kind of replacement, how much to mask, detection, and limits for documents and leaks.
 
-    By default the dates of a source that is declared private move, and all others stay.
+    By default, dates are shifted if the source is declared private, and kept otherwise.
 
-    The default `level` is `contacts_and_secrets` for a source that is declared public, and
-    `strict` for any other. `undecided` says what happens to values that nothing explains: by
-    default they are masked if a model is asked, which may be remote, and listed otherwise.
+    The default `level` is `contacts_and_secrets` for sources declared public, and `strict` for all
+    others. `undecided` says what to do with values that nothing explains: by default they are
+    masked if a model is used, since it may be remote, and listed otherwise.
     """
 
     level: MaskingLevel | None = None

@@ -36,10 +36,11 @@ class ConsensusReason(StrEnum):
 
 
 class ConsensusConfig(StageConfig):
-    """Who decides instead of one judge: `rules` (or `executor`), and models by their names.
+    """Who decides instead of a single judge: `rules` (or `executor`), and models by name.
 
-    Without annotators one judge decides. A round needs `min_annotators` answers to count; each
-    release may add one round, up to `max_rounds`. People decide with `benchmint agents review`.
+    Without annotators, a single judge decides. A round needs `min_annotators` answers to count;
+    each release may add one round, up to `max_rounds`. People decide with `benchmint agents
+    review`.
     """
 
     annotators: tuple[Annotated[str, Field(min_length=1)], ...] = ()

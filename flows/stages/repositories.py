@@ -104,7 +104,7 @@ def _recover(work: Work, out: Path) -> None:
 
 TASKS = Stage(
     name=RECOVER,
-    meaning="At which commit did each change of a session begin, and what did it change?",
+    meaning="At which commit did each change in a session begin, and what did it change?",
     units=(Unit("repository", FILTER), Unit("session", DERIVE), Unit(TASK, FILTER)),
     settings=("repositories", "masking", "source"),
     reads=(SCAN.name,),
@@ -209,7 +209,7 @@ def _grade(work: Work, out: Path) -> None:
 
 RUBRICS = Stage(
     name=STAGE,
-    meaning="By which rubric is it judged, where no tests could be proven?",
+    meaning="Which rubric judges it, if no tests could be proven?",
     units=(Unit(TASK, FILTER),),
     settings=("judging.model_stages",),
     reads=(REQUESTS.name,),
