@@ -138,9 +138,9 @@ def test_an_erratum_can_be_replaced_and_printed(snapshot: Path, key: Path, tmp_p
     correct = ("errata", snapshot, "--correct", task, "--fields", fields, "--key", key)
     run(*correct, "--reason", "Returns were counted.")
     withdraw = ("errata", snapshot, "--withdraw", task, "--key", key, "--reason", "Not one answer.")
-    with pytest.raises(InputError, match="which is corrected already"):
+    with pytest.raises(InputError, match="which is already corrected"):
         run(*withdraw)
-    with pytest.raises(InputError, match=f"an answer of {task}"):
+    with pytest.raises(InputError, match=f"an answer for {task}"):
         run(*withdraw[:-1], "It is 12,345 or another.", "--replace")
     run(*withdraw, "--replace")
     said = run("errata", snapshot)
@@ -163,7 +163,7 @@ def test_an_erratum_can_be_replaced_and_printed(snapshot: Path, key: Path, tmp_p
         ),
         (
             ["--correct", "TASK", "--fields", "FIELDS", "--reason", "it is 12345", "--key", "K"],
-            "an answer of t-",
+            "an answer for t-",
         ),
         (
             ["--correct", "TASK", "--fields", "SAME", "--reason", "r", "--key", "K"],
