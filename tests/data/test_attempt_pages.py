@@ -98,7 +98,7 @@ def test_what_was_not_delivered_and_what_was_recomputed_have_words() -> None:
     nothing = replace(view(), outputs=(), grading=GRADING | {"deliverables": wanted})
     lines = why(replace(nothing, ended="delivered_nothing"), [])
     assert lines[:2] == [
-        "It delivered none of the files that were asked for.",
+        "The agent delivered none of the requested files.",
         "Asked for: a.xlsx, .md. No file is there.",
     ]
     part = ScorePart("check.made.days left", "accuracy", 1.0, 0.0, reason="finding.missing")
@@ -142,8 +142,8 @@ def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
         view(), result="passed", title="Do it.", prompt=f"Do `it`.\n\n{mark}\n", has_skill=True
     )
     html = attempt_page(passed, "demo")
-    assert "All that decides was met. 2 others were not, or only partly" in html
-    assert "The agent was given a skill for this task." in html
+    assert "All deciding checks passed. 2 others were not, or only partly" in html
+    assert "The agent had a skill for this task." in html
     assert "Canary" not in html and ">Do it.</a></h1>" in html
 
 
@@ -212,7 +212,7 @@ def test_many_checks_are_folded() -> None:
 def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
-        "Its answer is wrong.",
+        "The agent's answer is wrong.",
         "The answer: not met. The value is wrong. Expected 125 million USD. Found 126 million USD.",
         "There is a table: partly met. There are fewer files than requested. Expected xlsx. "
         "Found 1; worth 50.0 %.",
@@ -228,7 +228,7 @@ def test_what_the_infrastructure_ended_is_not_called_graded() -> None:
     lines = why(broken, [])
     assert lines[0] == "It was cut off: the infrastructure broke down: it is not graded."
     assert lines[1].startswith("What ended it: it broke </pre>")
-    assert "It was not graded." in attempt_page(broken, "demo")
+    assert "This attempt was not graded." in attempt_page(broken, "demo")
 
 
 def test_hostile_text_stays_text() -> None:

@@ -82,7 +82,7 @@ def test_many_inputs_and_checks_are_folded(tmp_path: Path) -> None:
     view = TaskView(task, shown, {"checks": checks})
     ((_, html), _) = task_pages([view], "demo", "", back=("../index.html", "Back"))
     assert "<summary>6 more files</summary>" in html and "<summary>2 more</summary>" in html
-    assert html.count('">The whole file</a>') == 9
+    assert html.count('">Whole file</a>') == 9
 
 
 def test_many_tools_are_counted_by_service() -> None:
