@@ -22,8 +22,8 @@ all kept runs; with the prefix `newest.`, only the run staged last. No column ho
 _ATTEMPTS = """## Attempts
 
 Views over graded attempts under a folder ([run](run.md)):
-`benchmint sql --attempts FOLDER "FROM attempts"`. They are not part of the staging database and have
-no `run_id`. They are private, because they hold what agents said and were shown.
+`benchmint sql --attempts FOLDER "FROM attempts"`. They are not part of the staging database and
+have no `run_id`. They are private, because they hold what agents said and were shown.
 """
 
 

@@ -47,8 +47,8 @@ class SamplingConfig(StageConfig):
     `categories` and `periods` are quotas: the target shares for each category and period length
     (`quarter`, `annual`, `half`, `nine_months`), which the sample matches as closely as the
     material allows. Anything not listed shares the remainder; empty tables mean no quotas. The
-    defaults are FinRetrieval's, where it publishes them; per-share figures and ratios, which it does
-    not count separately, get a small share.
+    defaults are FinRetrieval's, where it publishes them; per-share figures and ratios, which it
+    does not count separately, get a small share.
     """
 
     size: Annotated[int, Field(ge=1)] = 500

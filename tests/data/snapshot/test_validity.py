@@ -53,7 +53,7 @@ def test_what_was_tried_is_evidence_and_nothing_else_is(public: Path) -> None:
         "O.b.2": "shown",
         "O.a.1": NOT_SHOWN,
     }
-    assert shown["R.13"].evidence == "3 of 4 came out right (null, talk)"
+    assert shown["R.13"].evidence == "3 of 4 gave the expected result (null, talk)"
     assert shown["O.c.1"].evidence.startswith("1 of 18 tasks are judged in part; no judge ran")
     assert shown["O.d.1"].state == "not applicable"
     untried = items(public, ())
