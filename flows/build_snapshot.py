@@ -183,7 +183,11 @@ def _replayed(run: Run, results: Results) -> str:
         return ""
     costs = model_costs(results.folders)
     items, lacking = (sum(int(row[name] or 0) for row in costs) for name in ("items", "unrecorded"))
-    rest = f"; {lacking} of {items} questions had none, and rules decided" if lacking else ""
+    rest = (
+        f"; {lacking} of {items} questions had no reply and were decided by rules"
+        if lacking
+        else ""
+    )
     return f"judged by recorded replies of {model}{rest}"
 
 

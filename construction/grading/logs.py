@@ -75,7 +75,7 @@ def grade_attempts(
         if record.attempt.release_digest != release.digest:
             raise InputError(
                 str(folder), "attempts on another release", f"attempts on {release.snapshot}",
-                "Name the snapshot that was run.",
+                "Pass the snapshot that was run.",
             )  # fmt: skip
         if record.attempt.task_id not in release.tasks.keys() | release.withdrawn:
             raise InputError(

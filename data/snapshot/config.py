@@ -29,7 +29,7 @@ class CardConfig(StageConfig):
     @model_validator(mode="after")
     def _url_of_a_licence(self) -> CardConfig:
         if self.licence is None and self.licence_url is not None:
-            raise ValueError("licence_url without a licence: name it, or leave out both")
+            raise ValueError("licence_url without a licence: state the licence, or leave out both")
         return self
 
 

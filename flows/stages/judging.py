@@ -81,7 +81,7 @@ def _write_consensus(work: Work, out: Path) -> None:
 
 def _keep_rounds(work: Work, _folders: Folders) -> None:
     rounds = [asdict(row) for row in work.observed.routed.funnel]
-    keep_table("consensus-rounds", rounds, "How far annotators agreed in each round.")
+    keep_table("consensus-rounds", rounds, "How well annotators agreed in each round.")
 
 
 def _consensus_inputs(work: Work) -> Mapping[str, str]:

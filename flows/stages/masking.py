@@ -113,7 +113,7 @@ def _masks_undecided(run: Run) -> bool:
     if chosen is Undecided.LISTED and calls and not run.runtime.llm.is_loopback:
         raise ConfigError(
             '[masking] undecided: found "listed" with a model at a non-loopback address; expected '
-            '"masked" (the default with a model), or a list that is decided (--reviewed).'
+            '"masked" (the default with a model), or a list with all decisions made (--reviewed).'
         )
     return chosen is Undecided.MASKED
 

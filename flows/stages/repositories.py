@@ -147,7 +147,7 @@ def _write_proofs(work: Work, out: Path) -> None:
 
 TESTS = Stage(
     name=PROVE,
-    meaning="Do its hidden tests fail on the base, pass on the reference, and stop attacks?",
+    meaning="Do its hidden tests fail on the base, pass on the reference, and reject attacks?",
     units=(Unit(TASK, FILTER),),
     settings=("repositories",),
     reads=(TASKS.name,),
@@ -187,7 +187,7 @@ def _candidates(work: Work, out: Path) -> None:
 
 REQUESTS = Stage(
     name=REQUEST,
-    meaning="What did the person ask for, in words that do not give the change away?",
+    meaning="What did the user ask for, in words that do not give away the change?",
     units=(Unit(TASK, FILTER),),
     settings=("repositories", "masking", "source"),
     reads=(TASKS.name, TESTS.name),

@@ -83,7 +83,7 @@ def _require_logs(sources: Sequence[Path], files: Sequence[ScannedFile]) -> None
                 str(source),
                 f"{len(own)} files without a session log among them",
                 "session logs",
-                "If it holds input files, write --files before it: once for each folder.",
+                "If the folder holds input files, put --files before it, once per folder.",
             )
 
 

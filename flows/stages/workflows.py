@@ -201,5 +201,5 @@ def released_lines(snapshot: Path) -> list[str]:
         + (f": {', '.join(f'{seed} {n}' for seed, n in missing.most_common())}" if missing else "")
     )
     whys: Counter[str] = Counter(demand["unbuildable"].values())
-    lines += [f"{n} ideas can have none: {why}" for why, n in whys.most_common()]
+    lines += [f"{n} ideas cannot have one: {why}" for why, n in whys.most_common()]
     return lines

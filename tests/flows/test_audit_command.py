@@ -28,7 +28,8 @@ def test_gates_stand_first_in_their_order_with_question_and_sentence(demo: Demo)
     order = [gate.name for gate in GATES]
     assert gates == sorted(gates, key=order.index)
     assert (
-        "length: Did a person type enough to describe a task, and no more than a task needs?" in shown
+        "length: Did a person type enough to describe a task, and no more than a task needs?"
+        in shown
     )
     assert "A later filing repeats the value, which is normal." in shown
     assert shown.endswith(f"list one reason: benchmint audit --reason R --out {demo.out}\n")

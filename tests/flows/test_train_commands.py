@@ -137,7 +137,9 @@ def test_sql_prints_json_with_every_value_as_it_is(run: Run, out: Path) -> None:
 def test_sql_without_a_query_lists_what_there_is(run: Run, out: Path) -> None:
     report = run("sql", "--format", "json", "--out", out)
     listed = {row["name"]: row["row"] for row in json.loads(report.stdout)}
-    assert listed["funnel"] == "one stage of one run: the units that entered it, and their outcomes."
+    assert (
+        listed["funnel"] == "one stage of one run: the units that entered it, and their outcomes."
+    )
     assert {"turns", "overlaps", "runs"} <= listed.keys()
 
 
