@@ -74,8 +74,8 @@ def test_what_is_unpacked_is_what_was_packed(tmp_path: Path) -> None:
         ({"outputs/t-2/a": b""}, "no place there"),  # of no attempt
         ({"attempts/x/attempts/t-1.json": attempt("rival")}, "no place there"),
         ({"attempts/t-2.txt": b""}, "no place there"),
-        ({"attempts/t-2.json": attempt(epoch=2)}, "an attempt of another run: t-2"),
-        ({"attempts/t-1.json": attempt("rival")}, "an attempt of another run: t-1"),
+        ({"attempts/t-2.json": attempt(epoch=2)}, "an attempt from another run: t-2"),
+        ({"attempts/t-1.json": attempt("rival")}, "an attempt from another run: t-1"),
         ({"attempts/t-1.json": b"[" * 5_000}, "t-1.json: found JSONDecodeError"),
     ],
 )
@@ -103,7 +103,7 @@ def test_a_file_that_the_manifest_does_not_list_is_refused(tmp_path: Path) -> No
     archive = packed(tmp_path / "s.zip", GOOD)
     with zipfile.ZipFile(archive, "a") as more:
         more.writestr("outputs/t-1/more.txt", b"")
-    with pytest.raises(InputError, match="other files than it lists"):
+    with pytest.raises(InputError, match="files other than those it lists"):
         unpack(archive, tmp_path / "in")
 
 
@@ -129,7 +129,7 @@ def test_damage_anywhere_in_an_archive_is_one_refusal(tmp_path: Path) -> None:
         except InputError as error:
             assert "\n" not in str(error)
     bad.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match="no archive that can be read"):
+    with pytest.raises(InputError, match="an archive that cannot be read"):
         unpack(bad, tmp_path / "in")
 
 
@@ -137,7 +137,7 @@ def test_names_that_are_no_utf_8_are_refused(tmp_path: Path) -> None:
     whole = bytearray(packed(tmp_path / "s.zip", {"attempts/ü-1.json": b""}).read_bytes())
     bad = tmp_path / "bad.zip"
     bad.write_bytes(whole.replace("ü".encode(), b"\xff\xfe"))
-    with pytest.raises(InputError, match=r"no archive that can be read \(UnicodeDecodeError\)"):
+    with pytest.raises(InputError, match=r"an archive that cannot be read \(UnicodeDecodeError\)"):
         unpack(bad, tmp_path / "in")
 
 

@@ -97,7 +97,7 @@ def test_lint_names_a_gold_that_the_files_do_not_give(out: Path, tmp_path: Path)
     path.write_text(rows)
     result = inline("lint", str(copy))
     assert result.returncode != 0
-    assert "another file than was released" in result.stderr
+    assert "a file that differs from the released one" in result.stderr
 
 
 def test_a_refused_environment_stands_in_the_ledger_and_leaves_nothing(

@@ -72,7 +72,7 @@ def test_a_release_that_is_there_is_verified_and_not_written_again(
     altered.write_bytes(altered.read_bytes() + b" ")
     result = inline_build(*again[1:])
     assert result.returncode == 0
-    assert f"{altered.name} altered since the stage was computed; computed again" in result.stderr
+    assert f"{altered.name} altered since the stage was computed; recomputed" in result.stderr
     assert [ref.written for ref in written] == [False]
     assert sums(out) == sums(demo.out)
 

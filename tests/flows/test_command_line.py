@@ -268,7 +268,7 @@ def test_an_empty_demo_folder_is_filled_and_a_half_one_refused(tmp_path: Path) -
     with_source(recipe, runtime)
     assert (demo / "truth.json").is_file()
     (demo / "benchmint.toml").unlink()
-    with pytest.raises(InputError, match="demo-1-7: found a file, or a folder that is not empty"):
+    with pytest.raises(InputError, match="demo-1-7: found a file or non-empty folder"):
         with_source(recipe, runtime)
 
 

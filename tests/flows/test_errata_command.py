@@ -112,7 +112,7 @@ def test_errata_reach_the_leaderboard_without_running_an_agent(
         "errata", snapshot, "--correct", second, "--fields", fields,
         "--reason", "The sum left out <b>returns</b>.", "--key", key,
     )  # fmt: skip
-    assert f"{first} is withdrawn" in said and f"{second} is graded by corrected answers" in said
+    assert f"{first} is withdrawn" in said and f"{second} is graded with corrected answers" in said
     assert verify(snapshot) == before
     assert "errata signed by SHA256:" in run("verify", snapshot)
 

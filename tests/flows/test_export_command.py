@@ -54,7 +54,7 @@ def test_an_export_that_fails_half_way_leaves_nothing(
     done = inline("release", "export", runner, changed, "--out", folder / "out", "--with-private")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert f"{last}: found another file than was released" in line
+    assert f"{last}: found a file that differs from the released one" in line
     assert [*folder.iterdir()] == []
     folder.joinpath("out").mkdir()
     whole = inline("release", "export", runner, snapshot, "--out", folder / "out", "--with-private")

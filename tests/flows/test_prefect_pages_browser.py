@@ -92,7 +92,7 @@ def test_the_log_of_a_build_reads_from_stage_to_stage(server: str) -> None:
     run = _run(server, "snapshot of demo-2026.01.15")
     wanted = {"logs": {"flow_run_id": {"any_": [run]}}, "sort": "TIMESTAMP_ASC"}
     lines = [log["message"] for log in _rows(server, "logs/filter", wanted)]
-    counted = ["scan: 21 kept, 4 rejected", "labels: 20 kept, done already"]
+    counted = ["scan: 21 kept, 4 rejected", "labels: 20 kept, already done"]
     assert [line for line in lines if line in counted] == counted
 
 

@@ -177,7 +177,7 @@ def test_a_file_that_was_changed_and_no_archive_at_all_are_refused(
     with pytest.raises(InputError, match="another digest than it states"):
         unpack(bad, tmp_path / "folder")
     (tmp_path / "none.zip").write_bytes(b"no archive")
-    with pytest.raises(InputError, match="no archive that can be read"):
+    with pytest.raises(InputError, match="an archive that cannot be read"):
         unpack(tmp_path / "none.zip", tmp_path / "folder")
     assert asdict(about)["version"].startswith("benchmint-submission/")
 

@@ -103,16 +103,16 @@ def test_sql_speaks_utf8_whatever_the_locale(out: Path) -> None:
 
 
 def test_audit_names_the_gates_and_reasons_that_there_are(run: Run, out: Path) -> None:
-    none, files = "The gates of this run are: none.", "The reasons of this run are: file.empty."
+    none, files = "The gates in this run: none.", "The reasons in this run: file.empty."
     messages = {
-        ("gate", "zzz"): f"no such gate; expected a gate of this run. {none}",
-        ("gate", "fixtures"): f"no such gate; expected a gate of this run. "
+        ("gate", "zzz"): f"no such gate; expected a gate in this run. {none}",
+        ("gate", "fixtures"): f"no such gate; expected a gate in this run. "
         f"Did you mean fixture? {none}",
         (
             "gate",
             "length",
-        ): f"a gate that rejected nothing here; expected a gate of this run. {none}",
-        ("reason", "lenght.to_short"): "no such reason; expected a reason of this run. "
+        ): f"a gate that rejected nothing here; expected a gate in this run. {none}",
+        ("reason", "lenght.to_short"): "no such reason; expected a reason in this run. "
         f"Did you mean length.too_short? {files}",
     }
     for (option, name), message in messages.items():

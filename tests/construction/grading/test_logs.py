@@ -228,7 +228,7 @@ def test_tables_on_a_full_disk_are_told_of_in_one_line() -> None:
 
 
 def test_attempts_on_another_release_are_refused(tasks: ReleasedTasks, logs: Path) -> None:
-    with pytest.raises(InputError, match="attempts on another release"):
+    with pytest.raises(InputError, match="attempts at another release"):
         grade_attempts(replace(tasks, digest="0" * 64), logs)
 
 

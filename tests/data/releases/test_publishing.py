@@ -81,7 +81,7 @@ def test_what_is_published_is_never_changed(snapshot: Path, tmp_path: Path) -> N
         published(snapshot, str(target))
     card.write_bytes(content)
     (target / NAME / "public" / "extra.txt").write_text("x")
-    with pytest.raises(ReleaseError, match="which is not of the release"):
+    with pytest.raises(ReleaseError, match="which is not part of the release"):
         published(snapshot, str(target))
     assert (target / POINTER).read_bytes() == before
 
@@ -111,7 +111,7 @@ def test_a_copy_that_was_cut_off_goes_on_and_had_no_pointer(
 def test_the_target_is_outside_and_what_others_keep_there_stays(
     snapshot: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match="a folder of the snapshot itself"):
+    with pytest.raises(InputError, match="a folder inside the snapshot itself"):
         published(snapshot, str(snapshot / "public" / "copy"), private=True)
     assert verify(snapshot).ok
     target = tmp_path / "there"
@@ -223,7 +223,7 @@ def test_a_link_to_the_target_is_followed(snapshot: Path, tmp_path: Path) -> Non
     assert published(snapshot, str(target)).where == str(tmp_path / "disk" / NAME)
     assert verify(tmp_path / "disk" / NAME).ok
     (tmp_path / "own").symlink_to(snapshot)
-    with pytest.raises(InputError, match="a folder of the snapshot itself"):
+    with pytest.raises(InputError, match="a folder inside the snapshot itself"):
         published(snapshot, str(tmp_path / "own"))
 
 

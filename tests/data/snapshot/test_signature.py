@@ -83,7 +83,7 @@ def test_signing_again_writes_the_same_bytes(signed: Path) -> None:
 
 
 def test_without_a_signature_or_a_key_it_says_so(snapshot: Path, signed: Path) -> None:
-    assert checked(signed, None).state.endswith("not checked: give the signer's --key")
+    assert checked(signed, None).state.endswith("not checked: pass the signer's --key")
     (signed / ATTESTATION).unlink()
     assert checked(snapshot, None) == SignatureReport("unsigned")
     assert checks(checked(snapshot)) == [Check.UNSIGNED]
@@ -241,7 +241,7 @@ def test_keys_are_read_in_the_format_of_openssh(tmp_path: Path) -> None:
         key_id(KEY.public_key()),
         key_id(OTHER.public_key()),
     ]
-    with pytest.raises(InputError, match="a passphrase that does not open it"):
+    with pytest.raises(InputError, match="a passphrase that does not unlock it"):
         read_private_key(tmp_path / "locked", lambda: "another")
 
 

@@ -135,7 +135,7 @@ def test_an_agent_that_is_not_there_is_the_infrastructures_error(
     ("agent", "other", "reason"),
     [
         ("claude-code", {"program": Program("claude-code", Path("nowhere"))}, "`make agents`"),
-        (HTTP, {"url": "http://agent.example/"}, "served on the loopback of this machine alone"),
+        (HTTP, {"url": "http://agent.example/"}, "served only on this machine's loopback"),
     ],
 )
 def test_what_a_configuration_cannot_do_is_left_out_with_a_reason(
@@ -272,7 +272,7 @@ def test_a_command_that_reads_no_mcp_is_not_let_at_questions(
     assert "reads no MCP servers" in reason
     assert replace(plan, program=Program(COMMAND, None, "true")).left_out(task_id) is None
     assert replace(plan, program=None, agent=HUMAN).left_out(task_id) == (
-        "the task has data tools, which a shell does not have"
+        "the task has data tools, which are not available in a shell"
     )
 
 
