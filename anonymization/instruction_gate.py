@@ -78,9 +78,9 @@ class ChangeKind(StrEnum):
 
     NUMBERS = "numbers", "a number"
     FORMATS = "formats", "a format"
-    COLUMNS = "columns", "the name of a column"
-    FILES = "files", "the name of a file to be made"
-    QUOTES = "quotes", "a quoted text"
+    COLUMNS = "columns", "a column name"
+    FILES = "files", "the name of an output file"
+    QUOTES = "quotes", "quoted text"
     SUBJECTS = "subjects", "a name in an address"
 
 
@@ -210,7 +210,7 @@ GATE = Gate(
     name="instruction",
     stage="leak-check",
     section="masking.instruction",
-    meaning="Did masking leave numbers, formats, columns, results, quotes and subjects alone?",
+    meaning="Did masking leave numbers, formats, columns, results, quotes and subjects unchanged?",
     config=InstructionConfig,
     reasons=InstructionReason,
     measure=measure,

@@ -87,14 +87,14 @@ class Step(StageConfig):
     def _fits(self) -> Self:
         whole = self.method in (PerturbMethod.LSD, PerturbMethod.MICROAGGREGATION)
         if whole and self.strength != int(self.strength):
-            raise ValueError(f"{self.method}: the strength is a whole number")
+            raise ValueError(f"{self.method}: the strength must be a whole number")
         least = {PerturbMethod.MICROAGGREGATION: 2, PerturbMethod.LSD: 1}.get(self.method, 0)
         if self.strength < least:
-            raise ValueError(f"{self.method}: the strength is at least {least}")
+            raise ValueError(f"{self.method}: the strength must be at least {least}")
         if self.method in (PerturbMethod.RANK_SWAP, PerturbMethod.RESCALE) and self.strength > 1:
-            raise ValueError(f"{self.method}: the strength is a share, at most 1")
+            raise ValueError(f"{self.method}: the strength is a share and must be at most 1")
         if self.method is PerturbMethod.LOG_NOISE and self.strength > _MOST_NOISE:
-            raise ValueError(f"{self.method}: the strength is at most {_MOST_NOISE}")
+            raise ValueError(f"{self.method}: the strength must be at most {_MOST_NOISE}")
         return self
 
 
@@ -123,7 +123,7 @@ class Formula(StageConfig):
             raise ValueError(f"scale: {self.scale:g} would make the column zero")
         expected = {DerivedKind.RATIO: 2, DerivedKind.DIFFERENCE: 2, DerivedKind.GROWTH: 1}
         if len(self.of) != expected.get(self.kind, len(self.of)):
-            raise ValueError(f"a {self.kind} is of {expected[self.kind]} columns")
+            raise ValueError(f"a {self.kind} needs {expected[self.kind]} columns")
         return self
 
 
@@ -224,7 +224,7 @@ class TableConfig(StageConfig):
         operands = {name for formula in formulas for name in formula.of}
         if unmeasured := sorted(operands - set(self.measures)):
             # A column computed from columns that are not perturbed would be released unchanged.
-            raise ValueError(f"formulas are over measures, not: {', '.join(unmeasured)}")
+            raise ValueError(f"formulas use measures, not: {', '.join(unmeasured)}")
         return self
 
     @property
@@ -399,12 +399,12 @@ class TablesRecipe(TablesConfig):
         except ReleaseError as error:
             raise ValueError(str(error)) from None
         if clashing := sorted(_names_of_statements().intersection(names)) if names else []:
-            raise ValueError(f"names of the questions' tables: {', '.join(clashing)}")
+            raise ValueError(f"names already used for the questions' tables: {', '.join(clashing)}")
         if doubled := sorted(self.tables.keys() & self.aggregates.keys()):
-            raise ValueError(f"both table and aggregate: {', '.join(doubled)}")
+            raise ValueError(f"declared as both table and aggregate: {', '.join(doubled)}")
         measures = {name for table in self.tables.values() for name in table.measures}
         if strange := sorted({*self.attacks.known} - measures) if self.tables else []:
-            raise ValueError(f"attacks.known: no measures: {', '.join(strange)}")
+            raise ValueError(f"attacks.known: not measures: {', '.join(strange)}")
         return self
 
     def made_from(self) -> StageConfig:

@@ -137,7 +137,7 @@ def test_the_gate_of_fidelity_prints_its_share_and_the_counts_behind_it(
 def test_the_report_leads_to_the_page(public: Path) -> None:
     text = (public / "audit" / "report.html").read_text(encoding="utf-8")
     assert '<a href="privacy.html">Anonymized tables</a>' in text
-    assert "companies found again by the best attack" in text
+    assert "companies re-identified by the best attack" in text
 
 
 def test_no_cell_leaves_as_a_formula_and_no_identifier_leaves_at_all(

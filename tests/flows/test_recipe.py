@@ -183,5 +183,5 @@ def test_pictures_need_no_approval_where_the_source_is_public(
 def test_pictures_of_a_private_source_cannot_be_declared_published() -> None:
     values = {"source": {"disclosure": "private"}}
     masking = {"masking": {"documents": {"pictures": "published"}}}
-    with pytest.raises(InputError, match="a source that is declared public"):
+    with pytest.raises(InputError, match="a source declared public"):
         load_settings(None, {**values, **masking}, environment={}).recipe  # noqa: B018

@@ -134,7 +134,7 @@ def test_a_server_that_never_answers_is_given_up(
         monkeypatch.setattr("prefect.settings.PREFECT_API_URL", SimpleNamespace(value=lambda: url))
         monkeypatch.setenv("PREFECT_API_URL", url)
         with (
-            pytest.raises(server.ServerUnreachable, match="no Prefect server answers there"),
+            pytest.raises(server.ServerUnreachable, match="no Prefect server responds there"),
             server.own_server(),
         ):
             pass
