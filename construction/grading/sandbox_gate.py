@@ -33,8 +33,8 @@ class SandboxRecipe(StageConfig):
     def _can_release_something(self) -> Self:
         if self.sandbox == "off" and self.unverified == "refuse":
             raise ValueError(
-                'sandbox = "off" tries nothing and unverified = "refuse" releases nothing that was '
-                'not tried: set sandbox = "run", or unverified = "keep"'
+                'sandbox = "off" tries no candidates and unverified = "refuse" releases none that '
+                'were not tried: set sandbox = "run" or unverified = "keep"'
             )
         return self
 

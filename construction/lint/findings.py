@@ -132,7 +132,7 @@ def rows_of(path: Path) -> list[Any]:
         return _table(path)
     raw = path.read_bytes().removeprefix(_BOM)
     if not raw.strip():
-        raise InputError(path.name, "an empty file", "records", "Name another.")
+        raise InputError(path.name, "an empty file", "records", "Choose another one.")
     try:
         return _listed(orjson.loads(raw))
     except orjson.JSONDecodeError as error:
@@ -153,7 +153,7 @@ def _table(path: Path) -> list[Any]:
         frame = pl.read_csv(path, infer_schema=False) if is_csv else pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         actual = type(error).__name__
-        raise InputError(path.name, actual, "a table with a head", "Correct it.") from None
+        raise InputError(path.name, actual, "a table with a header", "Correct it.") from None
     return frame.to_dicts()
 
 

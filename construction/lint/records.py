@@ -123,11 +123,13 @@ def lint_records(records: Sequence[Any]) -> list[Finding]:
     findings, seen = [], set[str]()
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            findings.append(Finding(f"#{number}", RecordFault.NO_FIELD, "no JSON object"))
+            findings.append(Finding(f"#{number}", RecordFault.NO_FIELD, "not a JSON object"))
             continue
         name = str(record.get("id", f"#{number}"))
         if name in seen:
-            findings.append(Finding(name, RecordFault.REPEATED_ID, "an id of an earlier record"))
+            findings.append(
+                Finding(name, RecordFault.REPEATED_ID, "the same ID as an earlier record")
+            )
         seen.add(name)
         if _is_deep(record):
             detail = f"more than {_DEEPEST} lists and objects in each other"

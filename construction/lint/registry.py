@@ -103,7 +103,7 @@ class _Seen:
     def passed(self) -> list[Finding]:
         counts = [(self.n_links, "a link"), (self.n_closed, "not to be read")]
         return [
-            Finding("", "task.passed_by", f"{amount(n, 'folder')} passed by: {what}")
+            Finding("", "task.passed_by", f"{amount(n, 'folder')} skipped: {what}")
             for n, what in counts
             if n
         ]
@@ -166,7 +166,7 @@ def _file(path: Path) -> Report:
     rows = rows_of(path)
     objects = [row for row in rows if isinstance(row, Mapping)]
     if not rows:
-        raise InputError(path.name, "no record", "at least one record", "Name another.")
+        raise InputError(path.name, "no record", "at least one record", "Choose another one.")
     for form in RECORDS:
         if objects and 2 * sum(map(form.recognises, objects)) >= len(objects):
             return form.lint(rows, path)

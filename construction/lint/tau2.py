@@ -56,7 +56,7 @@ def _scenario(row: Row) -> str:
 def _task(name: str, row: Row, tools: Mapping[str, bool]) -> Iterator[Finding]:
     criteria = row["evaluation_criteria"]
     if not isinstance(criteria, Mapping) or not criteria:
-        yield Finding(name, "grader.passed_by_null", "no criterion: whoever does nothing passes")
+        yield Finding(name, "grader.passed_by_null", "no criteria, so doing nothing passes")
         return
     actions = [a for a in criteria.get("actions") or () if isinstance(a, Mapping)]
     for action in actions:

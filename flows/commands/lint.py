@@ -140,6 +140,6 @@ def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, Faults]:
     with bench_of(reopened(declaration, files, public_half(run) / ENVIRONMENT / "raw")) as bench:
         verdicts = judge_records(path, bench)
     if not verdicts:
-        raise InputError(path.name, "no record", "at least one record", "Name another.")
+        raise InputError(path.name, "no record", "at least one record", "Choose another one.")
     faults = [(v.record, f"{why}: {detail}") for v in verdicts for why, detail in v.faults]
     return len(verdicts), faults

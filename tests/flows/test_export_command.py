@@ -83,7 +83,7 @@ def test_one_export_at_a_time_and_what_a_killed_one_left_goes(
         (partial / "first").touch()
     assert [path.name for path in out.iterdir()] == ["first"]
     late = inline("release", "export", "inspect", snapshot, "--out", out)
-    assert "found a file or a folder with files" in late.stderr
+    assert "found a file or a folder with files in it" in late.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"out", ".out.2.abcd_123.part"}
 
 

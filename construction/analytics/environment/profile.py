@@ -73,7 +73,7 @@ def read_sheets(folder: Path) -> tuple[list[Sheet], dict[str, str]]:
             texts[re.sub(r"\W+", "_", path.stem)] = relative
     if not sheets:
         expected = f"files that end in {', '.join(TABULAR)}"
-        raise InputError(str(folder), "no table", expected, "Name the folder of the files.")
+        raise InputError(str(folder), "no table", expected, "Pass the folder with the files.")
     return sheets, texts
 
 

@@ -264,9 +264,9 @@ class LlmRuntime(StageConfig):
     def _plain_address(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("base_url must be an http(s) address")
+            raise ValueError("base_url must be an http(s) URL")
         if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError("base_url must hold no user, password, query or fragment")
+            raise ValueError("base_url must contain no user, password, query or fragment")
         return url.rstrip("/")
 
     @property

@@ -89,7 +89,9 @@ def _attack(task: ForeignTask, report: Report, trials: Trials) -> None:
     if not any(gap.missing is Reason.CHECKS for gap in task.gaps):
         return
     if bubblewrap() is None:
-        report.unchecked.append(Finding(task.task_id, "grader", "no sandbox here (bubblewrap)"))
+        report.unchecked.append(
+            Finding(task.task_id, "grader", "no sandbox on this machine (bubblewrap)")
+        )
         return
     if not trials.allow():
         return

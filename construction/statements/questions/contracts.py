@@ -80,7 +80,9 @@ class LevelConfig(StageConfig):
     @model_validator(mode="after")
     def _together(self) -> Self:
         if self.medium + self.hard > 1:
-            raise ValueError("medium and hard are shares of all questions: together at most 1")
+            raise ValueError(
+                "medium and hard are shares of all questions and must add up to at most 1"
+            )
         return self
 
 
