@@ -93,7 +93,7 @@ class Missing:
         codes = {kind: each.code for kind, each in self.lost}
         report.defects += [each for _, each in self.lost if each.task not in partial]
         for kind in sorted(apart):
-            what = f"{kind}: {tasks[kind]} tasks name it and none has it; it is kept elsewhere"
+            what = f"{kind}: {tasks[kind]} tasks refer to it and none has it; it is kept elsewhere"
             report.unchecked.append(Finding("", codes[kind], what))
         report.unchecked += [
             each for kind, each in self.lost if each.task in partial and kind not in apart
@@ -170,6 +170,6 @@ def _listed(loaded: Any) -> list[Any]:
 
 
 def _no_json(path: Path, error: orjson.JSONDecodeError, line: int) -> InputError:
-    actual = f"no JSON at character {error.colno}"
-    expected = "a JSON array, or one record per line (NaN is no JSON)"
+    actual = f"invalid JSON at character {error.colno}"
+    expected = "a JSON array, or one record per line (NaN is not JSON)"
     return InputError(path.name, actual, expected, "Correct it.", line)

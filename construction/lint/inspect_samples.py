@@ -32,13 +32,15 @@ def lint(rows: Sequence[Row], path: Path) -> Report:
     holding = [Finding(name, "answer.in_question", "the question contains the answer")
                for name, row in named if _holds_answer(row)]  # fmt: skip
     if len(named) >= _FEW and len(holding) > _OFTEN * len(named):
-        what = f"{len(holding)} of {len(named)} inputs hold their target: meant, or given away"
+        what = (
+            f"{len(holding)} of {len(named)} inputs contain their target: intended, or given away"
+        )
         report.unchecked.append(Finding("", "answer.in_question", what))
     else:
         report.defects += holding
     has_targets = any(not _is_empty(row.get("target")) for _, row in named)
     if not has_targets:
-        what = "no sample has a target: their scorer decides without one"
+        what = "no sample has a target; the scorer decides without one"
         report.unchecked.append(Finding("", "answer.empty", what))
     for name, row in named:
         report.defects += _sample(name, row, path.parent, has_targets=has_targets)

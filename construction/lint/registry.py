@@ -46,15 +46,15 @@ RECORDS = (
 )
 # Forms that are known and not read: a field that they alone have, and what may be done.
 _OTHERS = (
-    ("messages", "a log of sessions", "Build tasks of it: `benchmint build --sessions`."),
-    ("conversation", "a log of sessions", "Build tasks of it: `benchmint build --sessions`."),
+    ("messages", "a log of sessions", "Build tasks from it: `benchmint build --sessions`."),
+    ("conversation", "a log of sessions", "Build tasks from it: `benchmint build --sessions`."),
     ("ideal", "samples of OpenAI's evals", "Rename `ideal` to `target`."),
-    ("conversations", "training data", "Name a file of tasks."),
+    ("conversations", "training data", "Pass a file of tasks."),
 )
 _KNOWN = (
-    "folders of Harbor (task.toml) or Claw-Eval-Live (task.yaml), or records of "
+    "Harbor (task.toml) or Claw-Eval-Live (task.yaml) folders, or records of "
     + ", ".join(f"{form.name} ({form.fields})" for form in RECORDS)
-    + ", or what Benchmint wrote"
+    + ", or output of Benchmint"
 )
 
 
@@ -76,7 +76,7 @@ def _folder(root: Path, trials: int | None) -> Report:
         seen = _holding(root, name)
         if seen.folders:
             if name == "task.yaml" and _is_terminal_bench(seen.folders):
-                actual, todo = "tasks of Terminal-Bench 1", "Turn them into Harbor tasks first."
+                actual, todo = "Terminal-Bench 1 tasks", "Convert them to Harbor tasks first."
                 raise InputError(str(root), actual, _KNOWN, todo)
             report = lint(seen.folders, root, Trials(trials))
             report.unchecked += seen.passed()
@@ -86,7 +86,7 @@ def _folder(root: Path, trials: int | None) -> Report:
     reports = [(folder, report) for folder, report in read if report is not None]
     if reports:
         return _together(reports)
-    actual = "no tasks in a form that is known"
+    actual = "no tasks in a known format"
     if passed := seen.passed():
         actual += f" ({passed[0].detail})"
     raise InputError(str(root), actual, _KNOWN, "Check the path.")

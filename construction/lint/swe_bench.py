@@ -23,14 +23,16 @@ def recognises(row: Row) -> bool:
 
 def lint(rows: Sequence[Row], _path: Path) -> Report:
     """What can be seen without the repositories."""
-    report = Report("instances of SWE-bench", len(rows))
+    report = Report("SWE-bench instances", len(rows))
     named = [(str(row["instance_id"]), row) for row in rows]
     report.defects += repeated([(n, n) for n, _ in named], "record.repeated_id", "the id")
     wanted = [(n, words_of(f"{row['repo']} {row['problem_statement']}")) for n, row in named]
     report.defects += repeated(wanted, "task.duplicate", "the statement")
     for name, row in named:
         report.defects += _instance(name, row)
-    what = "repositories and images are not here: no test was run before or after the patch"
+    what = (
+        "repositories and images are not available, so no tests were run before or after the patch"
+    )
     report.unchecked.append(Finding("", "oracle", what))
     return report
 

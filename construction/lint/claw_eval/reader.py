@@ -23,7 +23,7 @@ from data.text.lexicon import load_table
 TASK, GRADER, FIXTURES = "task.yaml", "grader.py", "fixtures"
 _MAX_BYTES, _MAX_FIXTURES = 2 << 20, 500
 _TURNS, _SECONDS = 24, 300  # where a task states no budget: the defaults of Claw-Eval-Live
-_DO = "Correct the file, or leave the task out."
+_DO = "Correct the file, or leave out the task."
 
 
 class Missing(StrEnum):

@@ -71,5 +71,5 @@ def test_a_folder_without_tasks_says_what_was_passed_by(tmp_path: Path) -> None:
     made = task(tmp_path / "elsewhere")
     (tmp_path / "set").mkdir()
     (tmp_path / "set/linked").symlink_to(made)
-    with pytest.raises(InputError, match="no tasks in a form that is known"):
+    with pytest.raises(InputError, match="no tasks in a known format"):
         lint_path(tmp_path / "set")

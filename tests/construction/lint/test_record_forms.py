@@ -153,7 +153,7 @@ def test_faults_of_tasks_of_tau2(tmp_path: Path) -> None:
     alone = lint_path(domain / "tasks.json")
     assert ("sinks", "action.unknown_tool") not in defects(alone)
     assert ("looks", "grader.passed_by_null") not in defects(alone)
-    assert Finding("", "action.unknown_tool", f"no tool of {domain.name} is known here") in (
+    assert Finding("", "action.unknown_tool", f"no tools of {domain.name} are known here") in (
         alone.unchecked
     )
 
@@ -187,5 +187,5 @@ def test_other_forms_are_refused_by_name(tmp_path: Path, row: Row, name: str) ->
 def test_tasks_of_terminal_bench_are_named(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t/task.yaml").write_text("instruction: Do it.\nparser_name: pytest\n")
-    with pytest.raises(InputError, match="found tasks of Terminal-Bench 1"):
+    with pytest.raises(InputError, match="found Terminal-Bench 1 tasks"):
         lint_path(tmp_path)

@@ -170,7 +170,7 @@ def test_records_that_are_nested_deep_are_named(tmp_path: Path, field: str) -> N
 def test_a_wrong_line_of_an_array_is_named(tmp_path: Path) -> None:
     path = tmp_path / "records.json"
     path.write_bytes(b'\xef\xbb\xbf[\n {"id": 1},\n {"id": NaN}\n]')
-    with pytest.raises(InputError, match=r"records.json:3: found no JSON at character \d+"):
+    with pytest.raises(InputError, match=r"records.json:3: found invalid JSON at character \d+"):
         rows_of(path)
     path.write_bytes(b'\xef\xbb\xbf[\n {"id": 1}]')
     assert len(rows_of(path)) == 1

@@ -212,7 +212,7 @@ def test_settings_that_cannot_work_are_refused(mode: str, model: str, result: st
 
 def test_a_budget_needs_a_limit_of_replies() -> None:
     config = LlmConfig(mode=Mode.LIVE, model="m", max_tokens="none", budget_tokens=9)
-    with pytest.raises(ConfigError, match="a budget needs a limit of replies"):
+    with pytest.raises(ConfigError, match="a budget needs a reply limit"):
         Client(config, LlmRuntime(), None)
 
 
