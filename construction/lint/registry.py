@@ -46,9 +46,9 @@ RECORDS = (
 )
 # Forms that are known and not read: a field that they alone have, and what may be done.
 _OTHERS = (
-    ("messages", "a log of sessions", "Build tasks from it: `benchmint build --sessions`."),
-    ("conversation", "a log of sessions", "Build tasks from it: `benchmint build --sessions`."),
-    ("ideal", "samples of OpenAI's evals", "Rename `ideal` to `target`."),
+    ("messages", "a session log", "Build tasks from it: `benchmint build --sessions`."),
+    ("conversation", "a session log", "Build tasks from it: `benchmint build --sessions`."),
+    ("ideal", "OpenAI evals samples", "Rename `ideal` to `target`."),
     ("conversations", "training data", "Pass a file of tasks."),
 )
 _KNOWN = (

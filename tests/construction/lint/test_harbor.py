@@ -99,7 +99,7 @@ def test_a_solution_that_fails_here_is_not_called_a_fault(tmp_path: Path) -> Non
         ),
         ({"solution__solve.sh": ""}, "no solution to try"),
         ({"solution__solve.sh": "curl http://127.0.0.1/x"}, "fetch from the network"),
-        ({"environment__Dockerfile": FROM.replace("/app", "/usr/share")}, "folders of the system"),
+        ({"environment__Dockerfile": FROM.replace("/app", "/usr/share")}, "system folders"),
     ],
 )
 @needs_box

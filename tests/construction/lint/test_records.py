@@ -155,7 +155,7 @@ def test_files_are_arrays_or_lines(tmp_path: Path) -> None:
     path.write_text('{"a": {"question": "?"}, "b": {"question": "!"}}')
     assert [row["id"] for row in rows_of(path)] == ["a", "b"]
     path.write_text('{"id": 1}\nno\n')
-    with pytest.raises(InputError, match=r"records.json:2: found no JSON"):
+    with pytest.raises(InputError, match=r"records.json:2: found invalid JSON"):
         rows_of(path)
 
 
