@@ -302,7 +302,7 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
     try:
         return content.decode(codec)
     except UnicodeError:
-        todo = f"Save as UTF-8 or XLSX, or name its encoding: {', '.join(ENCODINGS)}."
+        todo = f"Save as UTF-8 or XLSX, or pass its encoding: {', '.join(ENCODINGS)}."
         raise InputError(str(path), f"bytes that are not {codec}", "text", todo) from None
 
 

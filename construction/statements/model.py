@@ -160,7 +160,7 @@ def _plain(frame: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
 
 MAX_BYTES = 8 << 30
 MAX_ROWS = 100_000_000
-_REBUILD = "Another version made it: build the tables, or the release, again with this one."
+_REBUILD = "It was made by another version: rebuild the tables or the release with this one."
 
 
 def write_statements(out: Path, statements: Statements) -> None:

@@ -410,5 +410,5 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert sheet.read_bytes() != before
     with pytest.raises(InputError, match=r"the extension \.txt"):
         command.review_export_command(tmp_path / "x.txt", out=tmp_path)
-    with pytest.raises(InputError, match="the items of a build"):
+    with pytest.raises(InputError, match="a build's items"):
         command.review_export_command(sheet, out=tmp_path / "elsewhere")
