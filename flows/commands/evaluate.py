@@ -45,7 +45,7 @@ def evaluate_command(
         typer.Option(help="Model in Inspect's form, provider/model; comma-separate several."),
     ] = None,
     base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+        str | None, typer.Option(help="URL of an OpenAI-compatible server.")
     ] = None,
     source: Annotated[
         Path | None,

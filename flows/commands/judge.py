@@ -19,7 +19,7 @@ def judge_command(
         str, typer.Option(help="The judge model: the same one for a whole leaderboard.")
     ],
     base_url: Annotated[
-        str, typer.Option(help="Address of an OpenAI-compatible server.")
+        str, typer.Option(help="URL of an OpenAI-compatible server.")
     ] = "http://127.0.0.1:8000/v1",
     mode: Annotated[
         Mode,

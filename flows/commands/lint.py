@@ -90,7 +90,7 @@ def _linted(path: Path, run: Path | None, files: Path | None, trials: int | None
 
     if run is not None:
         n, faults = _lint_records(path, run, files or run / "demo")
-        return Report("records of this lane", n, [Finding(*fault) for fault in faults])
+        return Report("records from this lane", n, [Finding(*fault) for fault in faults])
     if path.is_dir() and (path / "private" / "analytics").is_dir():
         return _lint_analytics(path)
     if path.is_dir() and (layout.halves(path)[0] / layout.MANIFEST).is_file():
@@ -104,7 +104,7 @@ def _lint_analytics(path: Path) -> Report:
     from flows.commands.analytics import public_half
 
     n, faults = lint_release(public_half(path), path / "private" / "analytics")
-    return Report("what `benchmint lane analytics` wrote", n, [Finding(*fault) for fault in faults])
+    return Report("output of `benchmint lane analytics`", n, [Finding(*fault) for fault in faults])
 
 
 def _lint_snapshot(path: Path) -> Report:

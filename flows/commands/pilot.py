@@ -38,7 +38,7 @@ def pilot_command(
         typer.Option(help="Model for the pilots (provider/model); repeatable."),
     ] = None,
     base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+        str | None, typer.Option(help="URL of an OpenAI-compatible server.")
     ] = None,
     command: Annotated[
         str | None, typer.Option(help="Any other agent: a command line to run in the sandbox.")

@@ -235,9 +235,7 @@ def _entries(database: sqlite3.Connection, path: Path, start: bytes) -> Iterator
     for expected, (number, raw) in enumerate(rows, start=1):
         entry = orjson.loads(raw)
         if number != expected or not follows(entry, previous):
-            raise BrokenChain(
-                f"{path}: log entry {expected} or an earlier one was altered."
-            )
+            raise BrokenChain(f"{path}: log entry {expected} or an earlier one was altered.")
         previous = entry["hash"]
         yield entry
 
