@@ -68,12 +68,15 @@ def test_what_is_unpacked_is_what_was_packed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ({"outputs/t-1/a": b"", "outputs/t-1/a/b": b""}, "no place there: 'outputs/t-1/a/b'"),
-        ({"outputs/t-1": b"", "outputs/t-1/a": b""}, "no place there"),
-        ({"outputs/t-1/" + "/".join(["a" * 200] * 25): b""}, "no place there"),
-        ({"outputs/t-2/a": b""}, "no place there"),  # of no attempt
-        ({"attempts/x/attempts/t-1.json": attempt("rival")}, "no place there"),
-        ({"attempts/t-2.txt": b""}, "no place there"),
+        (
+            {"outputs/t-1/a": b"", "outputs/t-1/a/b": b""},
+            "does not belong there: 'outputs/t-1/a/b'",
+        ),
+        ({"outputs/t-1": b"", "outputs/t-1/a": b""}, "does not belong there"),
+        ({"outputs/t-1/" + "/".join(["a" * 200] * 25): b""}, "does not belong there"),
+        ({"outputs/t-2/a": b""}, "does not belong there"),  # of no attempt
+        ({"attempts/x/attempts/t-1.json": attempt("rival")}, "does not belong there"),
+        ({"attempts/t-2.txt": b""}, "does not belong there"),
         ({"attempts/t-2.json": attempt(epoch=2)}, "an attempt from another run: t-2"),
         ({"attempts/t-1.json": attempt("rival")}, "an attempt from another run: t-1"),
         ({"attempts/t-1.json": b"[" * 5_000}, "t-1.json: found JSONDecodeError"),
@@ -89,7 +92,7 @@ def test_files_that_do_not_belong_to_an_attempt_are_refused(
 @pytest.mark.parametrize("name", ["attempts", "outputs", ".hidden", "a/b", ""])
 def test_names_of_configurations_are_those_that_a_run_may_have(tmp_path: Path, name: str) -> None:
     files = {"attempts/t-1.json": attempt(name)}
-    with pytest.raises(InputError, match="without a usable name"):
+    with pytest.raises(InputError, match="with no usable name"):
         unpack(packed(tmp_path / "s.zip", files, name), tmp_path / "in")
 
 

@@ -151,10 +151,10 @@ def repacked(archive: Path, out: Path, name: str, content: bytes, *, listed: boo
 @pytest.mark.parametrize(
     ("name", "listed", "problem"),
     [
-        ("attempts/../../escaped.json", True, "a name that has no place there"),
-        ("/etc/passwd", True, "a name that has no place there"),
-        ("scores/scores.parquet", True, "a name that has no place there"),
-        ("outputs/x/more.txt", True, "a name that has no place there"),
+        ("attempts/../../escaped.json", True, "a name that does not belong there"),
+        ("/etc/passwd", True, "a name that does not belong there"),
+        ("scores/scores.parquet", True, "a name that does not belong there"),
+        ("outputs/x/more.txt", True, "a name that does not belong there"),
         ("attempts/x-1.json", True, "x-1.json: found ValidationError"),
     ],
 )

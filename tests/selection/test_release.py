@@ -133,7 +133,7 @@ def test_what_tells_no_pilots_apart_is_left_out_of_all() -> None:
     assert choice.reasons["sessions-12"] == NOT_PILOTED
     assert choice.reasons["sessions-06"] == NOT_IN_SUBSET
     alike = known(pilots=scores(dict.fromkeys(spread, 0.0)))
-    with pytest.raises(ReleaseError, match="0 tell the pilots apart"):
+    with pytest.raises(ReleaseError, match="0 distinguish the pilots"):
         choose(SESSIONS, {}, recipe(), SEED, alike)
 
 

@@ -267,7 +267,7 @@ def test_tripwires_that_could_not_be_found_are_refused(
 
 
 def test_tripwires_without_an_end_are_not_read() -> None:
-    with pytest.raises(InputError, match="below 64 MiB"):
+    with pytest.raises(InputError, match="under 64 MiB"):
         read_tripwires(Path("/dev/zero"), CONFIG)
 
 

@@ -194,7 +194,7 @@ def test_attempts_that_nothing_wrote_are_refused(
     odd = replace(record, attempt=replace(record.attempt, **changes))
     path.write_text(json.dumps(asdict(odd)))
     # a number that no schema of an attempt admits is found before its plausibility is looked at
-    problem = "(another attempt's name or id, or numbers|ValidationError)"
+    problem = "(another attempt's name or ID, or impossible numbers|ValidationError)"
     with pytest.raises(InputError, match=rf"{path}: found {problem}"):
         grade_attempts(tasks, logs)
 

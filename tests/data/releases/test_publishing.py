@@ -140,7 +140,7 @@ def test_storage_that_loses_bytes_is_seen(snapshot: Path, monkeypatch: pytest.Mo
 def test_an_address_that_cannot_be_reached_is_an_error_of_one_line(
     snapshot: Path, target: str
 ) -> None:
-    with pytest.raises(InputError, match="an address that fsspec reaches") as caught:
+    with pytest.raises(InputError, match="a URL that fsspec can reach") as caught:
         published(snapshot, target)
     assert "\n" not in str(caught.value)
 
@@ -164,7 +164,7 @@ def test_errata_there_are_replaced_by_their_successors_alone(
     published(snapshot, str(target))
 
     notice.write_bytes(first)  # an older copy of the release
-    with pytest.raises(ReleaseError, match="errata from which the notice here was not made"):
+    with pytest.raises(ReleaseError, match="errata that the local notice is not based on"):
         published(snapshot, str(target))
     withdrawn_too(snapshot, notice, 3)  # and what somebody made from it
     with pytest.raises(ReleaseError, match="repeat your errata and publish again"):

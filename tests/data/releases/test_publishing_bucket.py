@@ -117,6 +117,6 @@ def test_errata_that_came_in_between_are_not_overwritten(
         return read
 
     monkeypatch.setattr(RemoteFolder, "content", overtaken)
-    with pytest.raises(ReleaseError, match="another publisher wrote it just now"):
+    with pytest.raises(ReleaseError, match="another publisher has just written it"):
         published(snapshot, bucket)
     assert storage.cat_file(f"{bucket}/{notice.name}") == later

@@ -178,7 +178,7 @@ def test_what_is_no_notice_is_refused(snapshot: Path, content: bytes) -> None:
 def test_only_the_signer_of_a_release_signs_its_errata(snapshot: Path) -> None:
     sign(snapshot, KEY, verify(snapshot))
     path = published(snapshot)
-    with pytest.raises(ReleaseError, match="with the key of the release"):
+    with pytest.raises(ReleaseError, match="with the release's key"):
         published(snapshot, OTHER)
     path.unlink()
     (snapshot / "public" / "attestation.json").rename(snapshot.parent / "aside.json")
