@@ -60,8 +60,8 @@ def test_previews_are_rows_text_or_a_note(tmp_path: Path) -> None:
     assert (len(small.rows), small.note) == (41, "")  # shown whole
     assert preview_of("b.txt", b"caf\xc3\xa9", 5).text == "café"
     assert preview_of("b.txt", b"caf\xc3", 900).text == "caf"  # cut inside a character
-    assert preview_of("b.txt", b"caf\xe9", 4).note.startswith("No text")
-    assert preview_of("b.xlsx", b"PK\x03\x04\x00", 5).note.startswith("No text")
+    assert preview_of("b.txt", b"caf\xe9", 4).note.startswith("Not text")
+    assert preview_of("b.xlsx", b"PK\x03\x04\x00", 5).note.startswith("Not text")
     assert preview_of("b.md", b"\x1b[31m<b>", 8).text == "⟨U+001B⟩[31m<b>"
 
 
