@@ -117,7 +117,7 @@ def _(RateRow, mo, picked, rates_chart, table):
         "beside "
         "chance and the declared limit. A bar that reaches over its limit stops a release."
     )
-    _title = f"{picked.value}: found again by the best attack"
+    _title = f"{picked.value}: found by the best attack"
     mo.vstack([mo.md(_text), mo.Html(rates_chart(rates, _title, standalone=True))])
     return rates, worst
 

@@ -127,7 +127,7 @@ def test_files_of_questions_are_refused(demo: Path, tmp_path: Path) -> None:
         "--environment", str(demo), "--edinet", str(folder), "--out", str(tmp_path / "out")
     )
     assert result.returncode != 0
-    assert "expected a source of one lane" in result.stderr
+    assert "expected each source in only one lane" in result.stderr
 
 
 def test_readers_get_questions_and_files_but_no_step_and_no_answer(

@@ -117,7 +117,7 @@ def test_private_turns_are_what_was_said_and_the_record_is_in_json(
     for turn in turns:
         assert turn["text"] != turn["record"]
         assert not turn["text"].startswith("{")
-        assert turn["record"].startswith(("{", "(one document, not lines"))
+        assert turn["record"].startswith(("{", "(a single document without lines"))
     audit_command(instance=rejected, private=True, out=demo.out)
     shown = capsys.readouterr().out
     assert f"\nturn 1, user, {turns[0]['path']}" in shown

@@ -48,7 +48,7 @@ def test_hostile_text_is_text_and_private_text_needs_the_token(browser: Any, out
         page.click("#list .line >> nth=0")
         page.click("text=Show private evidence")
         page.wait_for_selector("#detail .bad")
-        assert "Give the token" in page.inner_text("#detail .bad")
+        assert "Enter the token" in page.inner_text("#detail .bad")
         page.fill("#token", token)
         page.focus("#list")
         page.keyboard.press("Home")

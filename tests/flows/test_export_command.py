@@ -120,5 +120,5 @@ def test_an_export_never_lands_in_the_release_or_under_ones_feet(
     assert "found a folder in the snapshot" in inside.stderr
     assert not (snapshot / "exports").exists()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="the folder that you are in"), new_folder(Path()):
+    with pytest.raises(InputError, match="the current folder"), new_folder(Path()):
         pass

@@ -121,7 +121,10 @@ def test_headers_are_no_markup(public: Path) -> None:
 
 @pytest.mark.parametrize(
     ("beyond", "assessable", "said"),
-    [(3, 42, "7.1 % (3 of 42) of the pairs"), (0, 0, "none of the pairs")],
+    [
+        (3, 42, "7.1 % (3 of 42) of the column-industry pairs"),
+        (0, 0, "none of the column-industry pairs"),
+    ],
 )
 def test_the_gate_of_fidelity_prints_its_share_and_the_counts_behind_it(
     public: Path, anonymized: TablesLane, beyond: int, assessable: int, said: str

@@ -408,7 +408,7 @@ def test_a_killed_study_goes_on_and_pays_nothing_twice(
         (("--consumers", "react:m,react:m"), "comma-separated names, each once"),
         (("--creators", "m,"), "--creators: found 'm,'"),
         (("--class", "nope"), "--class: found nope; expected hr_admin, sales"),
-        (("--class", "executive"), "--class: found executive (a class of one task has none to"),
+        (("--class", "executive"), "--class: found executive (a class with a single task has no"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(
