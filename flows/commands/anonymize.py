@@ -79,10 +79,8 @@ def mask_command(
     print(f"words left in that deserve a look: {private / WORDS}")
     waiting = sum(row.get("why") == Why.UNDECIDED for row in open_rows(private / WORDS))
     if waiting:
-        print(
-            f"{amount(waiting, 'unexplained word')} left in: before anybody sees the files, decide"
-        )
-        print(f"with {program()} privacy words {private / WORDS}, then pass --reviewed")
+        print(f"{amount(waiting, 'unexplained word')} left in: before anyone sees the files,")
+        print(f"decide with {program()} privacy words {private / WORDS}, then pass --reviewed")
     if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
         print(f"decide with `{program()} privacy words`, then pass --reviewed {private / WORDS}")
     print(f"to restore them, keep {private} and run: {program()} privacy restore {out} --out DIR")

@@ -24,8 +24,8 @@ def lint_command(
     path: Annotated[
         Path,
         typer.Argument(
-            help="A snapshot, what `benchmint lane analytics` wrote, a file of records, or "
-            "folders of tasks."
+            help="A snapshot, output of `benchmint lane analytics`, a file of records, or task "
+            "folders."
         ),
     ],
     run: Annotated[
@@ -50,9 +50,8 @@ def lint_command(
 ) -> None:
     """List faults in tasks, what keeps them from running here, and what was not checked.
 
-    Exits with 1 if there are defects; the other two lists do not count. Gold of our own tasks is
-    rerun; third-party tests and graders are tried and attacked in a sandbox, unless they need an
-    image.
+    Exits with 1 if there are defects; the other two lists do not count. Our own gold is rerun;
+    third-party tests and graders are tried and attacked in a sandbox, unless they need an image.
     """
     report = _linted(path, run, files, trials)
     if json:
