@@ -52,11 +52,11 @@ _SHOWN = 200  # characters of a changed part that a person is shown
 
 
 class InstructionReason(GateReason):
-    CHANGED = "masking.instruction_changed", "Masking changed what the request demands."
+    CHANGED = "masking.instruction_changed", "Masking changed a required part of the request."
 
 
 class InstructionConfig(StageConfig):
-    """How many demanded parts of a request masking may change."""
+    """How many required parts of a request masking may change."""
 
     max_changed: Count = 0
 
@@ -78,9 +78,9 @@ class ChangeKind(StrEnum):
 
     NUMBERS = "numbers", "a number"
     FORMATS = "formats", "a format"
-    COLUMNS = "columns", "the name of a column"
-    FILES = "files", "the name of a file to be made"
-    QUOTES = "quotes", "a quoted text"
+    COLUMNS = "columns", "a column name"
+    FILES = "files", "the name of an output file"
+    QUOTES = "quotes", "quoted text"
     SUBJECTS = "subjects", "a name in an address"
 
 
@@ -210,7 +210,7 @@ GATE = Gate(
     name="instruction",
     stage="leak-check",
     section="masking.instruction",
-    meaning="Did masking leave numbers, formats, columns, results, quotes and subjects alone?",
+    meaning="Did masking leave numbers, formats, columns, results, quotes and subjects unchanged?",
     config=InstructionConfig,
     reasons=InstructionReason,
     measure=measure,
@@ -219,7 +219,7 @@ GATE = Gate(
             "max_changed",
             Bound.MAX,
             "parts of the request",
-            "Masking changed at most this many demanded parts of the request.",
+            "Masking changed at most this many required parts of the request.",
             InstructionReason.CHANGED,
             lambda seen: sum(seen[kind] for kind in ChangeKind),
         ),

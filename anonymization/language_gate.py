@@ -29,13 +29,14 @@ _LONGEST = 4_000  # characters of a block; the rest of a longer line is in the s
 class LanguageReason(GateReason):
     UNSUPPORTED = (
         "masking.language_unsupported",
-        "A text is in a language in which masking does not find names.",
+        "A text is in a language that name masking does not support.",
     )
 
 
 class LanguageConfig(StageConfig):
-    """What happens to a task with a text in an unsupported language: rejected, or kept as
-    unverified."""
+    """What to do with a task that has text in an unsupported language: reject it, or keep it as
+    unverified.
+    """
 
     unsupported: Literal["reject", "keep"] = "reject"
 
@@ -186,7 +187,7 @@ def _limit(policy: str, status: Literal[Status.FAILED, Status.UNVERIFIED]) -> Li
         "unsupported blocks",
         Bound.MAX,
         "blocks of text",
-        "No block of text is in a language in which masking does not find names.",
+        "No block of text is in a language that name masking does not support.",
         LanguageReason.UNSUPPORTED,
         lambda seen: seen["unsupported"],
         at=0,
@@ -200,7 +201,7 @@ GATE = Gate(
     name="language",
     stage="masking",
     section="masking.language",
-    meaning="Are all texts in languages in which masking finds names?",
+    meaning="Are all texts in languages that name masking supports?",
     config=LanguageConfig,
     reasons=LanguageReason,
     measure=measure,

@@ -28,13 +28,13 @@ class Dates(StrEnum):
 
 
 class MaskingRecipe(StageConfig):
-    """The kind of replacement, how much is masked, detection, and limits on documents and leaks.
+    """Kind of replacement, how much to mask, detection, and limits for documents and leaks.
 
-    By default the dates of a source that is declared private move, and all others stay.
+    By default, dates are shifted if the source is declared private, and kept otherwise.
 
-    The default `level` is `contacts_and_secrets` for a source that is declared public, and
-    `strict` for any other. `undecided` says what happens to values that nothing explains: by
-    default they are masked if a model is asked, which may be remote, and listed otherwise.
+    The default `level` is `contacts_and_secrets` for sources declared public, and `strict` for all
+    others. `undecided` says what to do with values that nothing explains: by default they are
+    masked if a model is used, since it may be remote, and listed otherwise.
     """
 
     level: MaskingLevel | None = None
@@ -65,8 +65,9 @@ def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
     is_public = disclosure is Disclosure.PUBLIC
     if recipe.documents.pictures is Pictures.PUBLISHED and not is_public:
         raise InputError(
-            "[masking.documents] pictures", "published", "a source that is declared public",
-            "Approve pictures of other sources one by one (--approvals), or declare the source.",
+            "[masking.documents] pictures", "published", "a source declared public",
+            "Approve pictures from other sources one by one (--approvals), or declare the "
+            "source public.",
         )  # fmt: skip
     usual = MaskingLevel.CONTACTS_AND_SECRETS if is_public else MaskingLevel.STRICT
     level = recipe.level or usual
@@ -76,7 +77,7 @@ def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
     if is_public and dates is Dates.MOVED:
         raise InputError(
             "[masking] dates", "moved", "a source that is not public",
-            "Dates of what is published already would only disagree with it: remove the setting.",
+            "Shifted dates would only contradict what is already published: remove the setting.",
         )  # fmt: skip
     if dates is Dates.MOVED and level in WITH_NAMES:
         detection = detection.model_copy(update={"births_only": False})
@@ -113,14 +114,16 @@ def read_approvals(path: Path) -> frozenset[str]:
     Raises InputError naming the first line that has another form.
     """
     digests: set[str] = set()
-    for number, line in enumerate(text_lines(path, "a file of approvals"), start=1):
+    for number, line in enumerate(text_lines(path, "an approvals file"), start=1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
         sha256 = words[0].lower()
         if len(sha256) != 64 or set(sha256) - _DIGITS or len(words) < 2:
             expected = "a SHA-256, then who approved it"
-            raise InputError(str(path), "a line of another form", expected, "Fix the line.", number)
+            raise InputError(
+                str(path), "a line in another format", expected, "Fix the line.", number
+            )
         digests.add(sha256)
     return frozenset(digests)
 

@@ -81,7 +81,7 @@ def read_pages(data: bytes) -> Iterator[PdfPage]:
             for number in range(len(document)):
                 yield _read_page(document, number)
     except pypdfium2.PdfiumError as error:
-        raise ValueError("not a PDF that can be drawn") from error
+        raise ValueError("not a PDF that can be rendered") from error
 
 
 def strings_of(item: object) -> Iterator[str]:

@@ -37,7 +37,7 @@ def read_private_values(path: Path | None) -> Listed:
         if known is not kind:
             actual = f"{kind.value} for a value that is {known.value} in line {first}"
             todo = "Remove one of the two lines."
-            raise InputError(str(path), actual, "one kind for each value", todo, number)
+            raise InputError(str(path), actual, "one kind per value", todo, number)
     return tuple(sorted((kind, value) for value, (kind, _) in kinds.items()))
 
 
@@ -45,7 +45,7 @@ def _parsed(path: Path, number: int, line: str) -> tuple[EntityType, str]:
     *names, value = (part.strip() for part in line.split("\t"))
     if len(names) > 1:
         actual, todo = f"{len(names)} tabs", "Remove the others."
-        raise InputError(str(path), actual, "at most one, behind the kind", todo, number)
+        raise InputError(str(path), actual, "at most one, after the kind", todo, number)
     kind = checked_kind(path, names[0], number) if names else EntityType.UNEXPLAINED
     checked_value(path, value, number)
     return kind, value
@@ -57,7 +57,7 @@ def checked_kind(path: Path, kind: str, line: int) -> EntityType:
         return EntityType(kind)
     near = get_close_matches(kind.upper(), _KINDS, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
-    todo = f"{hint}Without a kind the value becomes invented words."
+    todo = f"{hint}Without a kind, the value is replaced with invented words."
     expected = f"one of {', '.join(_KINDS)}"
     raise InputError(str(path), "an unknown kind of value", expected, todo, line)
 
@@ -66,7 +66,7 @@ def checked_value(path: Path, value: str, line: int) -> None:
     """Raises InputError for a value so short that it would be found everywhere."""
     size = sum(map(str.isalnum, value))
     if size < _LEAST:
-        actual, expected = f"a value of {size} letters and digits", f"{_LEAST} or more"
+        actual, expected = f"a value with {size} letters and digits", f"{_LEAST} or more"
         todo = "List a longer form of it, or remove the line."
         raise InputError(str(path), actual, expected, todo, line)
 

@@ -38,7 +38,7 @@ _CONVERTED = re.compile(
 _DIGITS = re.compile(r"\d+")
 _SEPARATORS = ",;\t"
 _MOST_BYTES, _MOST_ROWS, _LONGEST_CELL = 200 << 20, 1_000_000, 10_000
-_EXPECTED = "the list of words that `benchmint privacy mask` wrote, filled in"
+_EXPECTED = "the filled-in word list written by `benchmint privacy mask`"
 _AGAIN = "Fill in private/words.csv again, and save it as CSV in UTF-8."
 
 
@@ -112,14 +112,14 @@ def read_review(path: Path) -> Review:
         known, first = private.setdefault(word, (chosen, line))
         if known is not chosen:
             actual = f"{chosen.value} for a word that is {known.value} in line {first}"
-            raise InputError(str(path), actual, "one kind for each word", "Remove one.", line)
+            raise InputError(str(path), actual, "one kind per word", "Remove one.", line)
         decisions[word] = f"{PRIVATE}:{kind.upper()}" if kind else PRIVATE
     clashes = _clashes(private)
     for word, line in keep.items():
         clash = clashes.get(word, clashes.get(word.casefold()))
         if clash is not None:
             actual = f"`{KEEP}` for a word that is `{PRIVATE}` in line {private[clash][1]}"
-            raise InputError(str(path), actual, "one decision", "Change one of the two.", line)
+            raise InputError(str(path), actual, "one decision", "Change one of them.", line)
     maskable = (word for word, (_, line) in private.items() if _can_be_masked(path, word, line))
     listed = tuple(sorted((private[word][0], word) for word in maskable))
     return Review(listed, frozenset(keep), decisions)
@@ -195,10 +195,10 @@ def with_review(listed: Listed, review: Review, path: Path) -> Listed:
     todo = "Change one of the two files."
     if any(word in clashes or word.casefold() in clashes for word in review.keep):
         actual = f"`{KEEP}` for a word in the list of private values"
-        raise InputError(str(path), actual, "one decision for each word", todo)
+        raise InputError(str(path), actual, "one decision per word", todo)
     if any(kinds.get(value, kind) is not kind for value, kind in decided.items()):
-        actual = "another kind for a word than the list of private values has"
-        raise InputError(str(path), actual, "one kind for each word", todo)
+        actual = "a kind for a word that differs from the list of private values"
+        raise InputError(str(path), actual, "one kind per word", todo)
     return tuple(sorted({*listed, *review.private}))
 
 
@@ -219,7 +219,7 @@ def _decided(path: Path) -> Iterator[tuple[int, str, str]]:
     for count, (line, cells) in enumerate(rows, start=1):
         if count > _MOST_ROWS:
             actual, expected = f"more than {_MOST_ROWS:,} rows", "fewer"
-            raise InputError(str(path), actual, expected, "Mask the files in parts.", line)
+            raise InputError(str(path), actual, expected, "Mask the files in batches.", line)
         decision = cells[decision_at].strip() if len(cells) > decision_at else ""
         if decision:
             yield line, decision, _word(path, cells[word_at] if len(cells) > word_at else "", line)
@@ -255,7 +255,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise InputError(str(path), problem, _EXPECTED, "Check the path.") from error
     if len(data) > _MOST_BYTES:
         actual, expected = "a larger file", f"at most {_MOST_BYTES >> 20} MiB"
-        raise InputError(str(path), actual, expected, "Mask the files in parts.")
+        raise InputError(str(path), actual, expected, "Mask the files in batches.")
     codec = next(name for mark, name in _ENCODINGS if data.startswith(mark))
     try:
         text = data.decode(codec)

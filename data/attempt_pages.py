@@ -34,20 +34,20 @@ _NOT_FOUND = "finding.missing"
 _NO_VALUE = ("answer.missing", "answer.no_value")
 _NO_MODEL = "mockllm/"  # what Inspect calls the model of an agent that asks none
 _UNSAID = {  # what stands for what was found and for the reason, where the grader tells none
-    "passed": ("as expected", "It was met."),
-    "not made": ("no file to look at", "The file that it looks at is not there."),
-    "no verdict": ("no verdict", "Only a judge can decide it, and none did."),
-    "failed": ("see the reason", "The grader gives none."),
-    "partly met": ("see the reason", "The grader gives none."),
+    "passed": ("as expected", "The check was met."),
+    "not made": ("no file to check", "The file to check is missing."),
+    "no verdict": ("no verdict", "Only a judge can decide this, and none did."),
+    "failed": ("see the reason", "The grader gives no reason."),
+    "partly met": ("see the reason", "The grader gives no reason."),
 }
 _NO_FILE = ("rules.missing_file", "state.missing_file", "judge.nothing_delivered")
 _MARK = re.compile(r"\s*<!-- Benchmark text of [^>]{1,200} -->\n?")  # of instruction.md
 _STATUS = {
-    "completed": "it ended by itself",
-    "timeout": "its time was over",
-    "budget": "its turns or tokens were spent",
-    "agent_error": "the agent's program broke down",
-    "infra_error": "the infrastructure broke down: it is not graded",
+    "completed": "it finished on its own",
+    "timeout": "it ran out of time",
+    "budget": "it used up its turns or tokens",
+    "agent_error": "the agent's program crashed",
+    "infra_error": "the infrastructure failed, so the attempt is not graded",
 }
 
 
@@ -222,13 +222,13 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     lacking = view.lacking
     lines = []
     if attempt.status != "completed":
-        lines.append(f"It was cut off: {_STATUS[attempt.status]}.")
+        lines.append(f"The attempt was cut off: {_STATUS[attempt.status]}.")
     elif view.ended is not None and view.result == "failed":
         lines.append(words_of(own_labels(), "termination", view.ended).meaning)
     if attempt.error:
-        lines.append(f"What ended it: {one_line(attempt.error)}")
+        lines.append(f"It ended with this error: {one_line(attempt.error)}")
     if lacking:
-        lines.append(f"Asked for: {', '.join(lacking)}. No file is there.")
+        lines.append(f"Requested files: {', '.join(lacking)}. None was delivered.")
     failed = [
         check
         for check in checks
@@ -238,22 +238,22 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
         _sentence(check) for check in sorted(failed, key=lambda check: not check.required)[:3]
     ]
     if len(failed) > 3:
-        lines.append(f"{amount(len(failed), 'check')} in all were not met; they come first below.")
+        lines.append(
+            f"{amount(len(failed), 'check')} in all were not met; they are listed first below."
+        )
     if unmade := sum(check.state == "not made" for check in checks):
         were = "was" if unmade == 1 else "were"
-        lines.append(
-            f"{amount(unmade, 'check')} {were} not made: the file that they look at is not there."
-        )
+        lines.append(f"{amount(unmade, 'check')} {were} not made: the file to check is missing.")
     if open_ones := sum(check.state == "no verdict" for check in checks):
         have = "has" if open_ones == 1 else "have"
-        lines.append(f"{amount(open_ones, 'check')} {have} no verdict: only a judge decides them.")
+        lines.append(f"{amount(open_ones, 'check')} {have} no verdict: only a judge can decide.")
     if view.result == "unjudged":
-        lines.append("Nothing failed for certain: parts without a verdict decide.")
+        lines.append("Nothing definitely failed: the outcome depends on parts without a verdict.")
     missed = view.score.progress if view.score is not None else None
     if missed is not None and missed.first_unreached:
         name = missed.first_unreached
         step = missed_step(name, view.grading) or f"{name.replace('_', ' ')}."
-        lines.append(f"The first step of the reference that it did not reach: {step}")
+        lines.append(f"The first reference step that was not reached: {step}")
     return [visible(line) for line in lines]
 
 
@@ -272,8 +272,8 @@ def _unmet(checks: Sequence[Check]) -> str:
     lacking = sum(check.state in ("failed", "partly met", "not made") for check in checks)
     if not lacking:
         return ""
-    rest = "1 other was" if lacking == 1 else f"{number(lacking)} others were"
-    return f" {rest} not, or only partly: that lowers the score alone."
+    rest = "1 other" if lacking == 1 else f"{number(lacking)} others"
+    return f" {rest} did not pass, or only partly; that only lowers the score."
 
 
 def attempt_page(view: AttemptView, snapshot: str) -> str:
@@ -327,7 +327,7 @@ def _facts(view: AttemptView) -> list[tuple[str, str]]:
             "Score",
             percent(score.overall) if score is not None and score.overall is not None else "–",
         ),
-        ("Steps of the model", number(attempt.steps)),
+        ("Model steps", number(attempt.steps)),
         ("Tool calls", number(len(view.record.submission.calls))),
         ("Seconds", f"{attempt.seconds:.1f}"),
         ("Tokens", number(tokens)),

@@ -105,12 +105,12 @@ def read_attempt(path: Path) -> AttemptRecord:
             record = _RECORD.validate_python(content)
             if _is_plausible(path, record):
                 return record
-            problem = "another attempt's name or id, or numbers that cannot be"
+            problem = "another attempt's name or ID, or impossible numbers"
     except (OSError, ValueError, TypeError) as error:
         problem = type(error).__name__
     raise InputError(
-        str(path), problem, "an attempt that `benchmint evaluate` wrote",
-        "Delete the file and repeat the run: this attempt is then made again.",
+        str(path), problem, "an attempt written by `benchmint evaluate`",
+        "Delete the file and repeat the run: this attempt is then repeated.",
     )  # fmt: skip
 
 
@@ -156,8 +156,8 @@ def check_name(configuration: str) -> None:
     """Raise InputError for a configuration's name that is no name of a folder of its own."""
     if not is_configuration_name(configuration):
         raise InputError(
-            "--name", repr(configuration), "one name of a folder, such as react-1, and none of "
-            + ", ".join(_OWN), "Give another --name.",
+            "--name", repr(configuration), "a folder name, such as react-1, other than "
+            + ", ".join(_OWN), "Choose another --name.",
         )  # fmt: skip
 
 

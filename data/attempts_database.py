@@ -66,8 +66,8 @@ def require_current(sources: Iterable[Path]) -> None:
                 continue
             raise InputError(
                 str(path), f"a table of an older version (no column {lacking[0]})",
-                "tables of graded attempts as this version writes them",
-                f"Run `benchmint grade {source.parent} --snapshot SNAPSHOT`: no agent is run.",
+                "tables of graded attempts written by this version",
+                f"Run `benchmint grade {source.parent} --snapshot SNAPSHOT`; no agents are rerun.",
             )  # fmt: skip
 
 

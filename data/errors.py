@@ -177,8 +177,8 @@ class ListUndecidedError(ReleaseError):
     def __init__(self, words: int, list_of_words: Path, snapshot: Path) -> None:
         where = shlex.quote(str(list_of_words))
         super().__init__(
-            f"release.list_undecided: found {words:,} words that nothing explains and nobody "
-            f"decided; expected a decision on each. Nothing is published: {snapshot} is for this "
+            f"release.list_undecided: found {words:,} unexplained words with no decision; "
+            f"expected a decision on each. Nothing is published: {snapshot} is only for this "
             f"machine. Decide the first rows of the list (benchmint privacy words {where}), then "
             f"build again with --reviewed {where}."
         )
@@ -200,7 +200,7 @@ def error_line(error: Exception) -> str:
     if missing := missing_package(error):
         return str(missing)
     if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # of pathlib
-        return f"{error}: found links that lead to each other; expected a file or folder."
+        return f"{error}: found links that point to each other; expected a file or folder."
     if not isinstance(error, OSError):
         return f"internal error: {type(error).__name__} at {error_location(error)}. {_AGAIN}"
     # What the operating system says about which file: its names are no session text.
@@ -208,8 +208,8 @@ def error_line(error: Exception) -> str:
     if is_disk_full(error):
         where = f"{_named(error)}: " if error.filename is not None else ""
         return (
-            f"{where}{why}: free some space where the output goes, or for temporary files "
-            f"({_temporary()}), and repeat."
+            f"{where}{why}: free some space in the output folder, or for temporary files "
+            f"({_temporary()}), and try again."
         )
     if error.filename is None:
         return f"{why} at {error_location(error)}. {_AGAIN}"

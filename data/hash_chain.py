@@ -94,7 +94,7 @@ def _entries(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
             intact = False
         if not intact:
             raise BrokenChain(
-                f"{path}:{number}: this entry was altered, or an earlier entry was removed."
+                f"{path}:{number}: this entry was altered, or an earlier one was removed."
             )
         previous = entry["hash"]
         yield entry

@@ -45,7 +45,7 @@ def _require_loopback() -> None:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise InputError(
-                LOOPBACK, reason, "the loopback of this machine", "Set it up: ip link set lo up"
+                LOOPBACK, reason, "this machine's loopback", "Bring it up: ip link set lo up"
             ) from error
 
 
@@ -94,7 +94,7 @@ def refusal(headers: Iterable[tuple[bytes, bytes]], port: int) -> str | None:
     for name, value in headers:
         values.setdefault(name, []).append(value.decode("latin-1"))
     if values[b"host"] not in [[host] for host in own_hosts(port)]:
-        return "Host is not this server."
+        return "The Host header does not match this server."
     if values[b"origin"] not in [[], *([origin] for origin in own_origins(port))]:
-        return "Origin is not this server."
+        return "The Origin header does not match this server."
     return None

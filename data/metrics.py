@@ -38,12 +38,12 @@ class Measure(StrEnum):
 
 
 _HELP = {
-    Measure.ITEMS: "Units of a stage: those that came in, and each outcome.",
-    Measure.SECONDS: "Wall-clock time that a piece of work took when it was computed.",
-    Measure.CPU: "Processor time, user and system, that it took when it was computed.",
-    Measure.BYTES: "Size of the files that a piece of work wrote.",
-    Measure.COST: "What judging by a model cost, in the currency of the configured prices.",
-    Measure.TOKENS: "Tokens of the model that judged.",
+    Measure.ITEMS: "Units in a stage: those that entered, and each outcome.",
+    Measure.SECONDS: "Wall-clock time that a piece of work took to compute.",
+    Measure.CPU: "CPU time, user and system, that a piece of work took to compute.",
+    Measure.BYTES: "Size of the files written by a piece of work.",
+    Measure.COST: "Cost of judging by a model, in the currency of the configured prices.",
+    Measure.TOKENS: "Tokens used by the judge model.",
 }
 _UNITS = {Measure.SECONDS: "seconds", Measure.CPU: "seconds", Measure.BYTES: "bytes"}
 

@@ -23,7 +23,7 @@ from data.errors import InputError
 from data.neutralise import one_line
 
 _PER = 1_000_000
-_EXPECTED = "a date, and for each model input and output in US dollars for a million tokens"
+_EXPECTED = "a date, and each model's input and output prices in US dollars per million tokens"
 _MOST_BYTES = 1 << 20
 _HIGHEST = 1_000_000  # US dollars for a million tokens: a dollar each; more is a mistake
 Rate = Annotated[Decimal, Field(ge=0, le=_HIGHEST, allow_inf_nan=False)]
@@ -106,4 +106,4 @@ def read_prices(path: Path) -> PriceList:
 
 
 def _refused(path: Path, problem: str) -> InputError:
-    return InputError(str(path), problem, _EXPECTED, "docs/run.md shows a price file.")
+    return InputError(str(path), problem, _EXPECTED, "See docs/run.md for an example.")

@@ -75,8 +75,8 @@ class ProcessGroup:
         """Every process of the group, and what those started, orphans included."""
         if not (_PROC / "self" / "environ").is_file():
             raise ServiceError(
-                "the service finds its processes in /proc, which this system lacks. "
-                "Use flow.serve instead: docs/operations.md."
+                "the service finds its processes in /proc, which this system does not have. Use "
+                "flow.serve instead; see docs/operations.md."
             )
         pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
         return sorted(pid for pid in pids if pid != os.getpid() and self._is_member(pid))
@@ -105,7 +105,7 @@ class ProcessGroup:
         deadline = time.monotonic() + _PATIENCE
         while not ready():
             if not ends and self.running(name) is None:
-                self.fail(name, "it ended")
+                self.fail(name, "it exited")
             if time.monotonic() > deadline:
                 self.fail(name, f"not ready after {_PATIENCE:.0f} s")
             time.sleep(_STEP)

@@ -102,8 +102,8 @@ def release_key(path: Path, *, demo: bool = False) -> bytes:
         )
     if key == DEMO_KEY and not demo:
         raise ConfigError(
-            f"{path}: found the published key of the demo; expected a key that nobody else has. "
-            "Name another file, or delete this one: a key is then made."
+            f"{path}: found the demo's published key; expected a key that nobody else has. "
+            "Choose another file, or delete this one to have a new key created."
         )
     return key
 

@@ -109,5 +109,5 @@ def reaching(address: str, expected: str) -> Iterator[None]:
         problem = f"{type(error).__name__}: {one_line(str(error))[:200]}"
         raise InputError(
             address, problem, expected,
-            "Check address, access and the package of its kind (s3fs for s3://).",
+            "Check the URL, your access and the package for it (s3fs for s3://).",
         ) from error  # fmt: skip

@@ -153,8 +153,8 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            str(path), type(error).__name__, "the replies that `benchmint evaluate` kept",
-            "Restore the file, or delete it: the attempt then begins anew, and is paid again.",
+            str(path), type(error).__name__, "the replies kept by `benchmint evaluate`",
+            "Restore the file, or delete it: the attempt then starts over and is paid for again.",
         ) from error  # fmt: skip
 
 

@@ -52,8 +52,8 @@ def _require_unaltered(output: Path) -> None:
     """Raise StageAltered if any file is another, missing, or too many. Reads every file once."""
     if altered := _altered(output):
         raise StageAltered(
-            f"{output}: found {altered} altered since the stage was computed; expected its output "
-            "as it was written."
+            f"{output}: found {altered} altered since the stage was computed; expected "
+            "unmodified output."
         )
 
 
@@ -125,7 +125,7 @@ class RunStore:
         """
         target = self.path(stage, key)
         if self.is_done(stage, key):
-            log.info("done already", extra={"stage": stage, "output": key})
+            log.info("already done", extra={"stage": stage, "output": key})
             return StageOutput(stage, target, cached=True)
         self._discard_altered(stage, key)
         log.info("computing", extra={"stage": stage, "output": key})
@@ -156,7 +156,7 @@ class RunStore:
             return
         log.warning("altered", extra={"stage": stage, "output": key, "files": altered})
         print(
-            f"benchmint: {target}: {altered} altered since the stage was computed; computed again",
+            f"benchmint: {target}: {altered} altered since the stage was computed; recomputed",
             file=sys.stderr,
         )
         shutil.rmtree(target)

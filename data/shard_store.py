@@ -67,8 +67,8 @@ class ShardStore:
         sha256 = digest(content)
         if len(content) > _LARGEST:
             raise InputError(
-                f"a content of {len(content):,} bytes", "more than can be shared",
-                f"at most {_LARGEST:,} bytes", "Build where the workers see the disk.",
+                f"content of {len(content):,} bytes", "more than can be shared",
+                f"at most {_LARGEST:,} bytes", "Build where the workers can see the disk.",
             )  # fmt: skip
         self._write(self._name(sha256), content)
         return sha256
@@ -135,7 +135,7 @@ class ShardStore:
 
     @contextmanager
     def _reached(self) -> Iterator[RemoteFolder]:
-        with reaching(self.address, "an address that fsspec reaches, and all workers too"):
+        with reaching(self.address, "a URL that fsspec and all workers can reach"):
             yield _opened(self.address)
 
     def _fetch(self, entry: Entry, target: Path) -> None:
@@ -166,8 +166,8 @@ class ShardStore:
     def _altered(self, name: str, state: str) -> SharedAltered:
         return SharedAltered(
             f"{self.address}/{name}: found {state}; expected what this build wrote there. All "
-            "workers must reach this storage, and nobody else may write there. Remove "
-            f"{self.address} and build again."
+            "workers must be able to reach this storage, and nobody else may write to it. "
+            f"Remove {self.address} and build again."
         )
 
 

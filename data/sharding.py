@@ -87,25 +87,25 @@ def require_fitting(runner: Runner, cluster: str | None, shared: str | None) -> 
     """
     if cluster is not None and runner is Runner.PROCESSES:
         raise ValueError(
-            f"cluster = {cluster} with runner = processes, which uses no cluster; expected "
-            "runner = dask or ray"
+            f"cluster = {cluster} with runner = processes, which does not use a cluster; "
+            "expected runner = dask or ray"
         )
     if shared is not None and cluster is None:
         raise ValueError(
-            f"shared = {shared} without cluster: workers of this machine see its disk; expected "
-            "the address of a cluster too"
+            f"shared = {shared} without cluster: workers on this machine can see its disk; "
+            "expected the address of a cluster too"
         )
     if shared is not None and not shared.startswith("/") and "://" not in shared:
         raise ValueError(
-            f"shared = {shared}: a path from where a process runs; expected an address that means "
-            "the same to all workers, such as s3://bucket/folder or file:///mnt/folder"
+            f"shared = {shared}: a path relative to a process's folder; expected a URL that "
+            "means the same to all workers, such as s3://bucket/folder or file:///mnt/folder"
         )
     if shared is not None and shared.startswith("memory:"):
-        raise ValueError(f"shared = {shared}: the memory of one process; expected shared storage")
+        raise ValueError(f"shared = {shared}: a single process's memory; expected shared storage")
     if cluster is not None and runner is Runner.DASK and not _is_safe(cluster):
         raise ValueError(
-            f"cluster = {cluster}: jobs hold the release key, and would go unencrypted to another "
-            "machine; expected tls://HOST:PORT"
+            f"cluster = {cluster}: jobs contain the release key and would be sent unencrypted to "
+            "another machine; expected tls://HOST:PORT"
         )
 
 
@@ -245,15 +245,15 @@ def _why(error: Exception) -> str:
 
 def _workers_lost() -> WorkersLost:
     return WorkersLost(
-        f"a shard was begun {_LOST_WORKERS + 1} times, and each time its worker ended; expected "
+        f"a shard was started {_LOST_WORKERS + 1} times, and each time its worker died; expected "
         "workers with enough memory. Finished shards are kept: build again with larger workers."
     )
 
 
 def _no_worker_left() -> WorkersLost:
     return WorkersLost(
-        "the cluster has no worker left; expected at least one. Finished shards are kept: start "
-        "workers and build again."
+        "the cluster has no workers left; expected at least one. Finished shards are kept: "
+        "start workers and build again."
     )
 
 
@@ -274,7 +274,7 @@ def _on_ray(
             **({} if cluster else local),
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
-        problem = f"no head ({_why(error)})"
+        problem = f"no head node ({_why(error)})"
         raise _no_cluster(Runner.RAY, cluster or "a new one on this machine", problem) from None
     try:
         remote = ray.remote(max_retries=_LOST_WORKERS)(work)
@@ -371,9 +371,9 @@ def compute_shared(job: SharedJob) -> str:
         return known
     if made_by() != job.made_by:
         raise ConfigError(
-            f"a worker on {host_and_tools()['host']}: found other code, libraries or processor "
-            "than those of the build; expected the same checkout and the same lock file. Update "
-            "it and start its worker again."
+            f"a worker on {host_and_tools()['host']}: found different code, libraries or a "
+            "different processor than the build's; expected the same checkout and lock file. "
+            "Update it and restart its worker."
         )
     home = _home()
     with tempfile.TemporaryDirectory(dir=home) as folder:

@@ -96,7 +96,7 @@ def change_reason(root: Path, stage: str, key: StageKey) -> str:
     known = changes(root, stage, key)
     if known is None:
         has_output = any((root / stage).glob("*"))
-        return "made by other code" if has_output else "not made yet"
+        return "made by different code" if has_output else "not made yet"
     reasons = list(dict.fromkeys(map(_in_words, known)))
     more = [f"{len(reasons) - _MOST_REASONS} more"] if len(reasons) > _MOST_REASONS else []
     return "changed: " + ", ".join([*reasons[:_MOST_REASONS], *more])
@@ -112,7 +112,7 @@ def _in_words(change: Change) -> str:
         return f"[{section}] {setting}" if setting else section
     if change.of is None:
         return words
-    return f"{words} ({change.n} of {change.of})" if change.n else f"{words} (another order)"
+    return f"{words} ({change.n} of {change.of})" if change.n else f"{words} (different order)"
 
 
 def _digests(name: str, part: Any) -> Iterator[tuple[str, str | list[str]]]:

@@ -196,7 +196,7 @@ class StageEnd:
     def line(self) -> str:
         """The same for people: `labels: 46 kept, done already`."""
         counted = [f"{n:,} {outcome.replace('_', ' ')}" for outcome, n in self.counts.items()]
-        parts = [", ".join(counted) or "nothing counted", *["done already"][: self.reused]]
+        parts = [", ".join(counted) or "nothing counted", *["already done"][: self.reused]]
         return f"{self.stage}: {', '.join(parts)}"
 
 
@@ -297,7 +297,7 @@ def _require_same_input(run: R, stage: Stage[R], prepared: Prepared[R]) -> None:
             shutil.rmtree(run.store.path(stage.name, key))
         raise InputError(
             f"stage {stage.name}", "input that changed while it was read",
-            "the files as they were when the stage began", "Leave them alone, and build again.",
+            "the same files as when the stage began", "Leave them unchanged, and build " "again.",
         )  # fmt: skip
 
 

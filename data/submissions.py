@@ -75,12 +75,12 @@ def bundle(folder: Path, out: Path) -> Submission:
     if not records:
         raise InputError(
             str(folder), "no attempts", f"a configuration's folder with {FOLDER}/*.json",
-            "Name ATTEMPTS/<release>/<configuration>.",
+            "Pass ATTEMPTS/<release>/<configuration>.",
         )  # fmt: skip
     if broken := [record for record in records if goes_on(record.attempt)]:
         raise InputError(
-            str(folder), f"{len(broken)} attempts that did not end", "attempts that ended",
-            "Run the same command again: it goes on with them.",
+            str(folder), f"{len(broken)} incomplete attempts", "completed attempts",
+            "Run the same evaluation again to complete them.",
         )  # fmt: skip
     files = dict(_files(folder, records))
     about = Submission(
@@ -122,7 +122,9 @@ def unpack(archive: Path, folder: Path) -> Submission:
             about = _about(archive, opened.read(MANIFEST) if MANIFEST in names else b"")
             _check_files(archive, opened, names - {MANIFEST}, about)
     except _UNREADABLE as error:
-        raise _refused(archive, f"no archive that can be read ({type(error).__name__})") from None
+        raise _refused(
+            archive, f"an archive that cannot be read ({type(error).__name__})"
+        ) from None
     if folder.exists():
         shutil.rmtree(folder)
     with zipfile.ZipFile(archive) as opened:
@@ -147,14 +149,14 @@ def _names(archive: Path, opened: zipfile.ZipFile) -> set[str]:
         raise _refused(archive, "more than the limits of a submission")
     names = {entry.filename for entry in entries}
     if len({name.lower() for name in names}) < len(entries):
-        raise _refused(archive, "two files of one name")
+        raise _refused(archive, "two files with the same name")
     attempts = {name for name in names if _is_attempt(name)}
     for entry in entries:
         name = entry.filename
         kind, _, rest = name.partition("/")
         of_attempt = kind == OUTPUTS and f"{FOLDER}/{rest.partition('/')[0]}.json" in attempts
         if not _is_safe(name, names) or not (name == MANIFEST or name in attempts or of_attempt):
-            raise _refused(archive, f"a name that has no place there: {name[:80]!r}")
+            raise _refused(archive, f"a name that does not belong there: {name[:80]!r}")
         if kind != OUTPUTS and entry.file_size > _LARGEST_JSON:
             raise _refused(archive, f"a file of more than {_LARGEST_JSON:,} bytes: {name[:80]!r}")
     if not attempts:
@@ -180,25 +182,27 @@ def _check_files(
 ) -> None:
     """The files are those that the manifest lists, and each has the digest that it states."""
     if names != about.files.keys():
-        raise _refused(archive, "other files than it lists")
+        raise _refused(archive, "files other than those it lists")
     for name, expected in about.files.items():
         actual = hashlib.sha256()
         with opened.open(name) as content:
             while chunk := content.read(_CHUNK):
                 actual.update(chunk)
         if actual.hexdigest() != expected:
-            raise _refused(archive, f"a file with another digest than it states: {name[:80]!r}")
+            raise _refused(
+                archive, f"a file whose digest does not match the listed one: {name[:80]!r}"
+            )
 
 
 def _about(archive: Path, content: bytes) -> Submission:
     try:
         about = _SUBMISSION.validate_json(content)
     except ValidationError:
-        raise _refused(archive, f"no {MANIFEST}, or one that is damaged") from None
+        raise _refused(archive, f"no {MANIFEST}, or a corrupt one") from None
     if about.version != VERSION or not is_configuration_name(about.configuration.name):
-        raise _refused(archive, f"a {MANIFEST} of another version, or without a usable name")
+        raise _refused(archive, f"a {MANIFEST} from another version, or with no usable name")
     if not 1 <= about.epochs <= _MOST_EPOCHS:
-        raise _refused(archive, f"a number of epochs that is not from 1 to {_MOST_EPOCHS:,}")
+        raise _refused(archive, f"a number of epochs outside 1 to {_MOST_EPOCHS:,}")
     return about
 
 
@@ -210,11 +214,11 @@ def _check_records(archive: Path, folder: Path, about: Submission) -> None:
             about.release, about.configuration,
         )  # fmt: skip
         if not same or not 1 <= attempt.epoch <= about.epochs:
-            raise _refused(archive, f"an attempt of another run: {path.stem[:80]}")
+            raise _refused(archive, f"an attempt from another run: {path.stem[:80]}")
 
 
 def _refused(archive: Path, problem: str) -> InputError:
     return InputError(
-        str(archive), problem, "a submission that `benchmint agents submit` wrote",
+        str(archive), problem, "a submission written by `benchmint agents submit`",
         "Ask for the archive again.",
     )  # fmt: skip

@@ -191,7 +191,7 @@ def _private(path: str, token: str, handler: Handler) -> Route:
 async def _json_body(request: Request, token: str) -> dict[str, Any]:
     shown = request.headers.get("x-audit-token", "")
     if not hmac.compare_digest(shown.encode(), token.encode()):
-        raise Refused(403, "This is not the token that the command printed.")
+        raise Refused(403, "This is not the token printed by the command.")
     if request.headers.get("content-type") != "application/json":
         raise Refused(415, "Send application/json.")
     body = b""

@@ -39,13 +39,13 @@ from flows.stages import (
 
 SIGNALS = Lane(
     name="signals-to-mixture",
-    meaning="What people install: family weights, seed ideas, candidate ideas.",
+    meaning="Popularity data to family weights, seed ideas and candidate ideas.",
     stages=(signals.SIGNALS, signals.CANDIDATE_IDEAS),
     given=signals.is_given,
 )
 TABLES = Lane(
     name="anonymize-tables",
-    meaning="Private tables to a released data environment.",
+    meaning="Private tables to a publishable data environment.",
     stages=(tables.FIND_TABLES, tables.ANONYMIZE_TABLES, tables.JUDGE_TABLES),
     given=tables.is_given,
 )
@@ -78,19 +78,19 @@ QUESTIONS = Lane(
 )
 ANALYTICS = Lane(
     name="tables-to-analytics",
-    meaning="An environment of files to analytic tasks over it.",
+    meaning="A file environment to analytics tasks over it.",
     stages=(environment.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
     given=environment.is_given,
 )
 WORKFLOWS = Lane(
     name="signals-to-workflows",
-    meaning="From demand to executable tasks over services and broken workspaces.",
+    meaning="Demand to executable tasks in services and broken workspaces.",
     stages=(workflows.WORKFLOW_DEMAND, workflows.WORKFLOW_DOCUMENTS, workflows.WORKFLOWS),
     given=workflows.is_given,
 )
 REPOSITORIES = Lane(
     name="sessions-to-repository-tasks",
-    meaning="Sessions over repositories to executable tasks with hidden tests.",
+    meaning="Sessions in repositories to executable tasks with hidden tests.",
     stages=(
         repositories.TASKS,
         repositories.TESTS,
@@ -101,7 +101,7 @@ REPOSITORIES = Lane(
 )
 SELECTION = Lane(
     name="select-subset",
-    meaning="From the pool of all lanes to the tasks of the release.",
+    meaning="The pool of all lanes to the release's tasks.",
     stages=(
         preflight.PREFLIGHT,
         informative.INFORMATIVE,
@@ -183,7 +183,11 @@ def _replayed(run: Run, results: Results) -> str:
         return ""
     costs = model_costs(results.folders)
     items, lacking = (sum(int(row[name] or 0) for row in costs) for name in ("items", "unrecorded"))
-    rest = f"; {lacking} of {items} questions had none, and rules decided" if lacking else ""
+    rest = (
+        f"; {lacking} of {items} questions had no reply and were decided by rules"
+        if lacking
+        else ""
+    )
     return f"judged by recorded replies of {model}{rest}"
 
 

@@ -33,7 +33,7 @@ _UNWIND_SECONDS = 8.0  # after Ctrl-C or SIGTERM; what takes longer is left as a
 _HURRIED_SECONDS = 1.5  # after a second one: Uvicorn raises the first again, once it has closed
 
 app = typer.Typer(
-    help="Mint agent benchmarks: turn raw sessions into an audited and verified snapshot.",
+    help="Mint agent benchmarks: turn raw sessions into an audited, verified snapshot.",
     cls=CommandGroup,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -52,7 +52,7 @@ def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show each stage as it is logged.")
+        bool, typer.Option("--verbose", "-v", help="Log each stage as it runs.")
     ] = False,
     _version: Annotated[
         bool,
@@ -78,7 +78,7 @@ def main() -> None:
     arguments, words = renamed(arguments)
     if words:
         new = " ".join(("benchmint", *words))
-        print(f"benchmint: use `{new}`; the old name goes with the next release", file=sys.stderr)
+        print(f"benchmint: use `{new}`; the next release drops the old name", file=sys.stderr)
     try:
         require_surroundings()
     except InputError as error:
@@ -185,7 +185,7 @@ def _program() -> TyperGroup:
 def _stopped(arguments: Sequence[str]) -> str:
     """What a command leaves that somebody interrupted."""
     goes_on = any(name in GOES_ON for name in arguments)
-    kept = "; what was finished is kept: run the same command again to continue" if goes_on else ""
+    kept = "; finished work is kept: run the same command again to continue" if goes_on else ""
     return f"benchmint: stopped{kept}"
 
 

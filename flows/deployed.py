@@ -164,7 +164,7 @@ def _refresh(
         run, results = open_run(recipe, runtime), Results()
         pipeline.run_lane(run, pipeline.SIGNALS, results)
         newest = mixture_report(_hand_over(results, runtime.out))["date"]
-    return f"{len(runtime.signals)} snapshots, the newest of {newest}: {runtime.out / REPORT}"
+    return f"{len(runtime.signals)} snapshots, the newest from {newest}: {runtime.out / REPORT}"
 
 
 @flow(

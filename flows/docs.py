@@ -34,21 +34,21 @@ COMMON_FILE = Path(__file__).with_name("common_settings.toml")
 _FIRST = Part(
     "Settings that most releases need",
     """
-These {common} of {all} settings are enough for most releases; the others rarely need to be changed.
-Each example is a line of the file; `release.name` is the key `name` of the section `[release]`.""",
+These {common} of {all} settings are enough for most releases; the others rarely need changing.
+Each example is a line for the file; `release.name` is the key `name` in section `[release]`.""",
 )
 _USUAL = Part(
     "Reference",
     """
-Generated from the models by `flows/docs.py` (`make docs`); do not edit it here. The sections
-are in the order of the recipe, `[runtime]` last; limits of the rule judges and the like are under
-[Advanced](#advanced). A default of *none* means that nothing is set. The environment variable of
-`seed` in `[selection]` is `BENCHMINT_SELECTION__SEED`; dots of a section become `__`.""",
+Generated from the models by `flows/docs.py` (`make docs`); do not edit this part. Sections follow
+the order of the recipe, with `[runtime]` last; limits and weights that rarely change are under
+[Advanced](#advanced). A default of *none* means that nothing is set. The environment variable for
+`seed` in `[selection]` is `BENCHMINT_SELECTION__SEED`; dots in a section name become `__`.""",
 )
 _ADVANCED = Part(
     "Advanced",
     """
-Limits and weights that were set by measurement. Before you change one, see what it affects:
+Limits and weights that were set by measurement. Before you change one, check what it affects:
 `benchmint build --dry-run` shows which stages would run again.""",
 )
 

@@ -132,8 +132,10 @@ def _refuse_originals(declaration: Declaration, root: Path) -> None:
     for path, rows in public.items():
         for name, original in originals.items():
             if len(original & rows) > len(original) / 2:
-                actual = f"the original of {name}, which is to be anonymized"
-                raise InputError(path, actual, "a file that may leave as it is", "Take it out.")
+                actual = f"the original of {name}, which has to be anonymized"
+                raise InputError(
+                    path, actual, "a file that may be released unchanged", "Remove it."
+                )
 
 
 def _rows(root: Path, path: str) -> set[_Row]:
@@ -169,7 +171,7 @@ def with_periods(name: str, frame: pl.DataFrame, config: TableConfig, by: str) -
     if not by:
         return frame
     if by not in frame.columns and not (by.isdigit() and len(by) == _PERIOD):
-        expected = "a column of the file or a year"
+        expected = "a column in the file, or a year"
         raise InputError(name, f"unlinked = {by}", expected, "Correct the declaration.")
     period = pl.col(by).str.slice(0, _PERIOD) if by in frame.columns else pl.lit(by)
     return frame.with_columns(pl.col(code) + period for code in _codes(config))
@@ -209,7 +211,7 @@ def tables_recipe(declaration: Declaration) -> TablesRecipe | None:
     if set(recipe.tables) != declared:
         differing = ", ".join(sorted(set(recipe.tables) ^ declared))
         raise ConfigError(
-            f"{declaration.name}: anonymize: found other files than those with disclosure "
+            f"{declaration.name}: anonymize: found files other than those with disclosure "
             f"anonymized ({differing}); expected the same. Give each of them roles."
         )
     return recipe
@@ -250,6 +252,6 @@ def refuse_shared(digests: Mapping[str, str], others: Mapping[str, str]) -> None
     for path, sha256 in digests.items():
         if sha256 in known:
             raise ConfigError(
-                f"{path}: found the source {known[sha256]} of the questions; expected a source of "
-                "one lane. Leave it out of one of them."
+                f"{path}: found the source {known[sha256]} of the questions; expected each "
+                "source in only one lane. Remove it from one of them."
             )

@@ -79,7 +79,7 @@ def serve_as_asked(
 ) -> int:
     """Serve what `make` makes until the client leaves, or until interrupted; the exit code."""
     if options.socket is not None and options.http is None:
-        parser.error("--socket needs --http, the port by which clients call the server")
+        parser.error("--socket needs --http, the port that clients use to call the server")
     try:
         server = make()
         with suppress(KeyboardInterrupt):

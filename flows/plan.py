@@ -57,9 +57,9 @@ class _NoBoxes(Boxes):
 
 
 _REASONS: dict[type[BenchmintError], str] = {
-    ProbeNeeded: "addresses have to be probed",
+    ProbeNeeded: "URLs have to be probed",
     TrialNeeded: "candidates have to be tried in a sandbox",
-    UnansweredError: "the model has not answered all questions",
+    UnansweredError: "the model has not answered every question",
 }
 
 

@@ -115,9 +115,9 @@ def publish_funnel(staging: Path) -> None:
     hidden = ("step", "run_id")
     rows = [{k: v for k, v in row.items() if k not in hidden} for row in funnel(staging)]
     notes = [f"{line}." for line in undecided_lines(staging, ReasonWords.of(GATES))]
-    about = " ".join(["What came into each stage, and what became of it.", *notes])
+    about = " ".join(["What entered each stage and what became of it.", *notes])
     keep_table("funnel", rows, about)
-    about = f"{turned_away(staging)} rejected: the commonest reasons for each unit."
+    about = f"{turned_away(staging)} rejected: the most common reasons for each unit."
     keep_table("commonest-reasons", _reasons(staging, rows), about)
 
 
@@ -152,9 +152,9 @@ def publish_release(snapshot: SnapshotRef, tasks: int, out: Path) -> None:
         f"# {path.name}",
         f"{tasks} tasks, {state}, verified. Digest `{snapshot.digest}`.",
         f"Report: `{public / layout.REPORT}`",
-        f"What changed since the release before: `{public / layout.CHANGELOG}`",
-        f"Check it again: `benchmint verify {path}`",
-        f"See why something was rejected: `benchmint audit --serve --out {out}`",
+        f"Changes since the previous release: `{public / layout.CHANGELOG}`",
+        f"Verify it again: `benchmint verify {path}`",
+        f"See why items were rejected: `benchmint audit --serve --out {out}`",
     )
     about = f"{tasks} tasks, {state}: {path.name}, its report and digest."
     create_markdown_artifact("\n\n".join(lines), key="release", description=about)

@@ -38,7 +38,7 @@ from selection.sampling.config import SamplingConfig
 
 
 class QuestionsRecipe(StatementsRecipe):
-    """How statements become questions, and how many of each kind are drawn."""
+    """How to turn statements into questions, and how many of each kind to draw."""
 
     sampling: SamplingConfig = SamplingConfig()
 
@@ -80,39 +80,39 @@ class Recipe(_Sections):
 
 
 class Runtime(StageConfig):
-    """How a build is run, not what it makes: paths, workers, revision. Not part of the digest."""
+    """How to run a build, not what it makes: paths, workers, revision. Not part of the digest."""
 
-    sessions: tuple[AnyPath, ...] = ()  # session logs and folders; if none, the demo is built
-    signals: tuple[AnyPath, ...] = ()  # popularity snapshots, with the date in each file's name
-    registry: RegistryConfig = RegistryConfig()  # where `refresh-signals` collects them
+    sessions: tuple[AnyPath, ...] = ()  # session logs and folders; with none, the demo is built
+    signals: tuple[AnyPath, ...] = ()  # popularity snapshots, with the date in each file name
+    registry: RegistryConfig = RegistryConfig()  # where `refresh-signals` collects snapshots
     files: tuple[AnyPath, ...] = ()  # folders with the sessions' input files
-    repos: tuple[AnyPath, ...] = ()  # folders of clones and bundles that sessions worked in
-    scores: AnyPath | None = None  # pilot scores by task id: item,family,model,score
-    last_release: AnyPath | None = None  # the snapshot that `max_changed` compares with
+    repos: tuple[AnyPath, ...] = ()  # folders with clones or bundles that sessions worked in
+    scores: AnyPath | None = None  # pilot scores by task ID: item,family,model,score
+    last_release: AnyPath | None = None  # snapshot for `max_changed` to compare with
     sec: tuple[AnyPath, ...] = ()  # SEC data sets: zips or folders
     tickers: AnyPath | None = None  # today's US listings: cik, ticker, exchange
-    edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, with the code list beside them
-    xbrl: tuple[AnyPath, ...] = ()  # xBRL-JSON documents: files, zips and folders
-    tables: tuple[AnyPath, ...] = ()  # tables to anonymize, and folders of them
-    environment: AnyPath | None = None  # the declaration of an environment for analytic tasks
-    environment_files: AnyPath | None = None  # its files, if they are not beside the declaration
-    proposals: AnyPath | None = None  # proposed workflow tasks, a JSON object per line
-    categories: AnyPath | None = None  # a table of categories instead of the project's own
+    edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, with the code list in the same folder
+    xbrl: tuple[AnyPath, ...] = ()  # xBRL-JSON documents: files, zips or folders
+    tables: tuple[AnyPath, ...] = ()  # tables to anonymize: files or folders
+    environment: AnyPath | None = None  # environment declaration for analytics tasks
+    environment_files: AnyPath | None = None  # its files, if not in the declaration's folder
+    proposals: AnyPath | None = None  # proposed workflow tasks, one JSON object per line
+    categories: AnyPath | None = None  # category table to use instead of the built-in one
     out: AnyPath = Path("workspace")
-    approvals: AnyPath | None = None  # pictures and PDFs that a person approved: sha256, who
-    private_values: AnyPath | None = None  # what the owner knows to be private, one per line
-    reviewed: AnyPath | None = None  # words.csv of an earlier build or mask run, decided
+    approvals: AnyPath | None = None  # pictures and PDFs a person approved: SHA-256, who
+    private_values: AnyPath | None = None  # values the owner knows to be private, one per line
+    reviewed: AnyPath | None = None  # words.csv with decisions, from an earlier build or mask run
     tripwires: AnyPath | None = None  # planted values that must not be released, one per line
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
     runner: Runner = Runner.PROCESSES  # what runs the shards; dask and ray are extras
-    cluster: str | None = None  # address of a Dask or Ray cluster; none: one on this machine
-    shared: str | None = None  # storage of a cluster whose workers do not see `out`: s3://, file://
+    cluster: str | None = None  # address of a Dask or Ray cluster; none: a local one
+    shared: str | None = None  # storage for a cluster that cannot see `out`: s3://, file://
     shard_bytes: Annotated[int, Field(ge=1)] = 8 * 1024 * 1024
     network: NetworkRuntime = NetworkRuntime()
     llm: LlmRuntime = LlmRuntime()  # the model's endpoint; [judging.model] in the recipe names it
     model_calls: ModelCalls = ModelCalls()
-    revision: bool = False  # write -r2 if a release of this name has another digest
+    revision: bool = False  # write -r2 if a release with another digest has the name
     quiet: bool = False
 
     @model_validator(mode="after")

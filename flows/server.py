@@ -129,8 +129,8 @@ def _require_answer() -> None:
         httpx.get(f"{url}/health", timeout=_ANSWER_SECONDS)  # any status: somebody is there
     except httpx.TransportError:
         raise ServerUnreachable(
-            f"{url}: no Prefect server answers there. Start it (make serve), or build without one: "
-            "make stop, or unset PREFECT_API_URL."
+            f"{url}: no Prefect server responds there. Start it (make serve), or build without "
+            "one: make stop, or unset PREFECT_API_URL."
         ) from None
 
 
@@ -139,8 +139,9 @@ def _require_room() -> None:
     home = _home(os.environ)
     if not os.access(nearest(home), os.W_OK):
         raise InputError(
-            str(home), "no folder that can be made or written", "the home of Prefect's database",
-            "Set PREFECT_HOME to a folder of yours.",
+            str(home), "a folder that cannot be created or written to",
+            "a home for Prefect's database",
+            "Set PREFECT_HOME to a folder that you own.",
         )  # fmt: skip
     database = home / "prefect.db"
     room = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
@@ -168,11 +169,11 @@ def _give_up_with(child: BaseProcess, ending: threading.Event) -> None:
     if child.exitcode == _UNWRITABLE:
         what = (
             f"{_home(os.environ)}: Prefect's database there cannot be written: the disk is full, "
-            "or files may not be as long (ulimit -f). Free some space, or set PREFECT_HOME to "
-            "another folder, and build"
+            "or the file size limit is too low (ulimit -f). Free some space, or set "
+            "PREFECT_HOME to another folder, and build"
         )
     else:
-        what = f"Prefect's server beside this build ended early (exit code {child.exitcode}). Build"
+        what = f"This build's Prefect server ended early (exit code {child.exitcode}). Build"
     print(f"benchmint: {what} again: finished stages are kept.", file=sys.stderr, flush=True)
     os._exit(2)
 

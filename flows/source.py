@@ -48,22 +48,22 @@ def require_complete(runtime: Runtime) -> None:
     """Raise ConfigError for input that says nothing without other input."""
     if runtime.files and not runtime.sessions:
         raise ConfigError(
-            "--files without sessions: found folders of input files, but no session that uses "
-            "them. Name the session logs too: benchmint build SESSIONS… --files DIR."
+            "--files without sessions: found folders of input files, but no sessions that use "
+            "them. Pass the session logs too: benchmint build SESSIONS… --files DIR."
         )
     if runtime.repos and not runtime.sessions:
         raise ConfigError(
-            "--repos without sessions: found repositories, but no session that worked in them. "
-            "Name the session logs too: benchmint build SESSIONS… --repos DIR."
+            "--repos without sessions: found repositories, but no sessions that worked in them. "
+            "Pass the session logs too: benchmint build SESSIONS… --repos DIR."
         )
     if runtime.environment_files and not runtime.environment:
         raise ConfigError(
             "--environment-files without --environment: found a folder of files, but no "
-            "declaration that says what they are. Name it too."
+            "declaration for them. Pass it too."
         )
     if runtime.tables and not (runtime.sessions or runtime.statements or runtime.environment):
         raise ConfigError(
-            "tables alone make no release: give sessions, statements or an environment too, or "
+            "tables alone do not make a release: add sessions, statements or an environment, or "
             "anonymize the tables with `benchmint privacy perturb`."
         )
 
@@ -78,8 +78,9 @@ def require_public(recipe: Recipe, runtime: Runtime) -> None:
     ):
         if given and disclosure is not Disclosure.PUBLIC:
             raise ConfigError(
-                f"[questions.{name}] disclosure: found {disclosure}; expected public, since the "
-                "lane releases its statements. Anonymize others with `benchmint privacy perturb`."
+                f"[questions.{name}] disclosure: found {disclosure}; expected public, because "
+                "the lane releases its statements. Anonymize others with `benchmint privacy "
+                "perturb`."
             )
 
 
@@ -219,7 +220,7 @@ def _require_of_this_version(demo: Path, declaration: Path) -> None:
     except (ConfigError, InputError) as error:
         raise InputError(
             str(declaration),
-            f"what another version wrote, or a change ({error})",
-            "the demo of this version",
-            f"Move {demo.name} away; the next build writes it anew.",
+            f"a demo from another version, or a modified one ({error})",
+            "this version's demo",
+            f"Move {demo.name} away; the next build recreates it.",
         ) from None

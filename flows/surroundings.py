@@ -45,7 +45,7 @@ def _require_folder() -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(
-            "the working folder", reason, "a folder that exists", "Change to another one (cd)."
+            "the working folder", reason, "an existing folder", "Change to another folder (cd)."
         ) from error
 
 
@@ -91,7 +91,7 @@ def _take_threads(variables: os._Environ[str]) -> None:
     value = variables.get(_THREADS)
     if value is not None and not (value.isascii() and value.isdigit() and int(value) > 0):
         del variables[_THREADS]
-        print(f"benchmint: {_THREADS} is not a number above 0 and is ignored", file=sys.stderr)
+        print(f"benchmint: {_THREADS} is not a positive number and is ignored", file=sys.stderr)
 
 
 def _require_certificates(variables: Mapping[str, str]) -> None:

@@ -143,7 +143,7 @@ def _(Dot, Scatter, frontier_chart, mo, picked, table):
     )
     _chart = frontier_chart(
         scatters,
-        "Spearman within industries, least column",
+        "Spearman within industries, worst column",
         f"{picked.value}: risk and utility of the settings tried",
         standalone=True,
     )

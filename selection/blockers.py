@@ -159,9 +159,9 @@ def _too_few(case: Case) -> Iterator[Blocker]:
         config.size,
         usable,
         config.size - usable,
-        f"{able} of {total} items are eligible ({dropped} do not distinguish the pilots), at most "
-        f"{usable} can be chosen together, and the size is {config.size}: "
-        f"{config.size - usable} short",
+        f"{able} of {total} items are eligible ({dropped} do not distinguish the pilots) and at "
+        f"most {usable} can be chosen together, {config.size - usable} short of the size "
+        f"{config.size}",
         ", or ".join(ways) or "none: no item can be chosen",
         change,
     )
@@ -194,7 +194,7 @@ def _too_many_families(case: Case) -> Iterator[Blocker]:
         to_cover,
         size,
         to_cover - size,
-        f"{to_cover} families must be covered, and the size is only {size}",
+        f"{to_cover} families must be covered, but the size is only {size}",
         f"size = {to_cover}, or {_shown(change)}" if fits else _shown(change),
         change,
     )
@@ -215,7 +215,7 @@ def _empty_families(case: Case) -> Iterator[Blocker]:
             1,
             0,
             1,
-            f"family {family} must be covered, and none of its {len(row.members)} items is "
+            f"family {family} must be covered, but none of its {len(row.members)} items is "
             "eligible",
             _shown(change) + (f", or {able} in must_include" if able else ""),
             change,
@@ -238,7 +238,7 @@ def _shares(case: Case) -> Iterator[Blocker]:
             row.low,
             most,
             row.low - most,
-            f"{row.name} needs at least {row.low} items, and only {most} can be chosen",
+            f"{row.name} needs at least {row.low} items, but only {most} can be chosen",
             _shown(change),
             change,
         )
@@ -286,8 +286,8 @@ def _budget(case: Case) -> Iterator[Blocker]:
             needed,
             budget,
             needed - budget,
-            f"the {config.size} cheapest eligible items cost {_number(needed)}, the budget is "
-            f"{_number(budget)}",
+            f"the {config.size} cheapest eligible items cost {_number(needed)}, but the budget "
+            f"is {_number(budget)}",
             _shown(change),
             change,
         )
@@ -310,8 +310,8 @@ def _order(case: Case) -> Iterator[Blocker]:
             best,
             needed - best,
             f"{row.name}: the largest mean lead of any {config.size} eligible items is {best:.4f}, "
-            f"required is {needed:.4f}",
-            f"{_shown(change)}, or another order of pilots",
+            f"but {needed:.4f} is required",
+            f"{_shown(change)}, or a different pilot order",
             change,
         )
 

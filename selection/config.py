@@ -104,21 +104,22 @@ Split = Literal["full", "smoke"]
 
 
 class SelectionRecipe(StageConfig):
-    """Which candidates are released.
+    """Which candidates to release.
 
-    `max_tasks` is the size of the release (None: as many as the other limits allow). From more
-    candidates, a subset is selected by family quotas from the market's mixture, spread over
-    difficulties and sources. If the runtime names pilot scores, `objective` says what they decide,
-    `pilots` which models count (none: all) and `selection_threshold` what passes. A candidate that
-    all pilots pass, or all fail, under `pilot_threshold` is rejected first. `unpiloted`: are
-    candidates without any score left out, or kept beside those with scores? `lane_shares` apply if
-    candidates come from more than one lane (by default questions and analytic tasks may fill a
-    release between them, and neither alone), `difficulty_shares` among candidates whose difficulty
-    is known, `pass_rate_shares` by the rate at which agents of a pilot passed (none, low up to a
-    third, middle up to two thirds, high, all), `split_shares` to the full and the easy (smoke)
-    tasks: `{ smoke = { high = 0.0 } }` leaves the easy ones out. No generator of workflow tasks has
-    more than `max_per_generator` in a release. `lite_size`: tasks of the subset for manual audit
-    (None: none is drawn).
+    `max_tasks` is the size of the release (if not set: as many as the other limits allow). If there
+    are more candidates, a subset is selected by family quotas from the market's mixture, spread
+    over difficulties and sources. If `[runtime]` sets pilot scores, `objective` says how they
+    decide, `pilots` which models count (if empty: all) and `selection_threshold` what counts as a
+    pass. Candidates that all pilots pass, or all fail, under `pilot_threshold` are rejected first.
+    `unpiloted`: whether candidates with no scores are left out or kept alongside those with scores.
+
+    `lane_shares` apply if candidates come from more than one lane (by default, questions and
+    analytics tasks may together fill a release, but neither may alone), and `difficulty_shares` to
+    candidates of known difficulty. `pass_rate_shares` go by the rate at which a pilot's agents
+    passed (none, low up to a third, middle up to two thirds, high, all), and `split_shares` by the
+    split, full or easy (smoke): `{ smoke = { high = 0.0 } }` leaves out the easy tasks. No workflow
+    generator has more than `max_per_generator` tasks in a release. `lite_size`: number of tasks in
+    the subset for manual audit (if not set: no subset is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None

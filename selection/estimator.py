@@ -206,7 +206,7 @@ def folds_of(scores: Floats) -> list[NDArray[np.bool_]]:
     """
     n_pilots = scores.shape[1]
     if n_pilots < LEAST_PILOTS:
-        raise ValueError("an estimator needs the scores of at least three pilots")
+        raise ValueError("an estimator needs scores from at least three pilots")
     rank = np.empty(n_pilots, dtype=np.intp)
     rank[np.argsort(pool_means(scores), kind="stable")] = np.arange(n_pilots)
     folds = min(_FOLDS, n_pilots)

@@ -66,9 +66,9 @@ def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
     ids = Counter(item.item_id for item in items)
     repeated = sorted(name for name, count in ids.items() if count > 1)
     if repeated:
-        raise ConfigError(f"lite: {len(repeated)} items are named twice, first {repeated[0]}.")
+        raise ConfigError(f"lite: {len(repeated)} items are listed twice, first {repeated[0]}.")
     if not 0 < size <= len(items):
-        raise ConfigError(f"lite: size {size} of a pool of {len(items)} items.")
+        raise ConfigError(f"lite: size {size} from a pool of {len(items)} items.")
     strata: dict[Stratum, list[str]] = {}
     for item in items:
         strata.setdefault(item.stratum, []).append(item.item_id)

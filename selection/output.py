@@ -152,7 +152,7 @@ def selection_lines(selected: Selected, items: int, out: Path) -> Iterator[str]:
     solution = selected.solution
     if selected.chosen is None:
         for blocker in selected.blockers:
-            yield f"blocked: {blocker.text}. Way out: {blocker.relaxation}."
+            yield f"blocked: {blocker.text}. Possible fix: {blocker.relaxation}."
         return
     yield (
         f"{len(selected.chosen)} of {items} items in {out}: objective {solution.objective}, "
@@ -242,22 +242,22 @@ def _of_pool(stored: _Stored) -> Iterator[str]:
     if stored.proof["pool_sha256"] != stored.pool_sha256:
         yield f"{POOL}: is not the pool that was solved"
     if ids != sorted({*ids}):
-        yield "pool: the ids are not sorted, or not each once"
+        yield "pool: the IDs are not sorted or not unique"
     if not pool.pilots:
         return
     if ((pool.scores < 0) | (pool.scores > 1)).any():
-        yield "pool: scores outside of 0 to 1"
+        yield "pool: scores outside 0 to 1"
     matrix = ScoreMatrix(
         tuple(ids), tuple(item.family for item in pool.items), pool.pilots, pool.scores
     )
     if pool_of_matrix(matrix, stored.config).pilots != pool.pilots:
-        yield "pool: the pilots are not those of the configuration, or in another order"
+        yield "pool: the pilots differ from the configuration's, or are in another order"
 
 
 def _of_subset(stored: _Stored) -> Iterator[str]:
     programme, chosen, names = stored.programme, stored.chosen, stored.selection["chosen"]
     if names != sorted({*names}):
-        yield "chosen: the ids are not sorted, or not each once"
+        yield "chosen: the IDs are not sorted or not unique"
     if strangers := {*names} - {*programme.items}:
         yield f"{len(strangers)} chosen items are not in the pool"
     if barred := int((chosen & ~programme.allowed).sum()):

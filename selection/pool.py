@@ -91,8 +91,8 @@ def _in_order(matrix: ScoreMatrix, pilots: Sequence[str]) -> ScoreMatrix:
     if empty:
         raise InputError(
             "pilots",
-            f"no score of {', '.join(sorted(empty))} on the {len(named.items)} items",
-            "at least one of each model",
+            f"no scores from {', '.join(sorted(empty))} on the {len(named.items)} items",
+            "at least one from each model",
             "Leave these models out, or run them.",
         )
     if pilots:

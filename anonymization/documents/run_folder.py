@@ -15,7 +15,7 @@ from data.errors import InputError
 
 PRIVATE, REPORTS = "private", "reports"
 _UNFINISHED = "unfinished"
-_NEW_FOLDER = "Name a new folder with --out, or move this one away."
+_NEW_FOLDER = "Choose a new folder with --out, or move this one away."
 
 
 @contextmanager
@@ -48,12 +48,14 @@ def claimed(out: Path) -> Iterator[Path]:
 def require_finished(directory: Path) -> None:
     """Raises InputError if the run that wrote `directory` was interrupted or is still going on."""
     if (directory / PRIVATE / _UNFINISHED).exists():
-        actual = "a masking run that was interrupted or is still going on"
+        actual = "a masking run that was interrupted or is still in progress"
         raise InputError(str(directory), actual, "a finished run", "Mask again into a new folder.")
 
 
 def _occupied(out: Path, name: str) -> InputError:
-    return InputError(str(out), f"{name}/ of another run", "a folder without a run", _NEW_FOLDER)
+    return InputError(
+        str(out), f"{name}/ from another run", "a folder with no run in it", _NEW_FOLDER
+    )
 
 
 def restore_folder(folder: Path, vaults: Path, key: bytes, out: Path) -> list[str]:
@@ -63,7 +65,7 @@ def restore_folder(folder: Path, vaults: Path, key: bytes, out: Path) -> list[st
     """
     files = sorted(vaults.glob("*.json")) if vaults.is_dir() else [vaults]
     if not files or not all(path.is_file() for path in files):
-        raise InputError(str(vaults), "no vault", "a vault or a folder of them", "See --vault.")
+        raise InputError(str(vaults), "no vault", "a vault or folder of vaults", "See --vault.")
     originals = files[0].parent.parent / ORIGINALS
     restored: dict[str, bytes] = {}
     for path in files:
@@ -83,6 +85,6 @@ def _inside(name: str) -> PurePath:
     path = PurePath(name)
     if path.is_absolute() or ".." in path.parts:
         raise InputError(
-            "the vault", "a path that leaves the folder", "a path below", "Do not use it."
+            "the vault", "a path that leads outside the folder", "a path below", "Do not use it."
         )
     return path

@@ -53,4 +53,4 @@ def finding_lines(report: DocumentReport) -> Iterator[str]:
         yield one_line(line)
     if report.refusal is not None:
         location = f" (in {report.part})" if report.part else ""
-        yield one_line(f"{report.path}: not releasable, {report.refusal}{location}")
+        yield one_line(f"{report.path}: cannot be released, {report.refusal}{location}")

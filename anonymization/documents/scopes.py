@@ -103,7 +103,7 @@ def jobs_of(
     for path in paths:
         for file, name in _files(path, out):
             if name in names:
-                todo = "Mask them into folders of their own."
+                todo = "Mask them into separate folders."
                 raise InputError(
                     name.as_posix(), "two inputs with the same name", "distinct names", todo
                 )

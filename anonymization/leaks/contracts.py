@@ -75,12 +75,12 @@ class Leak:
 
 
 class LeakConfig(StageConfig):
-    """Limits of the leak scan.
+    """Limits for the leak scan.
 
-    `min_*` are the lengths from which a value is searched for; shorter ones can occur by chance.
-    Values of letters only or digits only below `whole_token_below` characters count only as
-    whole tokens. `fold_kinds` are searched in any letter case; persons only if their name has more
-    than one word.
+    `min_*` are the minimum lengths of values to search for; shorter ones can occur by chance.
+    Values that are only letters or only digits and shorter than `whole_token_below` characters only
+    match whole tokens. `fold_kinds` are searched case-insensitively; persons only if their name has
+    more than one word.
     """
 
     min_letters: Count = 4

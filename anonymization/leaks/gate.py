@@ -10,7 +10,7 @@ from data.contracts import Bound, Gate, GateReason, Limit
 
 
 class LeakReason(GateReason):
-    PRIVATE_VALUE = "leaks.private_value", "A private value was found again."
+    PRIVATE_VALUE = "leaks.private_value", "A private value was found."
     NOT_SCANNABLE = "leaks.not_scannable", "A file could not be searched for private values."
 
 
@@ -32,7 +32,7 @@ GATE = Gate(
     name="leaks",
     stage="leak-check",
     section="masking.leaks",
-    meaning="Does it still contain a private value, from its own or another session?",
+    meaning="Does it still contain a private value from its own or another session?",
     config=LeakConfig,
     reasons=LeakReason,
     measure=measure,
@@ -41,7 +41,7 @@ GATE = Gate(
             "private values",
             Bound.MAX,
             "values and files",
-            "No private value is left in the candidate or its files.",
+            "No private values are left in the candidate or its files.",
             LeakReason.PRIVATE_VALUE,
             lambda seen: seen["values"] + seen["not_scannable"],
             when=lambda seen: seen["values"] > 0,
@@ -52,7 +52,7 @@ GATE = Gate(
             "files not searched",
             Bound.MAX,
             "files",
-            "Every file of the candidate could be searched.",
+            "Every file in the candidate could be searched.",
             LeakReason.NOT_SCANNABLE,
             lambda seen: seen["not_scannable"],
             at=0,

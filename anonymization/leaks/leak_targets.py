@@ -181,9 +181,9 @@ def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
             raise OSError
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        actual, expected = type(error).__name__, "a UTF-8 text below 64 MiB, one value per line"
+        actual, expected = type(error).__name__, "UTF-8 text under 64 MiB, with one value per line"
         raise InputError(
-            str(path), actual, expected, "Save it as UTF-8 text, one value per line."
+            str(path), actual, expected, "Save it as UTF-8 text with one value per line."
         ) from error
     values = {line.strip(): number for number, line in enumerate(lines, start=1) if line.strip()}
     for value, number in values.items():

@@ -77,11 +77,11 @@ class TextNumbers:
             raise InputError(self.series.name, f"{unread} cells with other digits", expected, todo)
         if (parts["places"] > _MOST_WRITTEN_DECIMALS).any():
             actual, expected = "a smaller number", f"at most {_MOST_WRITTEN_DECIMALS} decimals"
-            raise InputError(self.series.name, actual, expected, "Give it in a smaller unit.")
+            raise InputError(self.series.name, actual, expected, "Express it in a smaller unit.")
         foreign, numbers = int(self.foreign.sum()), int(self.known.sum())
         if foreign and foreign >= _MOSTLY_NUMBERS * (foreign + numbers):
-            actual = f"{foreign} cells of text and {numbers} numbers"
-            raise InputError(self.series.name, actual, "a measure, mostly of numbers", todo)
+            actual = f"{foreign} text cells and {numbers} numbers"
+            raise InputError(self.series.name, actual, "a measure, which is mostly numbers", todo)
 
     def written(self, value: Floats) -> pl.Series:
         """The column with the magnitudes of `value` in each cell's own format."""
@@ -288,7 +288,7 @@ class NumericColumn:
 
     def _checked(self, cells: Cells) -> Cells:
         if np.abs(cells.value).max(initial=0.0) >= LARGEST:
-            expected, todo = "numbers below 2^53", "Give the column in a larger unit."
+            expected, todo = "numbers below 2^53", "Express the column in a larger unit."
             raise InputError(self.series.name, "larger numbers", expected, todo)
         return cells
 

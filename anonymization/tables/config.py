@@ -64,20 +64,19 @@ _MOST_NOISE = 10  # beyond it values are off by more than numbers have digits
 
 
 class Step(StageConfig):
-    """One perturbation of a column; several are applied one after the other.
+    """One perturbation of a column; several are applied one after another.
 
     `strength` by method:
-    - `least_significant_digit`: leading digits kept (1, 2, …); the others, down to the last
-      reported digit, are redrawn.
-    - `log_noise`: standard deviation of the normal noise on the logarithm of the value (at most
-      10).
-    - `rank_swap`: window, as a share of the rows of the group and period (0.1 = 10 %).
+    - `least_significant_digit`: number of leading digits to keep (1, 2, …); the others, down to the
+      last reported digit, are redrawn.
+    - `log_noise`: standard deviation of the normal noise on the value's logarithm (at most 10).
+    - `rank_swap`: window, as a share of the rows in the group and period (0.1 = 10 %).
     - `microaggregation`: rows per micro-group, which share their mean (at least 2).
     - `level_swap`: distortion of an entity's rank score (0: none; 0.12 leaves a rank correlation of
-      about √(1 - 0.12) = .94). All columns with this step are moved together, see
-      `perturb.methods`; one factor per entity and column holds for all periods.
-    - `rescale`: share of the difference to the original sums per group and period that is
-      corrected, mostly in the largest entities: 1 restores the sums.
+      about √(1 - 0.12) = .94). All columns with this step are moved together (see
+      `perturb.methods`); one factor per entity and column applies to all periods.
+    - `rescale`: share of the difference from the original sums per group and period to correct,
+      mostly in the largest entities: 1 restores the sums.
     """
 
     method: PerturbMethod
@@ -88,14 +87,14 @@ class Step(StageConfig):
     def _fits(self) -> Self:
         whole = self.method in (PerturbMethod.LSD, PerturbMethod.MICROAGGREGATION)
         if whole and self.strength != int(self.strength):
-            raise ValueError(f"{self.method}: the strength is a whole number")
+            raise ValueError(f"{self.method}: the strength must be a whole number")
         least = {PerturbMethod.MICROAGGREGATION: 2, PerturbMethod.LSD: 1}.get(self.method, 0)
         if self.strength < least:
-            raise ValueError(f"{self.method}: the strength is at least {least}")
+            raise ValueError(f"{self.method}: the strength must be at least {least}")
         if self.method in (PerturbMethod.RANK_SWAP, PerturbMethod.RESCALE) and self.strength > 1:
-            raise ValueError(f"{self.method}: the strength is a share, at most 1")
+            raise ValueError(f"{self.method}: the strength is a share and must be at most 1")
         if self.method is PerturbMethod.LOG_NOISE and self.strength > _MOST_NOISE:
-            raise ValueError(f"{self.method}: the strength is at most {_MOST_NOISE}")
+            raise ValueError(f"{self.method}: the strength must be at most {_MOST_NOISE}")
         return self
 
 
@@ -112,7 +111,7 @@ _MOST_SCALE = 1e9
 
 
 class Formula(StageConfig):
-    """How a derived column follows from measures, times `scale` (100 for per cent)."""
+    """How to compute a derived column from measures, times `scale` (100 for per cent)."""
 
     kind: DerivedKind
     of: Annotated[tuple[Name, ...], Field(min_length=1, max_length=50)]
@@ -124,16 +123,16 @@ class Formula(StageConfig):
             raise ValueError(f"scale: {self.scale:g} would make the column zero")
         expected = {DerivedKind.RATIO: 2, DerivedKind.DIFFERENCE: 2, DerivedKind.GROWTH: 1}
         if len(self.of) != expected.get(self.kind, len(self.of)):
-            raise ValueError(f"a {self.kind} is of {expected[self.kind]} columns")
+            raise ValueError(f"a {self.kind} needs {expected[self.kind]} columns")
         return self
 
 
 class ColumnConfig(StageConfig):
-    """One column. `kind` and `prefix` are for identifiers, `steps` for measures (empty: the
-    table's), `formula` for derived columns.
+    """One column. `kind` and `prefix` are for identifiers, `steps` for measures (if empty: the
+    table's), and `formula` for derived columns.
 
-    `prefix` is the part of a code that all codes share and that stays, such as `E` of `E01234`.
-    Codes of the same `space` (default: the column's name) identify the same entity in all tables.
+    `prefix` is the part that all codes share and that is kept, such as `E` in `E01234`. Codes in
+    the same `space` (default: the column's name) identify the same entity in all tables.
     """
 
     role: ColumnRole
@@ -153,21 +152,23 @@ class ColumnConfig(StageConfig):
 
 
 class SumRelation(StageConfig):
-    """`total` = sum of `parts` wherever that held before; `total` is computed from the parts."""
+    """`total` = sum of `parts` wherever that held originally; `total` is computed from the
+    parts.
+    """
 
     total: Name
     parts: Annotated[tuple[Name, ...], Field(min_length=2, max_length=50)]
 
 
 class BoundRelation(StageConfig):
-    """`lesser` ≤ `greater` wherever that held before; `lesser` is adjusted."""
+    """`lesser` ≤ `greater` wherever that held originally; `lesser` is adjusted."""
 
     lesser: Name
     greater: Name
 
 
 class Relations(StageConfig):
-    """Hard relations: sums are restored in the given order, then bounds."""
+    """Hard relations: sums are restored in the listed order, then bounds."""
 
     sums: tuple[SumRelation, ...] = ()
     bounds: tuple[BoundRelation, ...] = ()
@@ -186,10 +187,11 @@ _OF_PERSON = re.compile(
 class TableConfig(StageConfig):
     """A table: its columns by name, and which of them hold the entity, sub-industry and period.
 
-    `people`: rows are people rather than organisations (None: if a quasi-identifier is called after
-    a gender, birth or age). `group` None: one group; `period` None: one row per entity. Rows whose
-    periods begin with the same `period_chars` characters (4: the year of a date) are compared with
-    each other. `steps` apply to measures without steps of their own.
+    `people`: rows are people rather than organisations (if not set: true if a quasi-identifier's
+    name refers to gender, birth or age). Without `group` there is one group; without `period` there
+    is one row per entity. Rows whose periods share their first `period_chars` characters (4: the
+    year of a date) are compared with each other. `steps` apply to measures that have no steps of
+    their own.
 
     Undeclared columns are refused.
     """
@@ -222,7 +224,7 @@ class TableConfig(StageConfig):
         operands = {name for formula in formulas for name in formula.of}
         if unmeasured := sorted(operands - set(self.measures)):
             # A column computed from columns that are not perturbed would be released unchanged.
-            raise ValueError(f"formulas are over measures, not: {', '.join(unmeasured)}")
+            raise ValueError(f"formulas use measures, not: {', '.join(unmeasured)}")
         return self
 
     @property
@@ -261,7 +263,8 @@ _STRENGTHS: Mapping[PerturbMethod, tuple[float, ...]] = {
 
 
 class FidelityConfig(StageConfig):
-    """Limits per column and group of at least `min_rows` numbers; smaller ones are not assessable.
+    """Limits for each column and group with at least `min_rows` numbers; smaller ones cannot be
+    assessed.
 
     `max_d`: Kolmogorov-Smirnov distance; `max_wasserstein`: 1-Wasserstein distance as a share of
     the original interquartile range; `max_beyond`: share of assessable pairs that may exceed them.
@@ -285,7 +288,7 @@ class AggregateConfig(StageConfig):
 
 
 class GivenAggregate(AggregateConfig):
-    """A published aggregate table, and the table of rows (`of`) whose sums it states."""
+    """A published table of aggregates, and the table (`of`) whose row sums it states."""
 
     of: Name
 
@@ -299,13 +302,13 @@ class TablesConfig(StageConfig):
 
 
 class AttackConfig(StageConfig):
-    """`known`: columns in the order in which an attacker learns them; if empty,
-    those with most values come first.
+    """`known`: columns in the order in which an attacker learns them; if empty, columns with the
+    most values come first.
 
-    `assignment` switches the slow attacks on (and a rerun with a key unrelated to the release, for
-    comparison with the published seed); assignments run on the year with most rows, exactly up to
-    `exact_rows` per industry and in blocks beyond. `simulations`: how often the method-aware
-    attacker runs the method. `seed` is the public seed, which every attacker knows.
+    `assignment` enables the slow attacks (and a rerun with a key unrelated to the release, for
+    comparison with the published seed). Assignments run on the year with the most rows: exactly for
+    up to `exact_rows` rows per industry, and in blocks beyond. `simulations`: how often the
+    method-aware attacker runs the method. `seed` is the public seed, which every attacker knows.
     """
 
     known: tuple[Name, ...] = ()
@@ -317,7 +320,7 @@ class AttackConfig(StageConfig):
 
 
 class FrontierConfig(StageConfig):
-    """The plain methods and strengths tried in addition to the configured setting."""
+    """The plain methods and strengths to try in addition to the configured ones."""
 
     strengths: Mapping[PerturbMethod, tuple[float, ...]] = Field(
         default_factory=lambda: dict(_STRENGTHS)
@@ -341,7 +344,8 @@ class RiskLimits(StageConfig):
     """Hit rates that a release may not exceed, for attackers who know up to `columns` columns.
 
     A limit of 1 accepts a risk, which is still reported. `history` applies to tables with several
-    years under one pseudonym; releasing a single year, or new pseudonyms per year, removes it.
+    years under one pseudonym; releasing a single year, or using new pseudonyms per year, removes
+    this risk.
     """
 
     columns: Annotated[int, Field(ge=1)] = 3
@@ -359,7 +363,7 @@ class RiskLimits(StageConfig):
 
 
 class UtilityLimits(StageConfig):
-    """The utility that a recommended setting must keep; `Utility` explains the figures."""
+    """The utility that a recommended setting must preserve; `Utility` explains the figures."""
 
     min_spearman: Share = 0.94
     max_flips: Share = 0.10
@@ -374,9 +378,9 @@ def _names_of_statements() -> frozenset[str]:
 
 
 class TablesRecipe(TablesConfig):
-    """Tables and roles, as for `privacy perturb`; what is tried, and what may be released.
+    """Tables and roles, as for `privacy perturb`; what to try, and what may be released.
 
-    `attacks.known` may name columns of several tables; `attacks.seed` is always replaced by the
+    `attacks.known` may name columns from several tables; `attacks.seed` is always replaced by the
     release's seed. A table is released as `tables/<name>.parquet`.
     """
 
@@ -395,12 +399,12 @@ class TablesRecipe(TablesConfig):
         except ReleaseError as error:
             raise ValueError(str(error)) from None
         if clashing := sorted(_names_of_statements().intersection(names)) if names else []:
-            raise ValueError(f"names of the questions' tables: {', '.join(clashing)}")
+            raise ValueError(f"names already used for the questions' tables: {', '.join(clashing)}")
         if doubled := sorted(self.tables.keys() & self.aggregates.keys()):
-            raise ValueError(f"both table and aggregate: {', '.join(doubled)}")
+            raise ValueError(f"declared as both table and aggregate: {', '.join(doubled)}")
         measures = {name for table in self.tables.values() for name in table.measures}
         if strange := sorted({*self.attacks.known} - measures) if self.tables else []:
-            raise ValueError(f"attacks.known: no measures: {', '.join(strange)}")
+            raise ValueError(f"attacks.known: not measures: {', '.join(strange)}")
         return self
 
     def made_from(self) -> StageConfig:

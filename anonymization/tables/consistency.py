@@ -69,8 +69,8 @@ def _require_rows(column: str, aggregate: AggregateConfig, without: int) -> None
     """Errors: `InputError` if cells are `without` rows that add up to something."""
     if without:
         rows = ", ".join(aggregate.by.values())
-        actual = f"{without} cells for which no rows of the same {rows} add up to a sum"
-        expected = "rows for every cell: a cell without rows would be released unchanged"
+        actual = f"{without} cells with no rows by {rows} that add up to a sum"
+        expected = "rows for every cell, since a cell without rows would be released unchanged"
         todo = "Remove these cells from the aggregates, or correct `by`."
         raise InputError(column, actual, expected, todo)
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class FidelityReason(GateReason):
-    DRIFTED = "fidelity.drifted", "Too many columns and industries have changed distribution."
+    DRIFTED = "fidelity.drifted", "The distribution changed in too many columns and industries."
     NOTHING_ASSESSABLE = (
         "fidelity.nothing_assessable",
-        "In no industry does a column have enough rows to be compared.",
+        "No column has enough rows to be compared in any industry.",
     )
 
 
@@ -57,7 +57,7 @@ GATE = Gate(
     name="fidelity",
     stage="judge-tables",
     section="tables.fidelity",
-    meaning="Do the released measures keep the distributions of the original ones?",
+    meaning="Do the released measures preserve the original distributions?",
     config=FidelityConfig,
     reasons=FidelityReason,
     measure=measure,
@@ -66,7 +66,7 @@ GATE = Gate(
             "assessable pairs",
             Bound.MIN,
             "pairs of column and industry",
-            "At least one column has enough rows, in an industry or in all, to be compared.",
+            "At least one column has enough rows to be compared, in one industry or across all.",
             FidelityReason.NOTHING_ASSESSABLE,
             lambda seen: seen["assessable"],
             at=1,
@@ -77,7 +77,7 @@ GATE = Gate(
             "max_beyond",
             Bound.MAX,
             "share of assessable pairs",
-            "At most this share of the comparable columns and industries has changed distribution.",
+            "The distribution changed in at most this share of comparable columns and industries.",
             FidelityReason.DRIFTED,
             lambda seen: share(seen["beyond"], seen["assessable"]),
         ),

@@ -161,7 +161,7 @@ def find_tables(given: Sequence[Path], declared: Iterable[str]) -> list[TableFil
             actual, expected = f"two files for {what} {doubled[0]}", "one for each"
             raise InputError("tables", actual, expected, "Remove or rename one of them.")
     if missing := sorted(wanted.difference(kept)):
-        todo = "Give its .csv, .csv.gz or .parquet file, or take it out of [tables]."
+        todo = "Pass its .csv, .csv.gz or .parquet file, or remove it from [tables]."
         raise InputError("tables", f"no file for {', '.join(missing)}", "every table", todo)
     return files
 
@@ -172,8 +172,8 @@ def declared_files(
     """The files given. Errors: `ConfigError` if there are some, but [tables] declares none."""
     if given and not tables:
         raise ConfigError(
-            "[tables]: found no table declared; expected a role for every column of those given. "
-            "`benchmint privacy profile TABLE --toml` proposes them."
+            "[tables]: found no declared tables; expected a role for every column in the input "
+            "tables. `benchmint privacy profile TABLE --toml` proposes them."
         )
     return find_tables(given, {*tables, *aggregates}) if given else []
 
@@ -213,7 +213,7 @@ def _read(path: Path) -> pl.DataFrame:
     nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object)]
     if nested:
         actual, todo = f"{frame.schema[nested[0]]} in a column", "Flatten the table."
-        raise InputError(path.name, actual, "texts, numbers and dates", todo)
+        raise InputError(path.name, actual, "text, numbers and dates", todo)
     if not frame.height:
         raise InputError(path.name, "no row", "a table with rows", "Export it again.")
     return in_order(frame)
@@ -222,7 +222,7 @@ def _read(path: Path) -> pl.DataFrame:
 def _below(root: Path) -> Iterable[tuple[str, Path]]:
     """Names and paths of a file, or of the files in a folder. Links are followed if given."""
     if not root.exists():
-        raise InputError(str(root), "nothing", "a table or a folder of tables", "Check the path.")
+        raise InputError(str(root), "nothing", "a table or folder of tables", "Check the path.")
     if root.is_file():
         yield _text(Path(root.name)), root.resolve()
         return

@@ -28,8 +28,8 @@ _ROW, _HEAD = 24, 46
 _PLOT, _SIDE, _GAP = 270, 54, 90  # side of a scatter plot, margin left of it, space between two
 _TICKS = 4
 _READ_FRONTIER = (
-    "Dashes: declared limit of this risk, which releases stay below. Green: with the declared rank "
-    "utility as well."
+    "Dashes: declared limit for this risk, which releases stay below. Green: also keeps the "
+    "declared rank utility."
 )
 
 STYLE = """
@@ -193,7 +193,7 @@ def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> st
 
 
 _PLOTTED = (Risk.WHOLE_INDUSTRY, Risk.HISTORY)
-_ACROSS = "Spearman within industries, least column"
+_ACROSS = "Spearman within industries, worst column"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +232,10 @@ def privacy_json(table: TablePrivacy) -> dict[str, Any]:
         "limits": table.limits.model_dump(mode="json"),
         "utility_limits": table.worth.model_dump(mode="json"),
         "method": {
-            "interval": "Clopper-Pearson, 95 %, targets taken as independent",
-            "ties": "a tie among k records counts 1/k",
+            "interval": "Clopper-Pearson, 95 %, treating targets as independent",
+            "ties": "a tie among k records counts as 1/k",
             "chance": "mean over targets of 1 / records in the scope",
-            "rates": "perturbation of the measures only: identifiers are taken as useless",
+            "rates": "perturbation of measures only; identifiers are treated as useless",
         },
     }
 
@@ -254,10 +254,12 @@ def statement(table: TablePrivacy) -> str:
     if table.verdict.status is not Status.PASSED:
         sentences.append(f"Settings that would pass: {measures['would_pass']}.")
     elif not keeps(table.utility, table.worth):
-        sentences.append("The release does not keep the declared utility; no gate requires it.")
+        sentences.append("The release does not keep the declared utility, which no gate requires.")
     both = measures["would_pass_and_keep_utility"]
     sentences.append(f"Settings tried that would pass and keep the declared utility: {both}.")
-    sentences.append("Other attackers may do better: these rates are what these attacks found.")
+    sentences.append(
+        "Other attackers may do better; these rates are only what these attacks found."
+    )
     return " ".join(sentences)
 
 
@@ -272,7 +274,7 @@ def rates_picture(table: TablePrivacy, *, standalone: bool = False) -> str:
             if best is not None and (risk is not Risk.LARGEST or n == 1):
                 limit = table.limits.of(risk) if n <= table.limits.columns else None
                 rows.append(_row(best, n, limit))
-    title = f"{table.name}: companies found again by the best attack"
+    title = f"{table.name}: companies re-identified by the best attack"
     return rates_chart(rows, title, standalone=standalone)
 
 

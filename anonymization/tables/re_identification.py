@@ -10,7 +10,10 @@ from data.contracts import Bound, Gate, GateReason, Limit, Scalar, Verdict
 
 
 class RiskReason(GateReason):
-    ABOVE_LIMIT = "risk.above_limit", "An attack finds more companies than the limit allows."
+    ABOVE_LIMIT = (
+        "risk.above_limit",
+        "An attack re-identifies more companies than the limit allows.",
+    )
     NOT_ATTACKED = "risk.not_attacked", "The attacks on whole industries did not run."
 
 
@@ -64,7 +67,7 @@ GATE = Gate(
     name="re-identification",
     stage="judge-tables",
     section="tables.risk",
-    meaning="Can companies or people be found again in the released table?",
+    meaning="Can companies or people be re-identified in the released table?",
     config=RiskLimits,
     reasons=RiskReason,
     measure=RiskRates,
@@ -74,32 +77,32 @@ GATE = Gate(
         _limit(
             "one_company",
             "one company",
-            "At most this share is found by an attacker who looks for one company.",
+            "An attacker looking for a single company finds at most this share.",
         ),
         _limit(
             "whole_industry",
             "whole industry",
-            "At most this share is found by an attacker who matches a whole industry at once.",
+            "An attacker matching a whole industry at once finds at most this share.",
         ),
         _limit(
             "history",
             "history",
-            "At most this share is found by an attacker who knows the figures of all years.",
+            "An attacker who knows the figures for all years finds at most this share.",
         ),
         _limit(
             "largest",
             "largest company",
-            "At most this share of the largest companies is found.",
+            "At most this share of the largest companies is re-identified.",
         ),
         _limit(
             "unchanged_row",
             "unchanged row",
-            "At most this share of the rows leaves with all its figures as they came.",
+            "At most this share of rows is released with all figures unchanged.",
         ),
         _limit(
             "unique_person",
             "unique person",
-            "At most this share of the people is alone with what the kept columns say of them.",
+            "At most this share of people is unique in the columns that are kept.",
             "people",
         ),
     ),

@@ -226,14 +226,14 @@ _REPEATED_GROUP = re.compile(r"\)[*+{]")
 class DetectionConfig(StageConfig):
     """Entity list, models and thresholds.
 
-    `english_model` names an installed spaCy package (nothing is ever downloaded), `chinese_model`
-    the LAC wheel, `japanese_model` the Sudachi dictionary; empty switches a model off and leaves
-    the rules. `person_number_patterns` are
-    regular expressions for employee, customer or patient numbers of your own organisation,
-    bounded and without repeated groups, so that hostile text cannot make them run away. Findings
-    scored below `min_score` are dropped. `births_only` masks only dates that a word nearby marks
-    as a date of birth; `public_places` keeps countries and well-known towns outside an address.
-    `memo_chars` bounds the text remembered between calls, in characters.
+    `english_model` is an installed spaCy package (nothing is ever downloaded), `chinese_model` the
+    LAC wheel, and `japanese_model` the Sudachi dictionary; an empty value disables a model and
+    leaves only the rules. `person_number_patterns` are regular expressions for your organisation's
+    employee, customer or patient numbers; they must be bounded and have no repeated groups, so that
+    hostile text cannot make them run away. Findings with scores below `min_score` are dropped. With
+    `births_only`, the only dates masked are those that a nearby word marks as a date of birth;
+    `public_places` keeps countries and well-known towns unless they are part of an address.
+    `memo_chars` limits the text cached between calls, in characters.
     """
 
     entities: tuple[EntityType, ...] = _DEFAULT

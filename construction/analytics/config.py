@@ -26,15 +26,15 @@ IgnorableNoise = Annotated[Noise, AfterValidator(_ignorable)]
 class AnalyticsRecipe(StageConfig):
     """Which variant agents get, and how many tasks must depend on its noise.
 
-    `noisy`: the least share of tasks whose answer some noise changes if it is ignored; `noise`: the
-    least share per kind. Candidates that would make the shares unreachable are rejected, so a set
-    may be smaller than wanted, but never short of noise.
+    `noisy`: the minimum share of tasks whose answer changes if some noise is ignored; `noise`: the
+    minimum share per kind of noise. Candidates that would put these shares out of reach are
+    rejected, so a set may be smaller than requested, but never short of noise.
 
-    `quotas`: how many tasks of each category: as the environment declares, or the same total,
-    shared by the weights of the signals lane (`families.toml` says which category serves which
-    family). `consensus`: who answers each task besides the gates: `executor`, and models by their
-    names. They must agree, or people decide (`agents review`); without annotators nobody is
-    asked.
+    `quotas`: how many tasks to make per category: as the environment declares (`declared`), or the
+    same total distributed by the weights from the signals lane (`signals`; `families.toml` says
+    which category serves which family). `consensus`: who answers each task in addition to the
+    gates: `executor`, and models by name. If they do not agree, people decide (`agents review`);
+    without annotators, nobody is asked.
     """
 
     variant: Variant = "raw"

@@ -31,20 +31,32 @@ class Category(StrEnum):
 class AnalyticsReason(GateReason):
     """Why a candidate is no task; renaming one is a breaking change."""
 
-    NOT_UNIQUE = "answer.not_unique", "Another entity, year, metric or reading fits the words."
+    NOT_UNIQUE = (
+        "answer.not_unique",
+        "Another entity, year, metric or reading also fits the wording.",
+    )
     KNIFE_EDGE = "answer.knife_edge", "A comparison, rank or threshold flips within rounding."
-    MISSING_DATA = "answer.missing_data", "The data do not hold the answer, or too little of it."
+    MISSING_DATA = (
+        "answer.missing_data",
+        "The data contain too little of the answer, or none of it.",
+    )
     SINGLE_SOURCE = "steps.single_source", "One file is enough to answer."
-    UNNEEDED = "steps.unneeded", "The answer is the same without a step."
+    UNNEEDED = "steps.unneeded", "The answer is the same if a step is left out."
     DISAGREE = "steps.executors_disagree", "The two executors give different results."
     STEPS_RANGE = "steps.out_of_range", "The number of steps does not fit the category."
-    IN_PROMPT = "answer.in_prompt", "Question or guidelines give the answer away."
-    WORLD_KNOWLEDGE = "answer.world_knowledge", "Public figures or a guess give the answer."
-    MISMATCH = "guidelines.mismatch", "Guidelines and answer do not fit."
-    LEAK = "priors.leak", "The question names a file, a column or noise."
-    OTHER_QUESTION = "steps.other_question", "The question says what no step does."
-    INVALID = "steps.invalid", "It is not a valid step programme."
-    TOO_LITTLE_NOISE = "noise.too_little", "The quota of tasks with noise would be missed."
+    IN_PROMPT = "answer.in_prompt", "The question or the guidelines give away the answer."
+    WORLD_KNOWLEDGE = (
+        "answer.world_knowledge",
+        "The answer can be found in public figures or guessed.",
+    )
+    MISMATCH = "guidelines.mismatch", "The guidelines and the answer do not match."
+    LEAK = "priors.leak", "The question mentions a file, a column or noise."
+    OTHER_QUESTION = "steps.other_question", "The question asks for something that no step does."
+    INVALID = "steps.invalid", "The candidate is not a valid step program."
+    TOO_LITTLE_NOISE = (
+        "noise.too_little",
+        "With this candidate, the quota of tasks with noise could not be met.",
+    )
 
 
 # The first four are rated by the number of steps, the last three by the label of the template.

@@ -128,7 +128,7 @@ def read_analytics(release: ReleasedTasks) -> list[ReleasedTask]:
         except (ValidationError, ValueError) as error:
             expected = "typed steps over the files of one environment"
             raise InputError(
-                f"{release.snapshot}: {task_id}", type(error).__name__, expected, "Build it again."
+                f"{release.snapshot}: {task_id}", type(error).__name__, expected, "Rebuild it."
             ) from error
         tasks.append(
             ReleasedTask(

@@ -77,7 +77,7 @@ class Template(StageConfig):
     @model_validator(mode="after")
     def _labelled(self) -> Self:
         if (self.label is None) != (self.category in RATED_BY_STEPS):
-            raise ValueError(f"{self.name}: the last three categories have a label, no other")
+            raise ValueError(f"{self.name}: only the last three categories have a label")
         return self
 
     @property

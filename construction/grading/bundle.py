@@ -47,7 +47,7 @@ class Bundle:
 
 GRADER = Bundle(
     "benchmint_grader",
-    "Grades what an agent delivered",
+    "Grades an agent's deliverables",
     "construction.grading.bundle_command",
     ("construction.grading.grade", "construction.grading.files"),
     frozenset({"PIL", "docx", "lxml", "openpyxl", "pptx", "pypdf", "yaml"}),

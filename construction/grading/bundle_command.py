@@ -73,16 +73,16 @@ def reward(score: Score) -> dict[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Grade one work folder, or a stream of cases."""
-    parser = argparse.ArgumentParser(prog="grader", description="Grade what an agent delivered.")
+    parser = argparse.ArgumentParser(prog="grader", description="Grade an agent's deliverables.")
     parser.add_argument("--spec", type=Path, help="the task's specification (JSON)")
-    parser.add_argument("--work", type=Path, help="the agent's work folder, with outputs/ in it")
-    parser.add_argument("--record", type=Path, help="what was asked of services (JSON)")
+    parser.add_argument("--work", type=Path, help="the agent's work folder, containing outputs/")
+    parser.add_argument("--record", type=Path, help="requests made to services (JSON)")
     parser.add_argument("--reward", type=Path, help="write the reward to this file (JSON)")
     parser.add_argument("--threshold", type=float, default=PASS_THRESHOLD)
     parser.add_argument(
         "--run",
         action="store_true",
-        help="run delivered programs here: only in a container that is made for this",
+        help="run delivered programs here; only in a container made for this",
     )
     parser.add_argument("--cases", action="store_true", help="cases from standard input")
     options = parser.parse_args(arguments)

@@ -27,14 +27,14 @@ SECTION = "grading"
 class GradingRecipe(StageConfig):
     """How attempts are scored, and what a grader must withstand before its task is released.
 
-    `formula` names how the parts become the overall score: their mean, weighted by `weight`.
-    `null_limit` is the share of the deterministic weight that a submission without work may earn.
-    A task is `judge_only` if no part with weight can be scored without a judge; it `needs_model`
-    if nothing but a rubric could score it, and rules could not write one that is usable.
+    `formula` is how parts are combined into the overall score: their mean, weighted by `weight`.
+    `null_limit` is the share of the deterministic weight that a submission with no work may earn. A
+    task is `judge_only` if no weighted part can be scored without a judge; it is `needs_model` if
+    only a rubric could score it and rules could not write a usable one.
     """
 
     formula: Literal["weighted_mean"] = "weighted_mean"
-    pass_threshold: Share = 0.8  # of the overall score; each required part must also be 1
+    pass_threshold: Share = 0.8  # for the overall score; each required part must also score 1
     null_limit: Share = 0.2
     judge_only: Literal["admit", "refuse"] = "admit"
     needs_model: Literal["admit", "refuse"] = "admit"
@@ -43,19 +43,22 @@ class GradingRecipe(StageConfig):
 class GraderReason(GateReason):
     PASSED_BY_NULL = (
         "preflight.passed_by_null",
-        "An empty submission, or files without the agent's own work, earn too much.",
+        "An empty submission, or files with none of the agent's own work, score too high.",
     )
-    PASSED_BY_TALK = "preflight.passed_by_talk", "Describing the reference path earns too much."
+    PASSED_BY_TALK = "preflight.passed_by_talk", "Describing the reference path scores too high."
     PASSED_BY_EMPTY_CALLS = (
         "preflight.passed_by_empty_calls",
-        "Describing the path and calling each tool without arguments earns too much.",
+        "Describing the path and calling each tool without arguments scores too high.",
     )
-    ORACLE = "preflight.oracle", "The answer computed by the reference steps is not accepted."
+    ORACLE = (
+        "preflight.oracle",
+        "The grader does not accept the answer computed by the reference steps.",
+    )
     NEEDS_MODEL = (
         "preflight.needs_model",
-        "Rules cannot write its rubric, and no part does without.",
+        "Rules cannot write a usable rubric, and every part needs one.",
     )
-    JUDGE_ONLY = "preflight.judge_only", "No part with weight can be scored without a judge."
+    JUDGE_ONLY = "preflight.judge_only", "No weighted part can be scored without a judge."
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ def _judge_only(policy: str, status: Any) -> Limit:
         "deterministic parts",
         Bound.MIN,
         "parts",
-        "At least one part with weight is scored without a judge.",
+        "At least one weighted part is scored without a judge.",
         GraderReason.JUDGE_ONLY,
         value=lambda seen: seen["deterministic_parts"],
         at=1,
@@ -165,7 +168,7 @@ def _needs_model(policy: str, status: Any) -> Limit:
         "rubrics that need a model",
         Bound.MAX,
         "rubrics",
-        "Where only a rubric scores the task, its rubric is usable.",
+        "If only a rubric can score the task, the rubric is usable.",
         GraderReason.NEEDS_MODEL,
         value=lambda seen: int(seen["needs_model"]),
         at=0,
@@ -179,7 +182,8 @@ GATE: Gate[Attacked, GradingRecipe] = Gate(
     name="grader",
     stage=STAGE,
     section=SECTION,
-    meaning="Does its grader withstand submissions without work, and accept the computed answer?",
+    meaning="Does its grader reject submissions with no work in them, and accept the computed "
+    "answer?",
     config=GradingRecipe,
     reasons=GraderReason,
     measure=measure,
@@ -187,8 +191,8 @@ GATE: Gate[Attacked, GradingRecipe] = Gate(
         _earned(
             NULL,
             GraderReason.PASSED_BY_NULL,
-            "An empty submission, or files without work, earn at most this and satisfy no "
-            "required part.",
+            "An empty submission, or files with no work in them, earn at most this and "
+            "satisfy no required part.",
         ),
         _earned(
             TALK,
@@ -199,13 +203,13 @@ GATE: Gate[Attacked, GradingRecipe] = Gate(
         _earned(
             EMPTY_CALLS,
             GraderReason.PASSED_BY_EMPTY_CALLS,
-            "A submission without work earns at most this and satisfies no required part.",
+            "A submission with no work in it earns at most this and satisfies no required part.",
         ),
         Limit(
             "oracle",
             Bound.MIN,
             "score",
-            "If the answer can be computed, the computed answer scores at least this.",
+            "If the answer can be computed, it scores at least this.",
             GraderReason.ORACLE,
             value=lambda seen: seen["oracle"],
             when=_has_oracle,

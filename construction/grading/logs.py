@@ -74,13 +74,13 @@ def grade_attempts(
     for folder, record in everything:
         if record.attempt.release_digest != release.digest:
             raise InputError(
-                str(folder), "attempts on another release", f"attempts on {release.snapshot}",
-                "Name the snapshot that was run.",
+                str(folder), "attempts at another release", f"attempts at {release.snapshot}",
+                "Pass the snapshot that was run.",
             )  # fmt: skip
         if record.attempt.task_id not in release.tasks.keys() | release.withdrawn:
             raise InputError(
                 str(folder), f"an attempt at {one_line(record.attempt.task_id)}",
-                f"attempts at tasks of {release.snapshot}", "Delete it: nothing can grade it.",
+                f"attempts at tasks in {release.snapshot}", "Delete it: it cannot be graded.",
             )  # fmt: skip
     withdrawn = release.withdrawn
     recorded = [item for item in everything if item[1].attempt.task_id not in withdrawn]
@@ -104,8 +104,8 @@ def _check_distinct(everything: Sequence[tuple[Path, AttemptRecord]]) -> None:
         earlier = seen.setdefault(record.attempt.attempt_id, path)
         if earlier is not path:
             raise InputError(
-                str(path), f"the same attempt as in {earlier}", "one file for each attempt",
-                "Delete one of them, or run it under another --name.",
+                str(path), f"the same attempt as in {earlier}", "one file per attempt",
+                "Delete one of them, or rerun it under another --name.",
             )  # fmt: skip
 
 

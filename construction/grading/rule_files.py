@@ -33,7 +33,7 @@ def task_folder(task: str, snapshot: Path) -> Path:
     if not private.is_dir():
         actual = "no such file" if (snapshot / layout.PUBLIC).is_dir() else "no release there"
         expected = "a task's folder, or its id in a release with private/"
-        raise InputError(f"{task} in {snapshot}", actual, expected, "Name it with --snapshot.")
+        raise InputError(f"{task} in {snapshot}", actual, expected, "Pass it with --snapshot.")
     ids = sorted(file.parent.name for file in private.glob(f"*/{_EVERY_TASK}"))
     chosen = [task] if task in ids else [name for name in ids if name.startswith(task)]
     if len(chosen) == 1:

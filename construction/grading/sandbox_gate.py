@@ -18,11 +18,12 @@ SECTION = "preflight"
 
 
 class SandboxRecipe(StageConfig):
-    """Whether selected candidates are tried in a sandbox, and what becomes of those that are not.
+    """Whether to try selected candidates in a sandbox, and what to do with those that cannot be
+    tried.
 
-    `sandbox`: `run` tries each candidate that the selection takes, `off` tries none. `unverified`
-    decides about candidates that could not be tried because this machine has no working sandbox:
-    `keep` releases them as unverified, `refuse` does not.
+    `sandbox`: `run` tries each selected candidate, `off` tries none. `unverified` applies to
+    candidates that could not be tried because this machine has no working sandbox: `keep` releases
+    them as unverified, `refuse` does not release them.
     """
 
     sandbox: Literal["off", "run"] = "off"
@@ -32,8 +33,8 @@ class SandboxRecipe(StageConfig):
     def _can_release_something(self) -> Self:
         if self.sandbox == "off" and self.unverified == "refuse":
             raise ValueError(
-                'sandbox = "off" tries nothing and unverified = "refuse" releases nothing that was '
-                'not tried: set sandbox = "run", or unverified = "keep"'
+                'sandbox = "off" tries no candidates and unverified = "refuse" releases none that '
+                'were not tried: set sandbox = "run" or unverified = "keep"'
             )
         return self
 
@@ -68,11 +69,14 @@ class TrialOutcome:
 
 
 class SandboxReason(GateReason):
-    UPLOAD = "preflight.upload", "An input file does not arrive in the sandbox as it is released."
-    EXECUTION = "preflight.execution", "A tool of the task does not answer where agents run."
-    DOWNLOAD = "preflight.download", "A file that is asked for cannot be delivered."
-    ROUTE = "preflight.route", "What is left to a judge cannot be shown to one."
-    NOT_TRIED = "preflight.not_tried", "The settings ask for no sandbox."
+    UPLOAD = "preflight.upload", "An input file does not arrive in the sandbox unchanged."
+    EXECUTION = (
+        "preflight.execution",
+        "One of the task's tools does not respond in the agents' environment.",
+    )
+    DOWNLOAD = "preflight.download", "A requested file cannot be delivered."
+    ROUTE = "preflight.route", "Something left to a judge cannot be shown to a judge."
+    NOT_TRIED = "preflight.not_tried", "The settings do not enable the sandbox."
     NO_SANDBOX = "preflight.no_sandbox", "This machine has no working sandbox."
 
 
@@ -132,7 +136,7 @@ def _tried(policy: str, status: Literal[Status.FAILED, Status.UNVERIFIED]) -> Li
         "untried",
         Bound.MAX,
         "candidates",
-        "It was tried in a sandbox.",
+        "The candidate was tried in a sandbox.",
         None,
         value=lambda seen: seen["untried"],
         at=0,
@@ -146,7 +150,7 @@ GATE: Gate[Tried, SandboxRecipe] = Gate(
     name="sandbox",
     stage=STAGE,
     section=SECTION,
-    meaning="Can it be run in a sandbox: do inputs arrive, tools answer, files come back?",
+    meaning="Can it be run in a sandbox: do inputs arrive, do tools respond, do files come back?",
     config=SandboxRecipe,
     reasons=SandboxReason,
     measure=measure,
@@ -161,19 +165,19 @@ GATE: Gate[Tried, SandboxRecipe] = Gate(
             TrialStep.EXECUTION,
             "tools",
             SandboxReason.EXECUTION,
-            "Every tool that the task declares is provided and answers a call.",
+            "Every tool that the task declares is available and responds to a call.",
         ),
         _without(
             TrialStep.DOWNLOAD,
             "files",
             SandboxReason.DOWNLOAD,
-            "A file for every deliverable can be written, and is downloaded unchanged.",
+            "A file for every deliverable can be written and is downloaded unchanged.",
         ),
         _without(
             TrialStep.ROUTE,
             "criteria",
             SandboxReason.ROUTE,
-            "Everything that is left to a judge can be shown to one.",
+            "Everything left to a judge can be shown to a judge.",
         ),
         _tried("refuse", Status.FAILED),
         _tried("keep", Status.UNVERIFIED),

@@ -36,10 +36,11 @@ class ConsensusReason(StrEnum):
 
 
 class ConsensusConfig(StageConfig):
-    """Who decides instead of one judge: `rules` (or `executor`), and models by their names.
+    """Who decides instead of a single judge: `rules` (or `executor`), and models by name.
 
-    Without annotators one judge decides. A round needs `min_annotators` answers to count; each
-    release may add one round, up to `max_rounds`. People decide with `benchmint agents review`.
+    Without annotators, a single judge decides. A round needs `min_annotators` answers to count;
+    each release may add one round, up to `max_rounds`. People decide with `benchmint agents
+    review`.
     """
 
     annotators: tuple[Annotated[str, Field(min_length=1)], ...] = ()
@@ -148,13 +149,13 @@ _ItemOutcome = Endorsed | Queued | ConsensusReason
 
 def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, Rounds]:
     if len(set(items)) != len(items):
-        raise InputError("items", "an id that occurs twice", "one entry per item", "Merge them.")
+        raise InputError("items", "a duplicate ID", "one entry per item", "Merge them.")
     rounds: dict[str, Rounds] = {item_id: defaultdict(list) for item_id in items}
     for opinion in opinions:
         if opinion.item_id not in rounds or opinion.round < 1:
             is_low = opinion.round < 1
             problem = "a round below 1" if is_low else "an opinion about an unknown item"
-            raise InputError("opinions", problem, "opinions about the items", "Check the ids.")
+            raise InputError("opinions", problem, "opinions on the items", "Check the IDs.")
         rounds[opinion.item_id][opinion.round].append(opinion)
     return rounds
 

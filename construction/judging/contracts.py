@@ -168,12 +168,12 @@ class JudgeReason(StrEnum):
 
 
 class ModelStagesConfig(StageConfig):
-    """Settings of the stages that ask a model; lengths are characters after cleaning.
+    """Settings for the stages that call a model; lengths are in characters after cleaning.
 
-    `evidence_tokens` is the budget of what a candidate's evidence takes in a prompt, and
-    `delivered_tokens` that of the inputs and outputs of an attempt.
+    `evidence_tokens` is the token budget for a candidate's evidence in a prompt, and
+    `delivered_tokens` the budget for an attempt's inputs and outputs.
 
-    `judge` marks the labels (`LlmConfig.judge`). A longer text is cut in the middle.
+    `judge` marks the labels (`LlmConfig.judge`). Longer texts are cut in the middle.
     """
 
     judge: str = "model"

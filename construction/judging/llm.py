@@ -154,13 +154,13 @@ def _check(config: LlmConfig, runtime: LlmRuntime, store: Path | None, masked: b
     """Raise ConfigError for settings that no client can work with."""
     mode = config.mode
     if mode is Mode.RULES:
-        raise ConfigError("mode rules asks no model: there is no client to make")
+        raise ConfigError("mode rules uses no model, so there is no client to create")
     limited = config.budget_tokens is not None or config.budget_cost is not None
     if limited and config.max_tokens == "none":
-        raise ConfigError('a budget needs a limit of replies: max_tokens must not be "none"')
+        raise ConfigError('a budget needs a reply limit: max_tokens must not be "none"')
     if not config.model:
-        raise ConfigError(f"mode {mode} needs the name of a model")
+        raise ConfigError(f"mode {mode} needs a model name")
     if store is None and mode is not Mode.LIVE:
-        raise ConfigError(f"mode {mode} needs a store of replies")
+        raise ConfigError(f"mode {mode} needs a reply store")
     if mode is not Mode.REPLAY and not runtime.is_loopback and not masked:
-        raise ConfigError("a model at a non-loopback address sees masked text only: mask first")
+        raise ConfigError("a model at a non-loopback address may only see masked text: mask first")

@@ -128,7 +128,7 @@ def read_items(folder: Path) -> list[ReviewItem]:
     """The items that the last build left for people to decide. Raises InputError without a file."""
     path = folder / ITEMS
     if not path.is_file():
-        expected, todo = "the items of a build", "Build with judging first."
+        expected, todo = "a build's items", "Build with judging first."
         raise InputError(str(path), "nothing", expected, todo)
     items = []
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
@@ -229,7 +229,7 @@ def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:
         )
         skill = candidate.skill_subclass
         if skill is not None and not skill.value.startswith(f"{value}."):
-            changes = {"value": UNASSIGNED, "reason": f"{skill.value} is no skill of the role"}
+            changes = {"value": UNASSIGNED, "reason": f"{skill.value} is not a skill of this role"}
             update["skill_subclass"] = skill.model_copy(update=changes)
     return candidate.model_copy(update=update)
 

@@ -156,7 +156,7 @@ def read_decisions(
     if wrong:
         problem = f"no column, or several, named {', '.join(wrong)}"
         todo = "Fill in an exported sheet and keep its header."
-        raise InputError(str(path), problem, f"one each of {', '.join(_NEEDED)}", todo)
+        raise InputError(str(path), problem, f"exactly one each of {', '.join(_NEEDED)}", todo)
     columns = {name: header.index(name) for name in _NEEDED}
     known = {(visible(item.item_id)[:_LONGEST], str(item.topic)): item for item in items}
     rows: dict[int, Decision | RowReason] = {}
@@ -282,7 +282,7 @@ def read_table(path: Path, limits: SheetLimits, encoding: str) -> Table:
     suffix = path.suffix.lower()
     if suffix not in {".csv", ".xlsx"} or not path.is_file():
         problem = f"a {suffix or 'nameless'} file" if path.is_file() else "no file"
-        raise InputError(str(path), problem, _EXPECTED, "Name the sheet that was filled in.")
+        raise InputError(str(path), problem, _EXPECTED, "Pass the filled-in sheet.")
     with path.open("rb") as handle:
         content = handle.read(limits.bytes + 1)
     if len(content) > limits.bytes:
@@ -296,13 +296,13 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
     """The text of a CSV file; its byte order mark takes precedence over the named encoding."""
     if encoding not in ENCODINGS:
         expected = ", ".join(ENCODINGS)
-        raise InputError(str(path), "an encoding that is not known", expected, "Choose one.")
+        raise InputError(str(path), "an unknown encoding", expected, "Choose one.")
     marked = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
     codec = next((name for mark, name in marked.items() if content.startswith(mark)), encoding)
     try:
         return content.decode(codec)
     except UnicodeError:
-        todo = f"Save as UTF-8 or XLSX, or name its encoding: {', '.join(ENCODINGS)}."
+        todo = f"Save as UTF-8 or XLSX, or pass its encoding: {', '.join(ENCODINGS)}."
         raise InputError(str(path), f"bytes that are not {codec}", "text", todo) from None
 
 
@@ -344,4 +344,4 @@ def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
 
 
 def _too_much(path: Path, excess: str) -> InputError:
-    return InputError(str(path), excess, "a sheet within the limits", "Import it in parts.")
+    return InputError(str(path), excess, "a sheet within the limits", "Import it in batches.")

@@ -38,8 +38,8 @@ class ClassesConfig(StageConfig):
     """Requests within `radius` of each other (average linkage, cosine distance) share a class.
 
     `skill_share` is the part of the distance that depends on whether the skills are the same. The
-    business tasks are compared, or the first `chars` of a request without one. `held_out_share` of
-    the subclasses of each big class are kept for held-out tests.
+    business tasks are compared, or the first `chars` characters of a request that has none.
+    `held_out_share` is the share of each large class's subclasses that is kept for held-out tests.
     """
 
     radius: Share = 0.6
@@ -77,11 +77,11 @@ def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:
 
 
 class ModelConfig(Sampling):
-    """Recipe: which model judges what, and how it is asked. Without a name the rules judge.
+    """Which model judges what, and how it is called. Without a `name`, the rules judge.
 
-    `models` names another model for a stage. Without `sees_images` the model is shown no pictures
-    that are input files, and is told so. With `shows_statements` it sees the statement of a
-    question that it words, too, with the cell marked.
+    `models` sets another model for individual stages. Without `sees_images`, the model is not shown
+    input files that are pictures, and is told so. With `shows_statements`, a model that words a
+    question also sees the statement, with the cell marked.
     """
 
     name: str = ""
@@ -104,10 +104,10 @@ class ModelConfig(Sampling):
 
 
 class ModelCalls(Spending):
-    """Runtime: where a model's answers come from, what they cost, and what a run may spend.
+    """Where model replies come from, what they cost, and what a run may spend; runtime settings.
 
-    It is not part of the digest: a replay makes the same release as the run that was recorded.
-    `recorded` is a file of replies that are put into the store before anything is asked.
+    They are not part of the digest: a replay makes the same release as the recorded run. `recorded`
+    is a file of replies to load into the store before anything is asked.
     """
 
     mode: Literal[Mode.LIVE, Mode.RECORD, Mode.REPLAY, Mode.BATCH] = Mode.RECORD
@@ -129,7 +129,7 @@ def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
 
 
 class JudgingConfig(ScreeningConfig):
-    """Who judges, and the settings of each stage, by a model or by the baseline."""
+    """Who judges, and the settings of each stage, whether run by a model or by the baseline."""
 
     model: ModelConfig = ModelConfig()
     consensus: ConsensusConfig = ConsensusConfig()

@@ -93,7 +93,7 @@ class Missing:
         codes = {kind: each.code for kind, each in self.lost}
         report.defects += [each for _, each in self.lost if each.task not in partial]
         for kind in sorted(apart):
-            what = f"{kind}: {tasks[kind]} tasks name it and none has it; it is kept elsewhere"
+            what = f"{kind}: {tasks[kind]} tasks refer to it and none has it; it is kept elsewhere"
             report.unchecked.append(Finding("", codes[kind], what))
         report.unchecked += [
             each for kind, each in self.lost if each.task in partial and kind not in apart
@@ -132,7 +132,7 @@ def rows_of(path: Path) -> list[Any]:
         return _table(path)
     raw = path.read_bytes().removeprefix(_BOM)
     if not raw.strip():
-        raise InputError(path.name, "an empty file", "records", "Name another.")
+        raise InputError(path.name, "an empty file", "records", "Choose another one.")
     try:
         return _listed(orjson.loads(raw))
     except orjson.JSONDecodeError as error:
@@ -153,7 +153,7 @@ def _table(path: Path) -> list[Any]:
         frame = pl.read_csv(path, infer_schema=False) if is_csv else pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         actual = type(error).__name__
-        raise InputError(path.name, actual, "a table with a head", "Correct it.") from None
+        raise InputError(path.name, actual, "a table with a header", "Correct it.") from None
     return frame.to_dicts()
 
 
@@ -170,6 +170,6 @@ def _listed(loaded: Any) -> list[Any]:
 
 
 def _no_json(path: Path, error: orjson.JSONDecodeError, line: int) -> InputError:
-    actual = f"no JSON at character {error.colno}"
-    expected = "a JSON array, or one record per line (NaN is no JSON)"
+    actual = f"invalid JSON at character {error.colno}"
+    expected = "a JSON array, or one record per line (NaN is not JSON)"
     return InputError(path.name, actual, expected, "Correct it.", line)

@@ -89,7 +89,7 @@ def _duplicates(tasks: Sequence[HarborTask]) -> Iterator[Finding]:
 def _look(task: HarborTask, report: Report, missing: Missing) -> None:
     """What the files of a task show."""
     if _is_draft(task):
-        what = "no instruction, environment and tests: a task that is not made yet"
+        what = "no instruction, environment or tests: an unfinished task"
         report.unchecked.append(Finding(task.name, "task.draft", what))
         return
     faults = [*_structure(task, missing), *_inputs(task, missing), *_solution_told(task)]
@@ -98,10 +98,10 @@ def _look(task: HarborTask, report: Report, missing: Missing) -> None:
         kept = report.portability if is_here else report.defects
         kept.append(Finding(task.name, code, detail))
     if NET.search(task.test):
-        detail = "its tests fetch what they need from the network"
+        detail = "its tests fetch dependencies from the network"
         report.portability.append(Finding(task.name, "tests.need_network", detail))
     if task.has_bom:
-        detail = "task.toml begins with a byte order mark, which readers of TOML refuse"
+        detail = "task.toml begins with a byte order mark, which TOML parsers reject"
         report.portability.append(Finding(task.name, "task.byte_order_mark", detail))
 
 
@@ -133,7 +133,7 @@ def _is_draft(task: HarborTask) -> bool:
 def _structure(task: HarborTask, missing: Missing) -> Faults:
     for folder in task.places():
         if not script(task.folder / folder / INSTRUCTION, task.root).strip():
-            yield "instruction.empty", f"no words in {folder}{INSTRUCTION}"
+            yield "instruction.empty", f"no text in {folder}{INSTRUCTION}"
         tests = [script(task.folder / each / TEST, task.root) for each in (folder, "")]
         if not any(map(str.strip, tests)) and not task.has_own_verifier:
             yield "tests.missing", f"no {folder}{TEST}"
@@ -155,7 +155,7 @@ def _images(task: HarborTask) -> Iterator[tuple[str, str, bool]]:
         if "/" in image or _OFFICIAL.fullmatch(name.partition(":")[0]):
             yield "image.unpinned", f"{image}: neither a version nor a digest", False
         else:
-            yield "image.local", f"{image} is of no registry: it has to be built first", True
+            yield "image.local", f"{image} is not in a registry and has to be built first", True
 
 
 def _inputs(task: HarborTask, missing: Missing) -> Faults:
@@ -173,16 +173,16 @@ def _inputs(task: HarborTask, missing: Missing) -> Faults:
         elif (outside := _lost(task, source)) is not None:
             yield outside
         else:
-            detail = f"environment/{source} is copied into the image and not there"
+            detail = f"environment/{source} is copied into the image but missing"
             missing.lost.append((source, Finding(task.name, "fixture.missing", detail)))
         for path in matches(base, source):
             inner = [path] if path.is_file() else task.files(str(path.relative_to(task.folder)))
             within |= {file_digest(each) for each in inner if not each.is_symlink()}
     if solved := _solved(task, within):
-        yield "solution.in_inputs", f"the image holds {_named(solved, task)}"
+        yield "solution.in_inputs", f"the image contains {_named(solved, task)}"
     tests = [path for path in task.parts("tests") if _is_run(path, task)]
     if held := [path for path in tests if _is_in(path, within)]:
-        yield "tests.in_inputs", f"the image holds {_named(held, task)}"
+        yield "tests.in_inputs", f"the image contains {_named(held, task)}"
 
 
 def _solved(task: HarborTask, within: set[str]) -> list[Path]:
@@ -210,7 +210,7 @@ def _lost(task: HarborTask, source: str) -> tuple[str, str] | None:
         return None
     part = next((each for each in PurePosixPath(source).parts if each not in ("..", ".")), "")
     code = "solution.in_inputs" if part == "solution" else "fixture.missing"
-    return code, f"{source} is copied into the image and lies outside of environment/"
+    return code, f"{source} is copied into the image but is outside environment/"
 
 
 def _is_run(path: Path, task: HarborTask) -> bool:
@@ -234,4 +234,4 @@ def _solution_told(task: HarborTask) -> Faults:
     telling = {line for line in lines if len(line) >= _TELLING}
     n_lines = sum(line in task.instruction for line in telling)
     if n_lines >= _ENOUGH and 2 * n_lines >= len(telling):
-        yield "solution.in_instruction", f"{n_lines} lines of {SOLVE}"
+        yield "solution.in_instruction", f"{n_lines} lines from {SOLVE}"

@@ -179,7 +179,7 @@ def read_task(folder: Path, root: Path | None = None) -> HarborTask:
         document = tomllib.loads(text.removeprefix(_BOM))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(
-            str(folder / TASK), f"no TOML ({error})", "the settings of a task", "Correct it."
+            str(folder / TASK), f"invalid TOML ({error})", "a task's settings", "Correct it."
         ) from None
     settings, verifier = document.get("environment"), document.get("verifier")
     image = settings.get("docker_image") if isinstance(settings, dict) else None

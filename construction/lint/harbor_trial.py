@@ -81,14 +81,14 @@ def trial(setting: Setting) -> Tried:
             tried.unchecked.append(f"the solution got {got} here, without the task's own image")
             return tried
         if is_slow:
-            tried.unchecked.append("passed, and too slow for its tests to be attacked")
+            tried.unchecked.append("passed, but too slow for its tests to be attacked")
             return tried
         tried.defects += _attacked(setting, oracle, lambda made: _attempt(setting, "true", made))
         again = _attempt(setting, "bash /solution/solve.sh", {})
         if again.reward != 1:
             tried.defects.append(("oracle.unsteady", "the solution passed once and then failed"))
     except (SandboxFailed, FileRefused) as error:
-        tried.unchecked.append(f"no sandbox held out ({error})")
+        tried.unchecked.append(f"the sandbox failed ({error})")
     return tried
 
 
@@ -96,7 +96,7 @@ def setting_of(task: HarborTask) -> Setting | str:
     """The files of an attempt, or why it cannot be made here."""
     docker = task.docker
     if bubblewrap() is None:
-        return "no sandbox here (bubblewrap)"
+        return "no sandbox on this machine (bubblewrap)"
     if task.steps:
         return f"has {len(task.steps)} steps"
     if docker is None or docker.unplain:
@@ -114,7 +114,7 @@ def setting_of(task: HarborTask) -> Setting | str:
     named = [docker.workdir, *files, *docker.folders, "/app", "/logs"]
     tops = {match[1] for path in named if (match := _FOLDER.match(path))}
     if tops & _TAKEN or docker.workdir == "/":
-        return f"works in {docker.workdir} or in folders of the system"
+        return f"works in {docker.workdir} or in system folders"
     return Setting(
         files, docker.workdir, tuple(f"/{top}" for top in sorted(tops)), docker.variables
     )
@@ -185,7 +185,7 @@ def _attacked(
 ) -> Iterator[tuple[str, str]]:
     """Attempts without the work of the solution that pass all the same."""
     if attempt({}).reward == 1:
-        yield "grader.passed_by_null", "the tests pass where nothing was done"
+        yield "grader.passed_by_null", "the tests pass when nothing was done"
         return
     inputs = {
         path: content
@@ -204,7 +204,7 @@ def _attacked(
             and attempt(dict.fromkeys(texts, content)).reward == 1
         ):
             name = path.rpartition("/")[2]
-            what = f"the grader passes the pasted input: copying {name} to {shown} passes"
+            what = f"the grader passes a pasted input: copying {name} to {shown} passes"
             yield "grader.passed_by_pasted_input", what
     yield from _answers(texts, inputs, attempt)
 
@@ -226,7 +226,7 @@ def _answers(
         )
     )
     if words and attempt(_encoded(dict.fromkeys(texts, words))).reward == 1:
-        what = f"the grader passes the words of the inputs for an answer: '{_short(words)}' passes"
+        what = f"the grader passes words from the inputs as an answer: '{_short(words)}' passes"
         yield "grader.passed_by_listing", what
 
 

@@ -29,22 +29,24 @@ def lint(rows: Sequence[Row], path: Path) -> Report:
     report.defects += repeated(ids, "record.repeated_id", "the id")
     wanted = [(name, words_of(f"{row.get('input')} {row.get('files', '')}")) for name, row in named]
     report.defects += repeated(wanted, "task.duplicate", "the input")
-    holding = [Finding(name, "answer.in_question", "the question holds the answer")
+    holding = [Finding(name, "answer.in_question", "the question contains the answer")
                for name, row in named if _holds_answer(row)]  # fmt: skip
     if len(named) >= _FEW and len(holding) > _OFTEN * len(named):
-        what = f"{len(holding)} of {len(named)} inputs hold their target: meant, or given away"
+        what = (
+            f"{len(holding)} of {len(named)} inputs contain their target: intended, or given away"
+        )
         report.unchecked.append(Finding("", "answer.in_question", what))
     else:
         report.defects += holding
     has_targets = any(not _is_empty(row.get("target")) for _, row in named)
     if not has_targets:
-        what = "no sample has a target: their scorer decides without one"
+        what = "no sample has a target; the scorer decides without one"
         report.unchecked.append(Finding("", "answer.empty", what))
     for name, row in named:
         report.defects += _sample(name, row, path.parent, has_targets=has_targets)
     report.unchecked.append(
         Finding(
-            "", "grader", "the scorer is not part of the dataset: nothing was solved or attacked"
+            "", "grader", "the scorer is not part of the dataset, so nothing was solved or attacked"
         )
     )
     return report
@@ -59,7 +61,7 @@ def _sample(name: str, row: Row, folder: Path, *, has_targets: bool) -> Iterator
     elif isinstance(choices, list) and choices:
         for each in target if isinstance(target, list) else [target]:
             if not _is_choice(str(each), choices):
-                yield Finding(name, "answer.no_choice", "the target is none of the choices")
+                yield Finding(name, "answer.no_choice", "the target is not one of the choices")
     files = row.get("files")
     for value in files.values() if isinstance(files, dict) else ():
         if isinstance(value, str) and _is_lost(value, folder):

@@ -105,7 +105,7 @@ def recognises(row: Row) -> bool:
 
 def lint(rows: Sequence[Any], _path: Path) -> Report:
     """The faults of records; their data is not here."""
-    report = Report("records of DataClawBench", len(rows))
+    report = Report("DataClawBench records", len(rows))
     report.defects += lint_records(rows)
     wanted = [
         (str(row.get("id")), words_of(f"{row.get('question')} {row.get('guidelines')}"))
@@ -113,7 +113,7 @@ def lint(rows: Sequence[Any], _path: Path) -> Report:
         if isinstance(row, Mapping) and row.get("question")
     ]
     report.defects += repeated(wanted, "task.duplicate", "the question")
-    what = "the data is not here: no gold was computed anew"
+    what = "the data is not available, so no gold was recomputed"
     report.unchecked.append(Finding("", "oracle", what))
     return report
 
@@ -123,14 +123,16 @@ def lint_records(records: Sequence[Any]) -> list[Finding]:
     findings, seen = [], set[str]()
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            findings.append(Finding(f"#{number}", RecordFault.NO_FIELD, "no JSON object"))
+            findings.append(Finding(f"#{number}", RecordFault.NO_FIELD, "not a JSON object"))
             continue
         name = str(record.get("id", f"#{number}"))
         if name in seen:
-            findings.append(Finding(name, RecordFault.REPEATED_ID, "an id of an earlier record"))
+            findings.append(
+                Finding(name, RecordFault.REPEATED_ID, "the same ID as an earlier record")
+            )
         seen.add(name)
         if _is_deep(record):
-            detail = f"more than {_DEEPEST} lists and objects in each other"
+            detail = f"more than {_DEEPEST} nested lists and objects"
             findings.append(Finding(name, RecordFault.TOO_DEEP, detail))
             continue
         for check in _CHECKS:
@@ -158,7 +160,7 @@ def _fields(record: Mapping[str, Any]) -> Faults:
         if name not in record:
             yield RecordFault.NO_FIELD, name
         elif name in _TYPES and not isinstance(record[name], _TYPES[name][0]):
-            yield RecordFault.FIELD_TYPE, f"{name} is no {_TYPES[name][1]}"
+            yield RecordFault.FIELD_TYPE, f"{name} is not {_TYPES[name][1]}"
 
 
 def _guidelines(record: Mapping[str, Any]) -> str:
@@ -190,15 +192,15 @@ def _type(record: Mapping[str, Any]) -> Faults:
     if is_list:
         given = [str(item).casefold() for item in answer or ()]
         if _YES_NO_ASKED.search(wanted) and not _YES_NO.intersection(given):
-            yield RecordFault.ANSWER_TYPE, "yes or no is asked for"
+            yield RecordFault.ANSWER_TYPE, "expected yes or no"
         elif _ONE_NUMBER.search(wanted) and not _SEVERAL.search(wanted):
-            yield RecordFault.ANSWER_TYPE, "a number is asked for"
+            yield RecordFault.ANSWER_TYPE, "expected a number"
         return
     if _YES_NO_ASKED.search(wanted) and not _NUMBER_ASKED.search(wanted):
         if text not in _YES_NO:
-            yield RecordFault.ANSWER_TYPE, "yes or no is asked for"
+            yield RecordFault.ANSWER_TYPE, "expected yes or no"
     elif _NUMBER_ASKED.search(wanted) and not _NUMBER.fullmatch(text.rstrip("%％ ")):
-        yield RecordFault.ANSWER_TYPE, "a number is asked for"
+        yield RecordFault.ANSWER_TYPE, "expected a number"
 
 
 def _decimals(record: Mapping[str, Any]) -> Faults:
@@ -210,7 +212,7 @@ def _decimals(record: Mapping[str, Any]) -> Faults:
     wanted = 0 if match["none"] else int(_COUNTS.get(match["n"].casefold(), 0) or match["n"])
     given = len(text.partition(".")[2].rstrip("0"))
     if given > wanted:
-        yield RecordFault.ANSWER_DECIMALS, f"{given} decimals, {wanted} are asked for"
+        yield RecordFault.ANSWER_DECIMALS, f"{given} decimals, {wanted} requested"
 
 
 def _in_question(record: Mapping[str, Any]) -> Faults:
@@ -231,7 +233,7 @@ def _unit(record: Mapping[str, Any]) -> Faults:
     said = _NO_UNIT.sub(" ", f"{question} {_guidelines(record)}")
     is_amount = _AMOUNT_ASKED.search(question) and not _NOT_AN_AMOUNT.search(question)
     if is_amount and not _UNIT.search(said):
-        yield RecordFault.UNIT_MISSING, "no unit in question and guidelines"
+        yield RecordFault.UNIT_MISSING, "no unit in the question or guidelines"
 
 
 def _milestones(record: Mapping[str, Any]) -> Faults:

@@ -46,15 +46,15 @@ RECORDS = (
 )
 # Forms that are known and not read: a field that they alone have, and what may be done.
 _OTHERS = (
-    ("messages", "a log of sessions", "Build tasks of it: `benchmint build --sessions`."),
-    ("conversation", "a log of sessions", "Build tasks of it: `benchmint build --sessions`."),
-    ("ideal", "samples of OpenAI's evals", "Rename `ideal` to `target`."),
-    ("conversations", "training data", "Name a file of tasks."),
+    ("messages", "a session log", "Build tasks from it: `benchmint build --sessions`."),
+    ("conversation", "a session log", "Build tasks from it: `benchmint build --sessions`."),
+    ("ideal", "OpenAI evals samples", "Rename `ideal` to `target`."),
+    ("conversations", "training data", "Pass a file of tasks."),
 )
 _KNOWN = (
-    "folders of Harbor (task.toml) or Claw-Eval-Live (task.yaml), or records of "
+    "Harbor (task.toml) or Claw-Eval-Live (task.yaml) folders, or records of "
     + ", ".join(f"{form.name} ({form.fields})" for form in RECORDS)
-    + ", or what Benchmint wrote"
+    + ", or output of Benchmint"
 )
 
 
@@ -76,7 +76,7 @@ def _folder(root: Path, trials: int | None) -> Report:
         seen = _holding(root, name)
         if seen.folders:
             if name == "task.yaml" and _is_terminal_bench(seen.folders):
-                actual, todo = "tasks of Terminal-Bench 1", "Turn them into Harbor tasks first."
+                actual, todo = "Terminal-Bench 1 tasks", "Convert them to Harbor tasks first."
                 raise InputError(str(root), actual, _KNOWN, todo)
             report = lint(seen.folders, root, Trials(trials))
             report.unchecked += seen.passed()
@@ -86,7 +86,7 @@ def _folder(root: Path, trials: int | None) -> Report:
     reports = [(folder, report) for folder, report in read if report is not None]
     if reports:
         return _together(reports)
-    actual = "no tasks in a form that is known"
+    actual = "no tasks in a known format"
     if passed := seen.passed():
         actual += f" ({passed[0].detail})"
     raise InputError(str(root), actual, _KNOWN, "Check the path.")
@@ -103,7 +103,7 @@ class _Seen:
     def passed(self) -> list[Finding]:
         counts = [(self.n_links, "a link"), (self.n_closed, "not to be read")]
         return [
-            Finding("", "task.passed_by", f"{amount(n, 'folder')} passed by: {what}")
+            Finding("", "task.passed_by", f"{amount(n, 'folder')} skipped: {what}")
             for n, what in counts
             if n
         ]
@@ -166,7 +166,7 @@ def _file(path: Path) -> Report:
     rows = rows_of(path)
     objects = [row for row in rows if isinstance(row, Mapping)]
     if not rows:
-        raise InputError(path.name, "no record", "at least one record", "Name another.")
+        raise InputError(path.name, "no record", "at least one record", "Choose another one.")
     for form in RECORDS:
         if objects and 2 * sum(map(form.recognises, objects)) >= len(objects):
             return form.lint(rows, path)

@@ -23,14 +23,16 @@ def recognises(row: Row) -> bool:
 
 def lint(rows: Sequence[Row], _path: Path) -> Report:
     """What can be seen without the repositories."""
-    report = Report("instances of SWE-bench", len(rows))
+    report = Report("SWE-bench instances", len(rows))
     named = [(str(row["instance_id"]), row) for row in rows]
     report.defects += repeated([(n, n) for n, _ in named], "record.repeated_id", "the id")
     wanted = [(n, words_of(f"{row['repo']} {row['problem_statement']}")) for n, row in named]
     report.defects += repeated(wanted, "task.duplicate", "the statement")
     for name, row in named:
         report.defects += _instance(name, row)
-    what = "repositories and images are not here: no test was run before or after the patch"
+    what = (
+        "repositories and images are not available, so no tests were run before or after the patch"
+    )
     report.unchecked.append(Finding("", "oracle", what))
     return report
 
@@ -41,14 +43,16 @@ def _instance(name: str, row: Row) -> Iterator[Finding]:
     if not str(row["patch"] or "").strip():
         yield Finding(name, "oracle.missing", "an empty patch")
     if not _COMMIT.fullmatch(str(row["base_commit"])):
-        yield Finding(name, "image.unpinned", "base_commit is not the full digest of a commit")
+        yield Finding(name, "image.unpinned", "base_commit is not a full commit digest")
     if _is_told(str(row["patch"] or ""), str(row["problem_statement"] or "")):
-        yield Finding(name, "solution.in_instruction", "the statement holds lines of the patch")
+        yield Finding(
+            name, "solution.in_instruction", "the statement contains lines from the patch"
+        )
     mended, kept = _tests(row.get("FAIL_TO_PASS")), _tests(row.get("PASS_TO_PASS"))
     if mended is not None and not mended:
-        yield Finding(name, "tests.missing", "FAIL_TO_PASS names no test: doing nothing passes")
+        yield Finding(name, "tests.missing", "FAIL_TO_PASS lists no tests, so doing nothing passes")
     if mended and kept and mended & kept:
-        yield Finding(name, "tests.contradict", "a test in FAIL_TO_PASS and in PASS_TO_PASS")
+        yield Finding(name, "tests.contradict", "a test in both FAIL_TO_PASS and PASS_TO_PASS")
 
 
 def _is_told(patch: str, statement: str) -> bool:

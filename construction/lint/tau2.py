@@ -41,9 +41,9 @@ def lint(rows: Sequence[Row], path: Path) -> Report:
     for name, row in named:
         report.defects += _task(name, row, tools)
     if not tools:
-        what = f"no tool of {path.resolve().parent.name} is known here"
+        what = f"no tools of {path.resolve().parent.name} are known here"
         report.unchecked.append(Finding("", "action.unknown_tool", what))
-    what = "simulated users and judged assertions need a model: no conversation was held"
+    what = "simulated users and judged assertions need a model, so no conversations were run"
     report.unchecked.append(Finding("", "oracle", what))
     return report
 
@@ -56,7 +56,7 @@ def _scenario(row: Row) -> str:
 def _task(name: str, row: Row, tools: Mapping[str, bool]) -> Iterator[Finding]:
     criteria = row["evaluation_criteria"]
     if not isinstance(criteria, Mapping) or not criteria:
-        yield Finding(name, "grader.passed_by_null", "no criterion: whoever does nothing passes")
+        yield Finding(name, "grader.passed_by_null", "no criteria, so doing nothing passes")
         return
     actions = [a for a in criteria.get("actions") or () if isinstance(a, Mapping)]
     for action in actions:
@@ -64,8 +64,8 @@ def _task(name: str, row: Row, tools: Mapping[str, bool]) -> Iterator[Finding]:
             yield Finding(name, "action.unknown_tool", f"no tool {action.get('name')}")
     if _is_passed_by_nothing(criteria, actions, tools):
         what = (
-            "graded by the database alone, which no expected action changes: whoever changes "
-            "nothing passes"
+            "graded only by the database, which no expected action changes, so changing nothing "
+            "passes"
         )
         yield Finding(name, "grader.passed_by_null", what)
 

@@ -56,23 +56,23 @@ class RepositoryReason(StrEnum):
 
 
 class RepositoriesConfig(StageConfig):
-    """How sessions over repositories become tasks. Building environments is off by default."""
+    """How to turn sessions in repositories into tasks. Building environments is off by default."""
 
-    min_confidence: Share = 0.7  # that the base is the right commit
+    min_confidence: Share = 0.7  # least confidence that the base commit is right
     max_files: Count = 20_000
-    max_bytes: Count = 64 << 20  # of the shipped tree
-    left_out: tuple[str, ...] = ()  # folders not shipped, besides transcripts that are recognised
+    max_bytes: Count = 64 << 20  # size of the shipped tree
+    left_out: tuple[str, ...] = ()  # folders not to ship, besides recognised transcripts
     min_request_chars: Count = 20
-    max_request_chars: Count = 8_000  # that a model writes
-    max_given_share: Share = 0.2  # of the patch's lines that the request may contain
-    min_edited: Share = 0.6  # of the files that a change has to bring, edited in the session
-    max_unsaid: Count = 40  # names and texts of the hidden tests that the person's words are given
+    max_request_chars: Count = 8_000  # of a request written by a model
+    max_given_share: Share = 0.2  # share of the patch's lines that the request may contain
+    min_edited: Share = 0.6  # share of a change's files that the session must have edited
+    max_unsaid: Count = 40  # names and texts from hidden tests that may be added to the request
     build_environments: bool = False
     build_seconds: Count = 900
     test_seconds: Count = 120
-    runs: Count = 5  # of the reference's tests; what differs between them is flaky
-    neighbours: Count = 12  # test files besides the hidden ones, nearest first
-    rubric_without_tests: bool = False  # where no tests can be proven, a model writes a rubric
+    runs: Count = 5  # of the tests on the reference; tests that differ between runs are flaky
+    neighbours: Count = 12  # test files to run besides the hidden ones, nearest first
+    rubric_without_tests: bool = False  # if no tests can be proven, a model writes a rubric
 
 
 class EvidenceKind(StrEnum):

@@ -106,7 +106,7 @@ def swe_bench_lines(release: ReleasedTasks) -> Iterator[bytes]:
     tasks = list(repository_tasks(release))
     if not tasks:
         raise InputError(
-            release.snapshot, "no task over a repository", "a release built with --repos",
+            release.snapshot, "no repository tasks", "a release built with --repos",
             "Export it for Harbor or Inspect.",
         )  # fmt: skip
     for task in tasks:

@@ -280,8 +280,8 @@ def _unproven(
 
 def _broken(error: Exception) -> InputError:
     return InputError(
-        "the sandbox of repositories", str(error), "the one that the build had so far",
-        "What was proven is kept: run the same command again.",
+        "the sandbox for repositories", str(error), "the sandbox that the build has used so far",
+        "Completed proofs are kept: run the same command again.",
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from data.contracts import gates_in
 
 
 class SessionsConfig(LocalGatesConfig):
-    """All stages of the lane. A gate is a field here, or in `LocalGatesConfig`."""
+    """All stages of the lane. Gates are fields here or in `LocalGatesConfig`."""
 
     network: Annotated[NetworkConfig, NETWORK] = NetworkConfig()
 

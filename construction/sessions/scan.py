@@ -89,7 +89,7 @@ def _labels(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
     for source in sorted({path.absolute() for path in sources}):
         if not source.exists():
             raise InputError(
-                str(source), "nothing", "a session log or a folder of them", "Check the path."
+                str(source), "nothing", "a session log or folder of session logs", "Check the path."
             )
         name = _as_text(source.resolve().name or "root")
         taken[name] = taken.get(name, 0) + 1

@@ -130,8 +130,8 @@ def _require_unchanged(file: ScannedFile) -> None:
         is_same = False
     if not is_same:
         raise InputError(
-            file.relative, "another file than at the start of the build, or none",
-            "the log as it was scanned", "Leave the logs alone during a build, and build again.",
+            file.relative, "a file that changed or disappeared after the build started",
+            "the log as it was scanned", "Do not touch the logs during a build; build again.",
         )  # fmt: skip
 
 

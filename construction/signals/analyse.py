@@ -139,8 +139,8 @@ def _check(ordered: Sequence[Signal], config: SignalsConfig) -> None:
     lacking = sum(config.measure not in signal.popularity for signal in ordered)
     if lacking:
         raise ConfigError(
-            f"signals: {lacking} of {len(ordered)} have no {config.measure.value}. "
-            "Choose a measure that the source gives for every skill."
+            f"signals: {lacking} of {len(ordered)} have no {config.measure.value}. Choose a "
+            "measure that the source provides for every skill."
         )
 
 

@@ -82,7 +82,7 @@ def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> Panel:
         for row in gap.rows
     )
     return Panel(
-        f"Wanted (bar) and held by the pool (mark), by task family; {gap.tasks} tasks in the pool",
+        f"Market share (bar) and pool share (mark), by task family; {gap.tasks} tasks in the pool",
         rows,
     )
 
@@ -118,7 +118,7 @@ def _bar(row: ChartRow, y: int, top: float) -> str:
     if row.share is not None:
         at = _BAR_AT + row.share * scale
         parts.append(f'<path class="held" d="M{at:.1f} {y}V{y + 20}"/>')
-        end, figure = max(end, row.share), f"{figure}, held {percent(row.share)}"
+        end, figure = max(end, row.share), f"{figure}, pool {percent(row.share)}"
     parts.append(_text(_BAR_AT + end * scale + 6, y + 15, figure, "soft"))
     parts.append(_text(_NOTE_AT, y + 15, row.note, "more" if row.marked else "soft"))
     return "".join(parts)

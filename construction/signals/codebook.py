@@ -130,6 +130,6 @@ def _check(
     without_anchor = sorted(slug for slug, entry in cues.items() if not entry.get("anchors"))
     if without_anchor:
         raise ConfigError(
-            f"{folder / 'cues.toml'}: no anchor sentence for {', '.join(without_anchor)}. "
-            "Add at least one to each."
+            f"{folder / 'cues.toml'}: no anchor sentences for {', '.join(without_anchor)}. Add "
+            "at least one to each."
         )

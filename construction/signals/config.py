@@ -24,11 +24,11 @@ class Counting(StrEnum):
 class MatchingConfig(StageConfig):
     """The weight of a cue, by its strength and its position in the text.
 
-    A cue's evidence is its strength times the weight of its position. `title` is the weight in the
-    name and the slug. In the summary the weight falls from `opening` to `rest` over the first
-    `fades` letters, because people first say what a thing is for. In brackets, after the means
-    ("via …", "powered by …") and in lists of examples it is multiplied by `aside`; in what a text
-    excludes it is 0.
+    A cue's evidence is its strength times its position's weight. `title` is the weight in the name
+    and the slug. In the summary, the weight falls from `opening` to `rest` over the first `fades`
+    characters, because people start by saying what a thing is for. In brackets, after the means
+    ("via …", "powered by …") and in lists of examples, the weight is multiplied by `aside`; in text
+    about what is excluded, it is 0.
     """
 
     strong: Share = 0.6
@@ -38,16 +38,16 @@ class MatchingConfig(StageConfig):
     rest: Share = 0.2
     fades: Annotated[int, Field(gt=0)] = 150
     aside: Share = 0.5
-    max_chars: Annotated[int, Field(gt=0)] = 2000  # of a summary; the rest is ignored
+    max_chars: Annotated[int, Field(gt=0)] = 2000  # of a summary that are read; the rest is ignored
 
 
 class ScoringConfig(StageConfig):
     """score = cue_weight · cues + anchor_weight · similarity + cluster_weight · cluster.
 
-    The similarity to the nearest anchors is scaled so that `similarity_none` or less is 0 and
-    `similarity_full` or more is 1. A signal whose best score is below `least_score` is
+    The similarity to the nearest anchors is scaled so that `similarity_none` or less becomes 0 and
+    `similarity_full` or more becomes 1. A signal whose best score is below `least_score` is
     uncategorized. At most `max_patterns` patterns, each with at least `keep` times the best score,
-    share the mass in proportion to score ** `sharpness`. The main family of a signal is sure if its
+    share the mass in proportion to score ** `sharpness`. A signal's main family is sure if its
     share is at least `least_main_share`.
     """
 
@@ -64,7 +64,7 @@ class ScoringConfig(StageConfig):
 
 
 class ClusterConfig(StageConfig):
-    """Density clustering: a core signal has `neighbours` (itself included) within `radius`.
+    """Density clustering: a core signal has `neighbours` signals (itself included) within `radius`.
 
     `radius` is a cosine distance.
     """
@@ -74,9 +74,10 @@ class ClusterConfig(StageConfig):
 
 
 class GapConfig(StageConfig):
-    """Limits of weight minus share, in percentage points.
+    """Thresholds for weight minus share, in percentage points.
 
-    A difference of at least `act` means PRIORITY or REDUCE, one of at least `mind` ADD or TRIM.
+    A difference of at least `act` means PRIORITY or REDUCE, and one of at least `mind` means ADD or
+    TRIM.
     """
 
     act: Annotated[float, Field(gt=0)] = 5.0
@@ -84,7 +85,7 @@ class GapConfig(StageConfig):
 
 
 class SignalsConfig(StageConfig):
-    """One analysis of a snapshot: the popularity measure used as mass, and how it is divided."""
+    """How to analyse a snapshot: the popularity measure used as mass, and how to divide it."""
 
     measure: Popularity = Popularity.DOWNLOADS
     counting: Counting = Counting.FRACTIONAL
@@ -92,8 +93,8 @@ class SignalsConfig(StageConfig):
     scoring: ScoringConfig = ScoringConfig()
     clusters: ClusterConfig = ClusterConfig()
     gap: GapConfig = GapConfig()
-    ideas: Count = 120  # seed ideas to apportion over the patterns
-    max_ideas: Annotated[int, Field(gt=0)] = 12  # for one pattern
+    ideas: Count = 120  # seed ideas to distribute over the patterns
+    max_ideas: Annotated[int, Field(gt=0)] = 12  # per pattern
 
 
 _SOURCE_NAME = r"^[a-z0-9]+(?:[._-][a-z0-9]+)*$"
@@ -127,12 +128,13 @@ Fields = Mapping[FieldName | Popularity, str | tuple[str, ...]]
 
 
 class CollectConfig(StageConfig):
-    """Recipe of the collection: a snapshot has the `top` signals by `measure`; None takes all.
+    """What to collect: a snapshot has the `top` signals by `measure`, or all of them if it is not
+    set.
 
-    `kind` is the shape of the source: `clawhub`, `skills_sh`, `smithery`, `mcp` or `marketplace`.
-    `fields` declares the columns of another table or list, such as `{slug = "repo", stars =
-    "stargazers"}`: a name with dots leads into objects, several are joined by "/", and only what is
-    declared is read.
+    `kind` is the source's format: `clawhub`, `skills_sh`, `smithery`, `mcp` or `marketplace`.
+    `fields` declares the columns of any other table or list, such as `{slug = "repo", stars =
+    "stargazers"}`: a dotted name leads into objects, several names are joined by "/", and only
+    declared columns are read.
     """
 
     kind: SourceKind = SourceKind.CLAWHUB
@@ -150,7 +152,7 @@ class CollectConfig(StageConfig):
 
 
 class SignalsRecipe(StageConfig):
-    """Signals: the registry, the choice of its signals, and their analysis."""
+    """Signals: the registry, which of its signals to use, and how to analyse them."""
 
     source: str = "registry"
     collect: CollectConfig = CollectConfig()
@@ -158,12 +160,12 @@ class SignalsRecipe(StageConfig):
 
 
 class RegistryConfig(StageConfig):
-    """Registry (runtime): its address and the limits on requests to it.
+    """The registry's address and limits for requests to it; runtime settings.
 
-    `base_url` is set by the operator and may be a loopback address; without one nothing is asked.
-    `timeout` limits one answer from connection to last byte, `max_retry_after` the pause that a
-    registry may request, both in seconds. With `details` the page of each skill whose owner the
-    listing does not name is read.
+    `base_url` is set by the operator and may be a loopback address; without one, no requests are
+    made. `timeout` limits one response from connection to last byte, and `max_retry_after` the
+    pause that a registry may request, both in seconds. With `details`, the detail page is read for
+    each skill whose owner is not in the listing.
     """
 
     source: Annotated[str, Field(pattern=_SOURCE_NAME, max_length=_MAX_SOURCE_NAME)] = "registry"

@@ -91,7 +91,7 @@ def _check(
     if unmatched:
         raise ConfigError(
             f"{path}: the tables of [{table}] do not match its families: {', '.join(unmatched)}. "
-            "Give every family that is mapped exactly one table."
+            "Give every mapped family exactly one table."
         )
     for family, row in shares.items():
         unknown = sorted(row.keys() - columns)

@@ -106,7 +106,7 @@ def dated_files(paths: Sequence[Path], otherwise: dt.date | None = None) -> Date
         known = dated.setdefault(date, path)
         if known != path and file_digest(known) != file_digest(path):
             actual, expected = f"a second snapshot of {date}", f"one: {known.name} has this date"
-            raise InputError(str(path), actual, expected, "Leave one out, or give it another date.")
+            raise InputError(str(path), actual, expected, "Leave one out, or change its date.")
     return sorted(dated.items())
 
 
@@ -124,7 +124,7 @@ def keep_files(
 def captured_files(captures: Path, source: str) -> Dated:
     """The last capture of each day; says which captures are not counted."""
     for kept in superseded(captures, source):
-        print(f"{kept.path.name}: not counted, a later one of {kept.date} is")
+        print(f"{kept.path.name}: not counted; a later one from {kept.date} is used")
     return [(kept.date, kept.path) for kept in history(captures, source)]
 
 
@@ -168,9 +168,9 @@ def print_mixture(report: Mapping[str, Any]) -> None:
         moved = report["drift"]
         new, gone = (amount(len(moved[key]), "skill") for key in ("new", "gone"))
         days = amount(len(report["history"]), "day")
-        console.print(f"{days} of history; since {change['before']} {new} new, {gone} gone")
+        console.print(f"{days} of history; since {change['before']}, {new} new and {gone} gone")
     seeds, wanted = report["seeds"], sum(seed["ideas"] for seed in report["seeds"])
-    console.print(f"{len(seeds)} seed ideas, to become {wanted} tasks")
+    console.print(f"{len(seeds)} seed ideas for {wanted} tasks")
 
 
 def task_weights(signals: Sequence[Path]) -> Mapping[str, float]:

@@ -189,8 +189,8 @@ def history(mixtures: Sequence[DatedMixture]) -> list[DatedMixture]:
     if len(kinds) > 1:
         ways = ", ".join(f"{measure} ({counting})" for measure, counting in kinds)
         raise ConfigError(
-            f"history: the snapshots are counted in several ways: {ways}. "
-            "Analyse all of them with one measure and one counting."
+            f"history: the snapshots are counted in different ways: {ways}. Analyse them all "
+            "with the same measure and counting."
         )
     return sorted(mixtures, key=lambda dated: (dated.date, dated.source))
 

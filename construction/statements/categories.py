@@ -125,7 +125,7 @@ def parse_rules(text: str, path: str) -> tuple[Rule, ...]:
             path,
             f"a {type(error).__name__}",
             f"[[rule]] entries with the keys {', '.join(sorted(_KEYS))}",
-            f"Correct the table of categories: {error}",
+            f"Correct the category table: {error}",
         ) from None
 
 

@@ -16,22 +16,22 @@ HEADINGS = ("category", "region", "available", "askable", "drawn", "asked", "com
 LEAST = 0.05  # of the questions; a category with fewer is scarce
 # Public files that hold what a scarce category lacks.
 _FILLED_BY = {
-    "segments_geography": "few filings of 2010 tag segments on the face of their statements; SEC's "
-    "Financial Statement and Notes data sets (2010q2_notes.zip and later) have them for most "
-    "companies, and so have the plain data sets of recent quarters (2024q4.zip)",
-    "guidance": "SEC's data sets hold no forecasts; the summaries of earnings releases "
-    "(決算短信) in XBRL do, which Japan's exchange publishes through TDnet; "
-    "`benchmint lane convert-xbrl` makes of them what --xbrl reads",
-    "operational_kpis": "SEC's data sets hold few of them; EDINET's summaries have them",
+    "segments_geography": "few filings from 2010 tag segments on the face of their statements; "
+    "SEC's Financial Statement and Notes data sets (2010q2_notes.zip and later) have them for "
+    "most companies, as do the plain data sets for recent quarters (2024q4.zip)",
+    "guidance": "SEC's data sets contain no forecasts; the XBRL summaries of earnings releases "
+    "(決算短信) that Japan's exchange publishes through TDnet do, and `benchmint lane "
+    "convert-xbrl` converts them for --xbrl",
+    "operational_kpis": "SEC's data sets contain few of them; EDINET's summaries have them",
 }
 # The same where EDINET was read already.
 _FILLED_BESIDE_EDINET = _FILLED_BY | {
-    "guidance": "neither SEC's data sets nor EDINET hold forecasts; the summaries of earnings "
-    "releases (決算短信) in XBRL do, which Japan's exchange publishes through TDnet; "
-    "`benchmint lane convert-xbrl` makes of them what --xbrl reads",
-    "operational_kpis": "EDINET has them in its summary, which counts only where its filing or a "
-    "second one confirms it; its XBRL packages (type 1 of its API) tell the group's figures from "
-    "the parent's by their contexts",
+    "guidance": "neither SEC's data sets nor EDINET contain forecasts; the XBRL summaries of "
+    "earnings releases (決算短信) that Japan's exchange publishes through TDnet do, and `benchmint "
+    "lane convert-xbrl` converts them for --xbrl",
+    "operational_kpis": "EDINET has them in its summary, which counts only if its filing or a "
+    "second one confirms it; its XBRL packages (type 1 in its API) distinguish the group's "
+    "figures from the parent's by context",
 }
 _REGION = {True: "US", False: "non-US"}
 
@@ -111,7 +111,7 @@ def coverage_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
         yield "  ".join(padded).rstrip()
     for category, source in filling(rows).items():
-        yield f"{category}, less than {percent(LEAST, 0)} of the questions: {source}"
+        yield f"{category}, under {percent(LEAST, 0)} of the questions: {source}"
 
 
 def filling(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:

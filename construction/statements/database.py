@@ -117,9 +117,9 @@ def _require_names(companies: pl.DataFrame, paths: Sequence[Path]) -> None:
     if names and all(has_foreign_letters(name) for name in names):
         raise InputError(
             ", ".join(str(path) for path in paths),
-            f"no English name for any of {len(names)} companies",
-            f"{CODE_LIST}, the EDINET code list, which names them",
-            f"Put {CODE_LIST} beside the summaries, or name it with --edinet.",
+            f"no English names for any of {len(names)} companies",
+            f"{CODE_LIST}, the EDINET code list with the names",
+            f"Put {CODE_LIST} in the same folder as the summaries, or pass it with --edinet.",
         )
 
 
@@ -157,9 +157,9 @@ def askable_points(database: Path) -> pl.Series:
     if askable.is_empty():
         raise InputError(
             "statements",
-            f"no data point to ask about ({_commonest_reasons(database)})",
+            f"no data points to ask about ({_commonest_reasons(database)})",
             "filed values with a period, a category and an English label",
-            "Give other statements; for EDINET put the code list beside them.",
+            "Pass other statements; for EDINET, put the code list in the same folder.",
         )
     return askable
 

@@ -67,7 +67,7 @@ def load_table(path: Path) -> Table:
         key, english, statement = _row(path, number, line)
         texts = table.setdefault(key, {})
         if statement in texts:
-            raise ConfigError(f"{path}:{number}: this label has a line already. Remove one.")
+            raise ConfigError(f"{path}:{number}: this label already has a line. Remove one.")
         texts[statement] = english
     return table
 
@@ -79,7 +79,7 @@ def _row(path: Path, number: int, line: str) -> tuple[str, str, str]:
     if not fits or not parts[1].strip() or not parts[1].isascii():
         raise ConfigError(
             f"{path}:{number}: found {len(parts)} columns; expected a label, its English text in "
-            "ASCII and, if the text is for one statement only, the name of that statement."
+            "ASCII and, if the text applies to one statement only, that statement's name."
         )
     return without_spaces(parts[0]), parts[1].strip(), statement
 

@@ -160,7 +160,7 @@ def _plain(frame: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
 
 MAX_BYTES = 8 << 30
 MAX_ROWS = 100_000_000
-_REBUILD = "Another version made it: build the tables, or the release, again with this one."
+_REBUILD = "It was made by another version: rebuild the tables or the release with this one."
 
 
 def write_statements(out: Path, statements: Statements) -> None:
@@ -206,7 +206,7 @@ def _file(folder: Path, table: Table) -> Path:
 def _read(path: Path, table: Table) -> pl.DataFrame:
     if not path.is_file():
         expected = f"the table {table.name} of a statements database"
-        raise InputError(str(path), "no file", expected, "Name the folder that holds it.")
+        raise InputError(str(path), "no file", expected, "Pass the folder that contains it.")
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise InputError(str(path), f"{size:,} bytes", f"at most {MAX_BYTES:,}", _REBUILD)

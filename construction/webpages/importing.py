@@ -89,13 +89,13 @@ def _rows(table: Path) -> Iterator[tuple[int, Row]]:
             if missing:
                 raise InputError(
                     str(table), f"no column {', '.join(sorted(missing))}",
-                    "the columns file and url", "Name them in the first line.",
+                    "the columns file and url", "Put them in the first line.",
                 )  # fmt: skip
             for row in reader:
                 yield reader.line_num, row
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(
-            str(table), type(error).__name__, "a CSV table in UTF-8", "Write it anew."
+            str(table), type(error).__name__, "a CSV table in UTF-8", "Rewrite it."
         ) from error
 
 

@@ -13,9 +13,9 @@ from data.contracts import Count, StageConfig
 class WorkflowsRecipe(StageConfig):
     """`drafts` are distributed over the task families by the weights of the mixture.
 
-    No generator makes more than `per_generator` of them. `generators` names those that are used;
-    none named means all. With 0 drafts the lane is off. A model writes scenarios of `authored`
-    ideas (0: none); each that is proven makes `per_generator` drafts more.
+    Each generator makes at most `per_generator` of them. `generators` lists the generators to use;
+    an empty list means all. With 0 drafts, the lane is off. A model writes scenarios for `authored`
+    ideas (0: none); each proven scenario makes `per_generator` additional drafts.
     """
 
     drafts: Count = 12

@@ -307,8 +307,9 @@ def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
             run = stack.enter_context(own_programs())
         except SandboxFailed as error:
             raise InputError(
-                "the sandbox of repair tasks", str(error), "the one that the release had so far",
-                "Install it (make system), or build with --revision to do without.",
+                "the sandbox for repair tasks", str(error), "the sandbox that the release has "
+                "used so far",
+                "Install it (make system), or build without it using --revision.",
             ) from error  # fmt: skip
         for number, task_id in enumerate(job.task_ids, 1):
             yield _repaired(job, repair, number, task_id, run)

@@ -25,10 +25,13 @@ STAGE = "workflows"
 
 
 class ScreenReason(GateReason):
-    NO_SANDBOX = "screen.no_sandbox", "Its programs are tried in a sandbox, and there is none."
-    NOT_RUNNABLE = "screen.not_runnable", "Services cannot start from its world, or refuse it."
+    NO_SANDBOX = (
+        "screen.no_sandbox",
+        "Its programs have to be tried in a sandbox, and there is none.",
+    )
+    NOT_RUNNABLE = "screen.not_runnable", "Its services refuse its world or cannot start from it."
     ORACLE_FAILED = "screen.oracle_failed", "The reference solution does not score 1."
-    NOT_REPRODUCIBLE = "screen.not_reproducible", "A second run has another score or state."
+    NOT_REPRODUCIBLE = "screen.not_reproducible", "A second run gives a different score or state."
     PASSED_BY_NULL = "screen.passed_by_null", "Doing nothing passes."
     PASSED_BY_TALK_ONLY = "screen.passed_by_talk_only", "Describing the work passes."
     PASSED_BY_EMPTY_CALLS = (
@@ -37,40 +40,47 @@ class ScreenReason(GateReason):
     )
     PASSED_BY_REPORT = (
         "screen.passed_by_report",
-        "A right report without the wanted acts passes, or scores more than undone work may.",
+        "A correct report without the required actions passes, or scores more than "
+        "undone work may.",
     )
-    PASSED_UNREAD = "screen.passed_unread", "Who reads nothing, and replays what is right, passes."
+    PASSED_UNREAD = (
+        "screen.passed_unread",
+        "Replaying the right actions without reading anything passes.",
+    )
     PASSED_BY_DESTRUCTIVE = (
         "screen.passed_by_destructive",
-        "Doing what is right, and something wrong besides, passes.",
+        "Doing the right thing plus something wrong passes.",
     )
     SOURCE_UNNEEDED = "screen.source_unneeded", "The reference passes without one of the services."
     PASSED_BY_SIBLING = (
         "screen.passed_by_sibling",
-        "The recipe of a sibling passes, or one that obeys no overriding record.",
+        "The recipe for a sibling task passes, or one that ignores overriding records.",
     )
     MUTANT_SURVIVED = (
         "screen.mutant_survived",
-        "A solution that violates a check or an answer loses neither pass nor points, "
+        "A solution that violates a check or an answer neither fails nor loses points, "
         "or a check has no such solution.",
     )
     GOLD_BELIEVED = (
         "screen.gold_believed",
-        "A part of the gold stays the same whatever is changed in the world.",
+        "Part of the gold stays the same whatever changes in the world.",
     )
-    RULE_IDLE = "screen.rule_idle", "A rule, or records that have to be read, change nothing."
+    RULE_IDLE = (
+        "screen.rule_idle",
+        "A rule, or records that have to be read, have no effect on the gold.",
+    )
     GOLD_MOVED = (
         "screen.gold_moved",
-        "What nobody has to look at changes what the reference does.",
+        "Something that nobody has to look at changes what the reference does.",
     )
 
 
 class PilotReason(GateReason):
-    NOT_INFORMATIVE = "screen.not_informative", "All agents of the pilot pass, or all fail."
+    NOT_INFORMATIVE = "screen.not_informative", "All of the pilot's agents pass, or all fail."
 
 
 class ScreeningConfig(StageConfig):
-    """How drafts are screened. The pilot's threshold is more permissive than the public one."""
+    """How to screen drafts. The pilot's threshold is more permissive than the public one."""
 
     pass_threshold: Share = 0.8
     pilot_threshold: Share = 0.7
@@ -93,33 +103,43 @@ SCREEN = Gate(
     name="screen",
     stage=STAGE,
     section="workflows.screening",
-    meaning="Does the reference solve it, and does nothing else?",
+    meaning="Does the reference solve it, and nothing else?",
     config=ScreeningConfig,
     reasons=ScreenReason,
     measure=_tried,
     limits=(
-        _none("untried", "Its programs can be tried.", ScreenReason.NO_SANDBOX),
-        _none("faults", "Services start from the world.", ScreenReason.NOT_RUNNABLE),
+        _none("untried", "Its programs can be tried in a sandbox.", ScreenReason.NO_SANDBOX),
+        _none("faults", "The services start from its world.", ScreenReason.NOT_RUNNABLE),
         Limit(
             "oracle",
             Bound.MIN,
             "score",
-            "The reference scores 1.",
+            "The reference solution scores 1.",
             ScreenReason.ORACLE_FAILED,
             value=lambda m: m["oracle"],
             at=1,
             movable=False,
         ),
-        _none("differing", "Two runs agree.", ScreenReason.NOT_REPRODUCIBLE),
+        _none(
+            "differing", "Two runs give the same score and state.", ScreenReason.NOT_REPRODUCIBLE
+        ),
         _none("null", "Doing nothing fails.", ScreenReason.PASSED_BY_NULL),
-        _none("talk_only", "Talk fails.", ScreenReason.PASSED_BY_TALK_ONLY),
-        _none("empty_calls", "Empty calls fail.", ScreenReason.PASSED_BY_EMPTY_CALLS),
-        _none("destructive", "Wrong acts besides fail.", ScreenReason.PASSED_BY_DESTRUCTIVE),
+        _none("talk_only", "Only describing the work fails.", ScreenReason.PASSED_BY_TALK_ONLY),
+        _none(
+            "empty_calls",
+            "Calling every tool without arguments fails.",
+            ScreenReason.PASSED_BY_EMPTY_CALLS,
+        ),
+        _none(
+            "destructive",
+            "Doing something wrong as well fails.",
+            ScreenReason.PASSED_BY_DESTRUCTIVE,
+        ),
         _none("unneeded", "Every service is needed.", ScreenReason.SOURCE_UNNEEDED),
-        _none("siblings", "Recipes of siblings fail.", ScreenReason.PASSED_BY_SIBLING),
-        _none("survivors", "Every mutant loses.", ScreenReason.MUTANT_SURVIVED),
-        _none("report_only", "A report without acts fails.", ScreenReason.PASSED_BY_REPORT),
-        _none("unread", "Acts without reading fail.", ScreenReason.PASSED_UNREAD),
+        _none("siblings", "Recipes for sibling tasks fail.", ScreenReason.PASSED_BY_SIBLING),
+        _none("survivors", "Every mutant loses points or fails.", ScreenReason.MUTANT_SURVIVED),
+        _none("report_only", "A report without the actions fails.", ScreenReason.PASSED_BY_REPORT),
+        _none("unread", "Acting without reading fails.", ScreenReason.PASSED_UNREAD),
         _none("believed", "The gold follows the world.", ScreenReason.GOLD_BELIEVED),
         _none("idle", "The gold follows the rule.", ScreenReason.RULE_IDLE),
         _none("moved", "The gold follows nothing else.", ScreenReason.GOLD_MOVED),
@@ -140,7 +160,7 @@ PILOT = Gate(
     name="pilot",
     stage=STAGE,
     section="workflows.screening",
-    meaning="Do agents of the pilot differ on it?",
+    meaning="Do the pilot's agents differ on it?",
     config=ScreeningConfig,
     reasons=PilotReason,
     measure=lambda cells: _piloted(cells, ScreeningConfig()),
@@ -149,7 +169,7 @@ PILOT = Gate(
             "some_pass",
             Bound.MIN,
             "agents",
-            "An agent passes.",
+            "At least one agent passes.",
             PilotReason.NOT_INFORMATIVE,
             value=lambda m: m["passed"],
             at=1,
@@ -159,7 +179,7 @@ PILOT = Gate(
             "some_fail",
             Bound.MIN,
             "agents",
-            "An agent fails.",
+            "At least one agent fails.",
             PilotReason.NOT_INFORMATIVE,
             value=lambda m: m["agents"] - m["passed"],
             at=1,

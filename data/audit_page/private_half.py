@@ -52,7 +52,7 @@ class PrivateHalf:
         """
         position = request.get("item")
         if type(position) is not int or not 0 <= position < len(self._items):
-            raise Refused(404, "No such item in this run.")
+            raise Refused(404, "There is no such item in this run.")
         item = self._items[position]
         hash_chain.record_access(self._looks, "audit page", item)
         return {
@@ -97,5 +97,5 @@ def parsed_request(content: bytes) -> dict[str, Any]:
 def _text(request: Mapping[str, Any], name: str, most: int) -> str:
     value = request.get(name)
     if not isinstance(value, str) or not value.strip() or len(value) > most:
-        raise Refused(400, f"{name}: give a text of 1 to {most} characters.")
+        raise Refused(400, f"{name}: enter text of 1 to {most} characters.")
     return visible(str(storable(value.strip())))

@@ -102,13 +102,13 @@ class Books:
 def read_books(staging: Path) -> Books:
     """The newest run of a staging file. Raises InputError where there is none."""
     if not staging.is_file():
-        raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
+        raise InputError(str(staging), "nothing", "a staging database", NOT_BUILT)
     try:
         with open_read_only(staging) as connection:
             return _read(connection)
     except (duckdb.Error, pl.exceptions.PolarsError, ValueError) as error:
         actual = f"a file that cannot be used ({type(error).__name__})"
-        expected = "a staging file of this version"
+        expected = "a staging database from this version"
         raise InputError(str(staging), actual, expected, "Build again.") from error
 
 

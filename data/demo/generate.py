@@ -68,9 +68,7 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
         raise InputError("demo", f"size {size}", expected, "Choose another size.")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         expected = "an empty or missing folder"
-        raise InputError(
-            target.name, "a file, or a folder that is not empty", expected, "Name another."
-        )
+        raise InputError(target.name, "a file or non-empty folder", expected, "Choose another one.")
     part = target.absolute().with_name(f".{target.absolute().name}.part")
     shutil.rmtree(part, ignore_errors=True)  # left by a run that was killed
     part.mkdir(parents=True)

@@ -214,19 +214,19 @@ def _lines(changes: Diff) -> Iterator[str]:
         yield f"What changed in tasks: {fields}."
     if changes.reused:
         yield (
-            "Ids that now have a different prompt or different input files; their scores are not "
+            "IDs that now have a different prompt or different input files, so scores are not "
             f"comparable: {_some(changes.reused)}."
         )
     if changes.renamed:
         pairs = [f"{old} is now {new}" for old, new in changes.renamed]
-        yield f"Same content under another id: {_some(pairs)}."
+        yield f"Same content under a different ID: {_some(pairs)}."
     if changes.families:
         yield f"Tasks by family: {_rows(changes.families)}."
     if changes.distance is not None and changes.distance > 0:
         moved = sorted(changes.weights, key=lambda row: (-abs(_points(row)), row.name))
         shown = [row for row in moved if abs(_points(row)) >= _LEAST_POINTS][:_SHOWN]
         rows = ", ".join(f"{row.name} {_points(row):+.1f} points" for row in shown)
-        moved_by = f"Mixture: moved by {changes.distance:.3f} (total variation)"
+        moved_by = f"Mixture: shifted by {changes.distance:.3f} (total variation)"
         yield f"{moved_by}: {rows}." if rows else f"{moved_by}."
     if changes.funnel:
         yield f"Funnel (in, passed): {_rows(changes.funnel)}."
@@ -296,8 +296,8 @@ def changes_of(old: Path, new: Path) -> Changes:
     """
     difference = diff(facts_of_snapshot(old), facts_of_snapshot(new))
     weights = {row.name: row for row in difference.weights}
-    retired = _fates(old, difference.removed, _lost(new), weights, "is no longer asked for")
-    arrived = _fates(new, difference.added, _lost(old), weights, "was not asked for before")
+    retired = _fates(old, difference.removed, _lost(new), weights, "is no longer requested")
+    arrived = _fates(new, difference.added, _lost(old), weights, "was not requested before")
     return Changes(difference, difference.counts[0] - len(difference.removed), retired, arrived)
 
 
@@ -313,12 +313,12 @@ def _fates(
     for task in tasks:
         family = families.get(task, "(none)")
         if lost is None:
-            why = "not known: the other release's private half is missing"
+            why = "unknown: the other release's private half is missing"
         elif task in lost:
             why = f"in the other release: {lost[task]}"
         else:
             moved = _moved(weights.get(family))
-            why = f"it is not a candidate of the other release: it {otherwise}{moved}"
+            why = f"it is not a candidate in the other release: it {otherwise}{moved}"
         fates.append(Fate(task, family, why))
     return tuple(sorted(fates, key=lambda fate: (fate.family, fate.task)))
 

@@ -32,7 +32,7 @@ def check_errata(
         findings = tuple(_findings(notice, trusted, with_private=report.with_private))
     except InputError as error:
         return (), (_finding(error),)
-    checked = "checked" if trusted and not findings else "not checked: give the signer's --key"
+    checked = "checked" if trusted and not findings else "not checked: pass the signer's --key"
     return (f"errata signed by {notice.signer}, {checked}", *errata_lines(notice)), findings
 
 
@@ -42,7 +42,7 @@ def _findings(
     """Another signer than those that were given, and corrections that are not here or open."""
     findings = []
     if trusted and notice.signer not in map(key_id, trusted):
-        problem = f"signed by {notice.signer}, which was not given"
+        problem = f"signed by {notice.signer}, whose key was not provided"
         findings.append(Finding(Check.SIGNER, notice.path.name, problem))
     for entry in notice.of(Action.CORRECTED) if with_private else ():
         try:

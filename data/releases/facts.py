@@ -274,7 +274,7 @@ def _content(path: Path) -> bytes:
 
 
 def _not_there(path: Path, actual: str) -> InputError:
-    return InputError(str(path), actual, "a file of a snapshot", "Name a snapshot directory.")
+    return InputError(str(path), actual, "a file in a snapshot", "Pass a snapshot directory.")
 
 
 # One task, one id --------------------------------------------------------------------------------

@@ -40,9 +40,9 @@ def _diff_lines(changes: Diff) -> Iterator[str]:
     )
     yield from _ids("added", changes.added)
     yield from _ids("removed", changes.removed)
-    yield from _ids("same content under another id", [f"{a} → {b}" for a, b in changes.renamed])
+    yield from _ids("same content under a different ID", [f"{a} → {b}" for a, b in changes.renamed])
     yield from _ids("changed", [f"{id_}: {', '.join(f)}" for id_, f in changes.changed.items()])
-    yield from _ids("re-used ids with a different prompt or different files", changes.reused)
+    yield from _ids("reused IDs with a different prompt or different files", changes.reused)
     if not changes.graded:
         yield "graders' parts: not compared, a private half is missing"
     yield from _rows("tasks by family", changes.families)
@@ -77,7 +77,7 @@ def print_releases(infos: Sequence[ReleaseInfo]) -> None:
     if not console.is_terminal:
         console.width = _WIDE  # piped: one line a row, nothing cut
     if not infos:
-        console.print(f"There is no release here. Make one: {program()} build")
+        console.print(f"There are no releases here. Make one: {program()} build")
         return
     heads = ("", "snapshot", "date", "version", "tasks", "privacy", "halves", "state", "digest")
     table = Table(*heads, box=None)
@@ -110,7 +110,7 @@ def purge_lines(plan: Plan, *, dry_run: bool) -> Iterator[str]:
     did = "would be removed" if dry_run else "removed, logged in private/access.log"
     yield f"{len(plan.removals)} entries, {whole}: {did}" if plan.removals else "nothing to remove"
     if any(removal.kind is Kind.RUN for removal in plan.removals) and not dry_run:
-        yield "staging.duckdb was built again without the runs"
+        yield "staging.duckdb was rebuilt without the runs"
 
 
 def _size(n_bytes: int) -> str:

@@ -59,10 +59,10 @@ def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: boo
     root, name = snapshot.resolve(), release.snapshot
     files = _files(root, name, private=private)
     pointer = {"snapshot": name, "public_digest": release.digest, "private": private}
-    with reaching(target, "a folder, or an address that fsspec reaches"):
+    with reaching(target, "a folder, or a URL that fsspec can reach"):
         there = open_folder(target)
         if there.is_local and Path(there.base).is_relative_to(root):
-            raise ValueError("a folder of the snapshot itself")
+            raise ValueError("a folder inside the snapshot itself")
         with _turn(there, name, files):
             already = _copied(there, name, files)
             if release.notice is not None:
@@ -118,8 +118,8 @@ def _refuse_links(home: Path, name: str, paths: Collection[str]) -> None:
     for path in (*(home / path for path in paths if path != "."), errata, corrections_path(errata)):
         if path.is_symlink():
             raise ReleaseError(
-                f"{one_line(str(path))[:300]}: a symbolic link, so the release would be elsewhere. "
-                "Remove it, or publish into the folder to which it leads."
+                f"{one_line(str(path))[:300]}: a symbolic link, so the release would end up "
+                "elsewhere. Remove it, or publish to the folder that it points to."
             )
 
 
@@ -138,8 +138,8 @@ def _copied(there: RemoteFolder, name: str, files: Mapping[str, Path]) -> int:
     known = there.listed(name)
     if strange := sorted(known - files.keys()):
         raise ReleaseError(
-            f"{there.at(name)}: holds {one_line(strange[0])[:200]}, which is not of the release. "
-            "A published release is never changed: choose another target."
+            f"{there.at(name)}: holds {one_line(strange[0])[:200]}, which is not part of the "
+            "release. A published release is never changed: choose another target."
         )
     for path, source in files.items():
         content = source.read_bytes()
@@ -176,8 +176,8 @@ def _copy_errata(
         known = notice_in(before, Path(there.at(name)), release.about)
         if known.digest not in (notice.digest, *notice.earlier):
             raise ReleaseError(
-                f"{there.at(name)}: errata from which the notice here was not made. Copy it (and "
-                f"{corrections.name}) beside the snapshot, repeat your errata and publish again."
+                f"{there.at(name)}: errata that the local notice is not based on. Copy it (and "
+                f"{corrections.name}) next to the snapshot, repeat your errata and publish again."
             )
     if private and corrections.is_file():
         kept = there.state(corrections.name)
@@ -197,7 +197,7 @@ def _replace(
         if there.state(path) == state:  # nobody else wrote it: the storage is at fault
             raise
         raise ReleaseError(
-            f"{there.at(path)}: another publisher wrote it just now. Publish again."
+            f"{there.at(path)}: another publisher has just written it. Publish again."
         ) from error
     if there.content(path) != content:
         raise ReleaseError(f"{there.at(path)}: reads back differently. Publish again.")

@@ -269,7 +269,7 @@ def _real(out: Path, where: str) -> Path:
     path = out
     for part in where.split("/"):
         if part in ("", ".", ".."):
-            raise ReleaseError(f"{one_line(where)}: not a path below the output directory.")
+            raise ReleaseError(f"{one_line(where)}: not a path inside the output directory.")
         path = path / part
         if path.is_symlink():
             raise ReleaseError(f"{path} is a symbolic link: nothing is purged through it.")

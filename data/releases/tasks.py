@@ -76,7 +76,7 @@ class ReleasedTasks:
         """
         if self.private is None:
             raise InputError(
-                self.snapshot, "the private half is missing", "private/ beside public/",
+                self.snapshot, "the private half is missing", "private/ next to public/",
                 "Grading needs the private half.",
             )  # fmt: skip
         task = self.tasks.get(task_id) or self.withdrawn[task_id]
@@ -85,8 +85,8 @@ class ReleasedTasks:
         listed = {name: path for name, path in paths.items() if path in self.private_sums}
         if not listed:
             raise InputError(
-                str(self.private / task_id), "nothing that grades the task",
-                f"an answer, rules or a rubric that {layout.SUMS} lists", "Restore the release.",
+                str(self.private / task_id), "nothing to grade the task with",
+                f"an answer, rules or a rubric listed in {layout.SUMS}", "Restore the release.",
             )  # fmt: skip
         for name, path in listed.items():
             _check(self.private, path, self.private_sums)
@@ -101,7 +101,7 @@ class ReleasedTasks:
         path = f"{task_id}/{layout.WORLD}"
         if self.private is None or path not in self.private_sums:
             raise InputError(
-                self.snapshot, f"no {layout.WORLD} of {task_id[:100]}",
+                self.snapshot, f"no {layout.WORLD} for {task_id[:100]}",
                 "a workflow task, and the private half of its release",
                 "Choose a task with services, or restore private/.",
             )  # fmt: skip
@@ -167,7 +167,7 @@ def _sums(half: Path) -> tuple[bytes, dict[str, str]]:
     except (OSError, sums.SumsError) as error:
         problem = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(
-            str(path), problem or type(error).__name__, "the digests that were released",
+            str(path), problem or type(error).__name__, "the released digests",
             "Restore the release.",
         ) from error  # fmt: skip
 
@@ -200,8 +200,8 @@ def require_outside(snapshot: Path, out: Path) -> None:
     """Raise InputError where something would be written into a release, which never changes."""
     if out.resolve().is_relative_to(snapshot.resolve()):
         raise InputError(
-            str(out), "a folder in the snapshot", "one outside of it",
-            "Choose another --out: a file more, and the release fails its verification.",
+            str(out), "a folder in the snapshot", "a folder outside the snapshot",
+            "Choose another --out: an extra file would make the release fail verification.",
         )  # fmt: skip
 
 
@@ -212,10 +212,10 @@ def _check(half: Path, name: str, listed: Mapping[str, str]) -> None:
     is_file = path.is_file() and not path.is_symlink()
     if name in listed and is_file and file_digest(path) == listed[name]:
         return
-    problem = "another file than was released" if path.is_file() else "no file"
+    problem = "a file that differs from the released one" if path.is_file() else "no file"
     raise InputError(
-            str(path), problem, f"the digest that {layout.SUMS} lists",
-            "Restore the release; `benchmint verify` names all that changed.",
+            str(path), problem, f"the digest listed in {layout.SUMS}",
+            "Restore the release; `benchmint verify` lists everything that changed.",
         )  # fmt: skip
 
 
@@ -230,7 +230,7 @@ def require_guarded(snapshot: Path) -> ReleasedTasks:
     """
     report = verify(snapshot)
     if not report.ok:
-        raise _refused(snapshot, f"{len(report.findings)} findings of `benchmint verify`")
+        raise _refused(snapshot, f"{len(report.findings)} findings from `benchmint verify`")
     release = read_tasks(snapshot)
     public = release.tables.parent
     manifest = orjson.loads((public / layout.MANIFEST).read_bytes())
@@ -247,7 +247,7 @@ def _problem(release: ReleasedTasks, privacy: dict[str, Any]) -> str | None:
     """What the privacy report of a release leaves open."""
     has_sessions = any(t.candidate.lane is Lane.SESSIONS for t in release.tasks.values())
     if has_sessions and not (privacy.get("masking") or {}).get("leak_scan"):
-        return "tasks from sessions without a report of the leak scan"
+        return "tasks from sessions with no leak scan report"
     tables = (privacy.get("tables") or {}).get("tables", {})
     for name, table in sorted(tables.items()):
         verdict = table.get("verdict")
@@ -259,5 +259,5 @@ def _problem(release: ReleasedTasks, privacy: dict[str, Any]) -> str | None:
 def _refused(snapshot: Path, problem: str) -> InputError:
     return InputError(
         str(snapshot), problem, "a pool that passed the leak scan and the risk gate",
-        "Build it again: only what passed may be shown to agents and judges.",
+        "Rebuild it: only what passed may be shown to agents and judges.",
     )  # fmt: skip

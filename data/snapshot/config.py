@@ -13,23 +13,23 @@ DEMO_NAME, DEMO_DATE = "benchmint-demo", dt.date(2026, 1, 15)
 
 
 class CardConfig(StageConfig):
-    """The recipe's settings for the release as a publication.
+    """Settings for publishing the release.
 
-    Without a `summary`, it says how many tasks came from which kind of material.
+    Without a `summary`, the card says how many tasks came from which kind of material.
     """
 
     title: str = Field(default="Benchmint snapshot", min_length=1)
     summary: Annotated[str, Field(min_length=1)] | None = None
     creator: str = Field(default="The publisher of this snapshot", min_length=1)
     url: str = Field(default="https://example.org/benchmint", pattern=r"^https?://[^\s]+$")
-    licence: Annotated[str, Field(min_length=1)] | None = None  # None: none is declared
+    licence: Annotated[str, Field(min_length=1)] | None = None  # none: no licence is declared
     licence_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$")] | None = None
     contact: str = ""
 
     @model_validator(mode="after")
     def _url_of_a_licence(self) -> CardConfig:
         if self.licence is None and self.licence_url is not None:
-            raise ValueError("licence_url without a licence: name it, or leave out both")
+            raise ValueError("licence_url without a licence: state the licence, or leave out both")
         return self
 
 
@@ -41,9 +41,9 @@ DEMO_LICENCE = {
 
 
 class ReleaseConfig(StageConfig):
-    """What is released, under which name and date, and the public seed of all sampling.
+    """What to release, under which name and date, and the public seed for all sampling.
 
-    The demo workspace brings its own name and date.
+    The demo workspace sets its own name and date.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)] = "benchmint"
@@ -69,11 +69,11 @@ class SourceConfig(StageConfig):
     reviewer: str = "not recorded"
     reviewed: str = "not recorded"  # ISO date
     retention: str = "not recorded"
-    format: SourceFormat | None = None  # None: detected file by file
+    format: SourceFormat | None = None  # none: detected for each file
 
 
 class DemoConfig(StageConfig):
-    """The generated workspace that is built when no sessions are given."""
+    """The generated workspace to build when there are no sessions."""
 
     size: Annotated[int, Field(gt=0)] = 60
     seed: Count = 7

@@ -52,11 +52,11 @@ class OpaqueIds:
         made = self._make(item_id)
         if not layout.is_id(made) or made.lower().startswith("index"):
             raise ReleaseError(
-                f"an opaque id of {len(made)} characters cannot name a page; use letters, digits, "
-                "'.', '_' and '-'."
+                f"an opaque ID of {len(made)} characters cannot be used as a page name; use "
+                "letters, digits, '.', '_' and '-'."
             )
         if self._owners.setdefault(made.lower(), item_id) != item_id:
-            raise ReleaseError("two private ids have the same opaque id; use a longer digest.")
+            raise ReleaseError("two private IDs have the same opaque ID; use a longer digest.")
         self._known[item_id] = made
         return made
 

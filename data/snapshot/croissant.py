@@ -61,7 +61,7 @@ def metadata(
         "version": manifest.version,
         "citeAs": f"{card.creator}. {card.title}, snapshot {manifest.snapshot}. {card.url}",
         "distribution": [
-            _file("tasks-jsonl", root, layout.TASK_LIST, "One task a line; lists are JSON texts."),
+            _file("tasks-jsonl", root, layout.TASK_LIST, "One task per line; lists are JSON text."),
             _file(TASKS_FILE, root, layout.TASK_TABLE, "One row is a task."),
             *(
                 _file(_table_file(name), root, layout.table_path(name), f"One row is {table.row}.")
@@ -93,7 +93,7 @@ def _responsible_use(
     """The RAI properties of Croissant 1.0, from what the manifest and the statistics say."""
     source, tasks = manifest.authorization, statistics["tasks"]
     trials = tried_in_sandbox(manifest)
-    tried = f" Run in a sandbox before the release: {trials}." if trials else ""
+    tried = f" Run in a sandbox before release: {trials}." if trials else ""
     shares = "; ".join(
         f"{name}: {_counts(statistics[name])}" for name in ("languages", "lanes", "families")
     )
@@ -101,15 +101,15 @@ def _responsible_use(
         "rai:dataCollection": f"Source: {source.source}. Authorization: {source.authorization}. "
         f"Reviewed by {source.reviewer}, {source.reviewed}. Retention: {source.retention}.",
         "rai:dataPreprocessingProtocol": "Candidates pass gates with declared limits; "
-        "audit/ledger.json counts what each of them rejected, by reason.",
+        "audit/ledger.json counts each gate's rejections by reason.",
         "rai:dataAnnotationProtocol": f"Labelled by {_counts(statistics['judges'])}.",
         "rai:personalSensitiveInformation": stamp,
-        "rai:dataLimitations": f"{tasks} tasks.{tried} They cover what the source holds, and "
-        "stand for no other work.",
+        "rai:dataLimitations": f"{tasks} tasks.{tried} They cover only what is in the "
+        "source and do not represent other work.",
         "rai:dataBiases": f"Tasks by {shares}. Sources, gates and selection decide these shares.",
-        "rai:dataUseCases": "Evaluating agents. Not for training: each text file has a canary.",
+        "rai:dataUseCases": "Evaluating agents. Not for training: every text file has a canary.",
         "rai:dataReleaseMaintenancePlan": f"Published by {card.creator}: {card.url}. A release is "
-        "never changed: corrections are notices beside it, another selection is a new snapshot.",
+        "never changed: corrections are separate notices, and a new selection is a new snapshot.",
     }
 
 
@@ -168,7 +168,7 @@ _FIELDS = tuple(
 
 def _record_sets(tables: Mapping[str, ReleasedTable]) -> list[dict[str, Any]]:
     """The tasks first, then the tables by name. Their columns are read from the files."""
-    tasks = _record_set(_TASKS, "The tasks of this snapshot.", map(_task_field, _FIELDS))
+    tasks = _record_set(_TASKS, "The tasks in this snapshot.", map(_task_field, _FIELDS))
     tasks["key"] = {"@id": f"{_TASKS}/task_id"}
     return [tasks, *(_table_records(name, table) for name, table in sorted(tables.items()))]
 

@@ -44,7 +44,7 @@ LONGEST_REASON = 500  # characters
 _PREDICATE = "urn:benchmint:errata:1"
 _SUBJECT = f"{layout.PUBLIC}/{layout.SUMS}"
 _DIGEST, _DAY = re.compile(r"[0-9a-f]{64}"), re.compile(r"\d{4}-\d{2}-\d{2}")
-_EXPECTED = "a notice that `benchmint release errata` wrote for this release"
+_EXPECTED = "a notice written for this release by `benchmint release errata`"
 
 
 class Action(StrEnum):
@@ -94,7 +94,7 @@ class Notice:
         if stored is None or digest(stored) != entry.correction or stored["task_id"] != task_id:
             raise InputError(
                 str(path), f"no correction of {task_id} with the digest of the notice",
-                "the file that was written with the notice", "Restore it.",
+                "the file written together with the notice", "Restore it.",
             )  # fmt: skip
         return dict(stored["fields"])
 
@@ -105,7 +105,7 @@ def errata_lines(notice: Notice | None) -> tuple[str, ...]:
         return ()
     words = {
         Action.WITHDRAWN: "is withdrawn and not counted",
-        Action.CORRECTED: "is graded by corrected answers",
+        Action.CORRECTED: "is graded with corrected answers",
     }
     return tuple(
         f"{entry.task_id} {words[action]} ({entry.published}): {entry.reason}"
@@ -147,7 +147,7 @@ def read_notice(path: Path, about: About) -> Notice | None:
     try:
         return _notice(path, read_envelope(path), about)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _wrong(path, f"no notice of errata ({type(error).__name__})") from error
+        raise _wrong(path, f"an unreadable errata notice ({type(error).__name__})") from error
 
 
 def notice_in(content: bytes, path: Path, about: About) -> Notice:
@@ -155,7 +155,7 @@ def notice_in(content: bytes, path: Path, about: About) -> Notice:
     try:
         return _notice(path, envelope_of(content), about)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _wrong(path, f"no notice of errata ({type(error).__name__})") from error
+        raise _wrong(path, f"an unreadable errata notice ({type(error).__name__})") from error
 
 
 def _notice(path: Path, envelope: Envelope, about: About) -> Notice:
@@ -167,12 +167,12 @@ def _notice(path: Path, envelope: Envelope, about: About) -> Notice:
     earlier = _EARLIER.validate_python(predicate.get("earlier", ()))
     signer = verified_signer(envelope, predicate["key"])
     if signer is None or statement["predicateType"] != _PREDICATE:
-        raise _wrong(path, "a signature that is not that of its key")
+        raise _wrong(path, "a signature that does not match its key")
     if about.signers and signer not in about.signers:
         expected = " or ".join(sorted(about.signers))
         raise _wrong(path, f"a signature by {signer}, while the release is signed by {expected}")
     if subject != {_SUBJECT: about.digest} or predicate.get("snapshot") != about.snapshot:
-        raise _wrong(path, "errata of another release")
+        raise _wrong(path, "errata for another release")
     if problem := _problem(errata, about.tasks):
         raise _wrong(path, problem)
     entries = {entry.task_id: entry for entry in errata}
@@ -183,15 +183,15 @@ def _problem(errata: Sequence[Erratum], tasks: frozenset[str]) -> str | None:
     seen: set[str] = set()
     for entry in errata:
         if entry.task_id not in tasks:
-            return f"an erratum about {one_line(entry.task_id)[:100]!r}, no task of the release"
+            return f"an erratum about {one_line(entry.task_id)[:100]!r}, not a task in the release"
         if entry.task_id in seen:
             return f"two errata about task {entry.task_id}"
         seen.add(entry.task_id)
         is_bound = entry.correction is not None and _DIGEST.fullmatch(entry.correction)
         if bool(is_bound) != (entry.action is Action.CORRECTED):
-            return f"an erratum about task {entry.task_id} without the digest that it needs"
+            return f"an erratum about task {entry.task_id} without the required digest"
         if not is_reason(entry.reason) or not _DAY.fullmatch(entry.published):
-            return f"an erratum about task {entry.task_id} without a reason or a day"
+            return f"an erratum about task {entry.task_id} without a reason or date"
     return None
 
 
@@ -217,10 +217,10 @@ def write_notice(
     if about.signers and name not in about.signers:
         raise ReleaseError(
             f"{about.snapshot}: signed by {' or '.join(sorted(about.signers))}, and the key is "
-            f"{name}. Sign the errata with the key of the release."
+            f"{name}. Sign the errata with the release's key."
         )
     if problem := _problem(errata, about.tasks):
-        raise InputError(str(path), problem, _EXPECTED, "Give one erratum for each task.")
+        raise InputError(str(path), problem, _EXPECTED, "Provide one erratum per task.")
     before, by_task = read_notice(path, about), {entry.task_id: entry for entry in errata}
     private = corrections_path(path)
     for written in (path, private):
@@ -276,18 +276,20 @@ def _stored(path: Path) -> dict[str, dict[str, Any]]:
             raise ValueError("no regular file")
         if path.stat().st_mode & 0o077:
             raise InputError(
-                str(path), "a file that others may read", "mode 0600", f"chmod 600 {path}"
+                str(path), "a file that other users can read", "mode 0600", f"chmod 600 {path}"
             )
         return _STORED.validate_python(orjson.loads(path.read_bytes())["corrections"])
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
         raise InputError(
-            str(path), f"no corrections ({type(error).__name__})",
-            "the private file that was written with the notice", "Restore it.",
+            str(path), f"unreadable corrections ({type(error).__name__})",
+            "the private file written together with the notice", "Restore it.",
         ) from error  # fmt: skip
 
 
 def _wrong(path: Path, actual: str) -> InputError:
-    return InputError(str(path), actual, _EXPECTED, "Remove it, or ask the publisher for theirs.")
+    return InputError(
+        str(path), actual, _EXPECTED, "Remove it, or ask the publisher for the right one."
+    )
 
 
 _ERRATA: TypeAdapter[list[Erratum]] = TypeAdapter(list[Erratum])

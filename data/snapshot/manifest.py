@@ -73,7 +73,7 @@ def tried_in_sandbox(manifest: Manifest) -> str | None:
         return None
     tasks, verified = manifest.counts.tasks, manifest.grading.verified
     if manifest.recipe.get("preflight", {}).get("sandbox", "off") == "off":
-        return "no: the recipe asks for none (`[preflight] sandbox`)"
+        return "no: the recipe does not enable it (`[preflight] sandbox`)"
     rest = f"; no sandbox worked for the other {tasks - verified}" if verified < tasks else ""
     return f"{verified} of {tasks}, without a fault{rest}"
 

@@ -34,10 +34,10 @@ _COUNTS = (
     ("Roles", "roles", "n"),
     ("Skills", "skills", "n"),
     ("Task classes", "task_classes", "n"),
-    ("For transfer of skills", "splits", "n"),
+    ("Split for skill transfer", "splits", "n"),
     ("Labelled by", "judges", "n"),
-    ("Difficulty, declared", "difficulties", "n"),
-    ("Difficulty, measured by agents", "measured", "n"),
+    ("Declared difficulty", "difficulties", "n"),
+    ("Difficulty measured with agents", "measured", "n"),
     ("Full or smoke", "smoke", "n"),
     ("Network", "network", "n"),
 )

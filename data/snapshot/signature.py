@@ -39,8 +39,8 @@ _PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 _PREDICATE = "urn:benchmint:release:1"
 LARGEST = 1024 * 1024  # bytes of a key, an attestation or a notice
-_NEW_KEY = "Make one: ssh-keygen -t ed25519 -f FILE"
-_PUBLIC_KEY = "Give the .pub file of the signer; the publisher of the release has it."
+_NEW_KEY = "Create one: ssh-keygen -t ed25519 -f FILE"
+_PUBLIC_KEY = "Pass the signer's .pub file, which the release's publisher has."
 _READABLE = 0o644
 
 
@@ -86,7 +86,7 @@ def _decrypted(path: Path, content: bytes, passphrase: str) -> object:
         return load_ssh_private_key(content, passphrase.encode())
     except (TypeError, ValueError, UnsupportedAlgorithm) as error:
         raise InputError(
-            str(path), "a passphrase that does not open it", "its passphrase", "Try again."
+            str(path), "a passphrase that does not unlock it", "its passphrase", "Try again."
         ) from error
 
 
@@ -123,13 +123,14 @@ def sign(snapshot: Path, key: Ed25519PrivateKey, report: VerifyReport) -> str:
     expected = _expected_signer(snapshot)
     if not report.ok or report.digest is None:
         raise ReleaseError(
-            f"{snapshot.name}: not signed, since it does not verify with both halves. "
-            "Run `benchmint verify` on it."
+            f"{snapshot.name}: not signed, because it does not verify with both halves. Run "
+            "`benchmint verify` on it."
         )
     if expected not in (None, name):
         raise ReleaseError(
-            f"{snapshot.name}: not signed, since its manifest names the signer {expected} and the "
-            f"key is {name}. Sign with the other key, or build with another [release] signer."
+            f"{snapshot.name}: not signed, because its manifest expects the signer {expected} "
+            f"but the key is {name}. Sign with the other key, or build with another [release] "
+            "signer."
         )
     statement = {
         "_type": STATEMENT,
@@ -204,7 +205,7 @@ def check_signature(
     expected = _expected_signer(snapshot)
     path = layout.halves(snapshot)[0] / layout.ATTESTATION
     if not path.exists() and not path.is_symlink():
-        wanted = "the key that was given" if trusted else expected
+        wanted = "the key provided" if trusted else expected
         return _bad("unsigned", Check.UNSIGNED, f"expected {wanted}") if wanted else _UNSIGNED
     try:
         envelope = read_envelope(path)
@@ -212,9 +213,11 @@ def check_signature(
         signed = {item["name"]: item["digest"]["sha256"] for item in statement["subject"]}
         is_about_releases = statement["predicateType"] == _PREDICATE
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        return _bad("unreadable", Check.SIGNATURE, f"no attestation ({type(error).__name__})")
+        return _bad(
+            "unreadable", Check.SIGNATURE, f"an unreadable attestation ({type(error).__name__})"
+        )
     if not is_about_releases or envelope.payload_type != _PAYLOAD_TYPE:
-        return _bad("unreadable", Check.SIGNATURE, "an attestation of something else")
+        return _bad("unreadable", Check.SIGNATURE, "an attestation for something else")
     here = _subjects(snapshot.resolve(), report)
     other = sorted(name for name in here if signed.get(name) != here[name])
     if other:
@@ -223,7 +226,7 @@ def check_signature(
     if expected is not None and expected not in envelope.signatures:
         return _bad("by another key", Check.SIGNER, f"signed by {names}, expected {expected}")
     if not trusted:
-        return SignatureReport(f"signed by {names}, not checked: give the signer's --key")
+        return SignatureReport(f"signed by {names}, not checked: pass the signer's --key")
     return _checked(envelope, trusted, expected, names)
 
 
@@ -235,14 +238,16 @@ def _checked(
 
     keys = {key_id(key): SSlibKey.from_crypto(key, keyid=key_id(key)) for key in trusted}
     if not keys.keys() & envelope.signatures.keys():
-        return _bad("by another key", Check.SIGNER, f"signed by {names}, which was not given")
+        return _bad(
+            "by another key", Check.SIGNER, f"signed by {names}, whose key was not provided"
+        )
     if expected not in (None, *keys):
         return _bad("by another key", Check.SIGNER, f"the manifest expects {expected}")
     wanted: list[Key] = [key for name, key in keys.items() if expected in (None, name)]
     try:
         signer = next(iter(envelope.verify(wanted, 1)))
     except (VerificationError, ValueError):
-        return _bad("forged", Check.SIGNATURE, f"the signature is not that of {names}")
+        return _bad("forged", Check.SIGNATURE, f"the signature does not match {names}")
     return SignatureReport(f"signed by {signer}, checked", signer)
 
 

@@ -43,7 +43,9 @@ def parse(content: bytes) -> dict[str, str]:
             raise SumsError(number, f"{len(raw)} bytes that are not a digest and a path")
         name = match.group(2)
         if not layout.is_safe_path(name):
-            raise SumsError(number, "a path that leaves the directory or holds odd characters")
+            raise SumsError(
+                number, "a path that leaves the directory or contains unusual characters"
+            )
         if name in sums:
             raise SumsError(number, "a path listed twice")
         sums[name] = match.group(1)

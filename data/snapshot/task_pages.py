@@ -147,7 +147,7 @@ class TaskView:
             ("Network", network or ", ".join(map(visible, task.network.urls))),
             ("Tools", visible(tools_line(task.tools))),
             (
-                "Files asked for",
+                "Requested files",
                 ", ".join(visible(d.file_type) for d in task.deliverables) or "none",
             ),
         ]
@@ -169,20 +169,20 @@ def checked_words(task: Candidate, grading: Mapping[str, Any]) -> list[str]:
     answers = grading.get("answers") or ()
     rubric: Mapping[str, Any] = grading.get("rubric") or {}
     words = {
-        f"Its answer: {amount(len(answers), 'part')}, against values that were computed.": answers,
+        f"Its answer: {amount(len(answers), 'part')}, against computed values.": answers,
         "What a program finds in its files or answer, against figures recomputed from the inputs.":
             any(kind == "findings" for _, kind in kinds),
-        "What it looked up: the records that the services showed it.":
+        "What it looked up: the records that the services returned.":
             any(evidence == "retrieval" for evidence, _ in kinds),
-        "What it changed in the services, and that nothing else changed.":
+        "What it changed in the services, and that nothing else was changed.":
             in_services and any(evidence == "action" for evidence, _ in kinds),
-        "What it changed in the files: they are read or run, and the rest has to stay as it was.":
+        "What it changed in the files: they are read or run, and the rest must stay unchanged.":
             not in_services and any(e == "action" and kind != "findings" for e, kind in kinds),
         "Its text and files, by a judge with a rubric of "
         f"{_criteria(len(rubric.get('criteria') or ()))}.": rubric,
     }  # fmt: skip
     files = [
-        f"{amount(wanted.count, 'file')} of type {visible(wanted.file_type)}: there, readable, "
+        f"{amount(wanted.count, 'file')} of type {visible(wanted.file_type)}: present, readable "
         "and not empty."
         for wanted in task.deliverables
         if grading.get("rules")
@@ -212,7 +212,7 @@ def _shortened(value: Any, keys: tuple[str, ...], long: list[tuple[str, str, str
         return value
     content = _decoded(value)
     if content is not None:
-        kind = "an office document or an archive" if content.startswith(_ZIP) else "a file"
+        kind = "an Office document or archive" if content.startswith(_ZIP) else "a file"
         return f"({kind} of {amount(len(content), 'byte')})"
     what = amount(len(value), "character")
     long.append((visible(" / ".join(keys)), what, visible(value)))
@@ -254,13 +254,13 @@ def preview_of(name: str, head: bytes, size: int, media_type: str = "") -> Previ
     """As `preview`, for the first bytes of a file of some size."""
     text = _text(head, whole=len(head) == size)
     if text is None:
-        return Preview(name, size, media_type, note="No text: open the file itself.")
+        return Preview(name, size, media_type, note="Not text; open the file itself.")
     cut = len(text) > _HEAD or size > len(head)
     text = visible(text[:_HEAD])
     separator = _TABLES.get(Path(name).suffix.lower())
     rows = _rows(text, separator, cut=cut) if separator else []
     is_small = not cut and size <= _HEAD  # it is shown whole
-    note = "The beginning; the file goes on." if cut or (len(rows) > _ROWS and not is_small) else ""
+    note = "Beginning of the file only." if cut or (len(rows) > _ROWS and not is_small) else ""
     rows = rows if is_small else [[cell[:_CELL] for cell in row[:_COLUMNS]] for row in rows[:_ROWS]]
     return Preview(name, size, media_type, rows, "" if rows else text, note)
 

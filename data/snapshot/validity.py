@@ -22,9 +22,14 @@ _FORMS = ("plain number", "with separators", "as JSON", "in a sentence", "in bol
 NOT_SHOWN: State = "not shown"
 _NO_USE: State = "not applicable"
 _MATCHING = (
-    ("O.a.1", "Equivalent expressions are accepted", _FORMS, "other forms of the right answer"),
+    ("O.a.1", "Equivalent expressions are accepted", _FORMS, "other forms of the correct answer"),
     ("O.a.2", "Redundant words are tolerated", ("in a sentence",), "the answer in a sentence"),
-    ("O.b.1", "Negations are recognised", ("refusal with the value",), "a refusal with the value"),
+    (
+        "O.b.1",
+        "Negations are recognised",
+        ("refusal with the value",),
+        "a refusal that contains the value",
+    ),
     ("O.b.2", "Listing all answers does not pass", ("right among others",), "several answers"),
     ("O.b.3", "Guesses do not pass", ("another value", "no value", "times 1000"), "other values"),
 )
@@ -87,9 +92,9 @@ def _of(held: int, tried: int) -> State:
 def _tried(facts: Facts, kinds: Sequence[str], what: str) -> tuple[State, str]:
     tried, held, names = facts.audited(kinds)
     if not tried:
-        return NOT_SHOWN, f"no released task was tried with {what}"
+        return NOT_SHOWN, f"no released tasks were tried with {what}"
     named = ", ".join(names)
-    return _of(held, tried), f"{number(held)} of {number(tried)} came out right ({named})"
+    return _of(held, tried), f"{number(held)} of {number(tried)} gave the expected result ({named})"
 
 
 def _part(state: State) -> State:
@@ -102,22 +107,30 @@ def _tools_and_environment(facts: Facts) -> Iterator[Item]:
     cut_off = facts.n("network", "none")
     frozen: State = "shown" if cut_off == tasks else "in part"
     versions = f"code {manifest.code_version[:12]}, lock file {manifest.lock_digest[:12]}"
-    yield Item("T.1", "Versions of tools are stated", "shown", versions)
-    reach = f"{cut_off} of {tasks} tasks need no network; the runner serves tools and services"
-    yield Item("T.2", "Services that tasks need can be reached", frozen, reach)
-    what = "the runner counts what the machine broke off apart; none was provoked in this build"
+    yield Item("T.1", "Tool versions are stated", "shown", versions)
+    reach = (
+        f"{cut_off} of {tasks} tasks need no network access; the runner provides tools and services"
+    )
+    yield Item("T.2", "Services that tasks need are reachable", frozen, reach)
+    what = (
+        "the runner counts attempts that the machine aborted separately; none was provoked "
+        "in this build"
+    )
     yield Item("T.3", "Outages are handled", NOT_SHOWN, what)
-    what = "an attempt begins with a copy of inputs and services of its own; no run shows it here"
+    what = (
+        "each attempt starts with its own copy of inputs and services; no run in this build "
+        "shows it"
+    )
     yield Item("T.4", "State is cleared between runs", "in part", what)
     scanned = sum(facts.gates.get("leaks", {}).values())
     halves = (
-        "answers, rules and graders are in the private half alone, and verify looks for them in "
-        f"the public one; the leak scan looked at {amount(scanned, 'candidate')}"
+        "answers, rules and graders are only in the private half, and verify looks for them in the "
+        f"public one; the leak scan examined {amount(scanned, 'candidate')}"
     )
     yield Item("T.5", "Agents are cut off from the ground truth", "shown", halves)
     fixed = (
         f"{amount(manifest.counts.fixtures, 'input file')} with SHA-256, "
-        f"{amount(len(manifest.inputs), 'input')} of the build by digest; {reach}"
+        f"{amount(len(manifest.inputs), 'input')} to the build recorded by digest; {reach}"
     )
     yield Item("T.6", "The environment is frozen", frozen, fixed)
 
@@ -125,7 +138,7 @@ def _tools_and_environment(facts: Facts) -> Iterator[Item]:
 def _solvable(facts: Facts) -> Iterator[Item]:
     tasks, grading = facts.tasks, facts.manifest.grading
     kinds = ("computed answer",)
-    state, evidence = _tried(facts, kinds, "an answer computed by the reference steps")
+    state, evidence = _tried(facts, kinds, "the answer computed by the reference steps")
     if facts.audited(kinds)[0] < tasks:
         state, evidence = _part(state), f"{evidence}; {amount(tasks, 'task')} in all"
     yield Item("T.7", "The ground truth is verified", state, evidence)
@@ -133,7 +146,7 @@ def _solvable(facts: Facts) -> Iterator[Item]:
     tried = f"{verified} of {tasks} were run in a sandbox before release; {evidence}"
     yield Item("T.8", "Each task can be solved", _of(verified, tasks) if verified else state, tried)
     yield Item("T.9", "There is an oracle solver", state, f"{evidence}; agent oracle")
-    state, evidence = _tried(facts, _WITHOUT_WORK, "submissions without work")
+    state, evidence = _tried(facts, _WITHOUT_WORK, "submissions with no work in them")
     yield Item("T.10", "There are no shortcuts", _part(state), evidence)
 
 
@@ -143,12 +156,12 @@ def _matched(facts: Facts) -> Iterator[Item]:
         if answers:
             yield Item(item, asks, *_tried(facts, kinds, what))
         else:
-            yield Item(item, asks, _NO_USE, "no task is graded by an answer")
+            yield Item(item, asks, _NO_USE, "no tasks are graded by an answer")
 
 
 def _judged(facts: Facts) -> Iterator[Item]:
     semantic = facts.n("evidence", "semantic")
-    what = f"{semantic} of {facts.tasks} tasks are judged in part; no judge ran in this build"
+    what = f"{semantic} of {facts.tasks} tasks are partly judged; no judge ran in this build"
     for item, asks in (
         ("O.c.1", "A judge's accuracy and consistency are documented"),
         ("O.c.2", "A judge withstands adversarial submissions"),
@@ -156,28 +169,28 @@ def _judged(facts: Facts) -> Iterator[Item]:
         if semantic:
             yield Item(item, asks, NOT_SHOWN, what)
         else:
-            yield Item(item, asks, _NO_USE, "no task is graded by a judge")
+            yield Item(item, asks, _NO_USE, "no tasks are graded by a judge")
 
 
 def _programs_and_states(facts: Facts) -> Iterator[Item]:
     screened = facts.gates.get("screen", {})
     drafts, passed = sum(screened.values()), screened.get("passed", 0)
-    screening = f"{passed} of {drafts} drafts passed the screening"
+    screening = f"{passed} of {drafts} drafts passed screening"
     state: State = "in part" if drafts else NOT_SHOWN
     code, actions = facts.n("surfaces", "workspace"), facts.n("evidence", "action")
     for item, asks, what in (
-        ("O.d.1", "Tests are verified", f"{screening} (reference, recipes of siblings)"),
-        ("O.d.2", "The quality of tests is measured", f"{screening}: a mutant of each check fails"),
+        ("O.d.1", "Tests are verified", f"{screening} (reference, recipes for sibling tasks)"),
+        ("O.d.2", "Test quality is measured", f"{screening}: a mutant for each check fails"),
     ):
-        applies = f"{code} of {facts.tasks} tasks are checked on what was delivered; {what}"
+        applies = f"{code} of {facts.tasks} tasks are checked on their deliverables; {what}"
         yield Item(item, asks, state if code else _NO_USE, applies)
-    yield Item("O.e", "Fuzzed inputs are comprehensive", _NO_USE, "no task is graded by fuzzing")
+    yield Item("O.e", "Fuzzed inputs are comprehensive", _NO_USE, "no tasks are graded by fuzzing")
     twice = "graders are pure functions; they were not run twice in this build"
-    yield Item("O.f", "Graders decide alike each time", NOT_SHOWN, twice)
+    yield Item("O.f", "Graders give the same result every time", NOT_SHOWN, twice)
     for item, asks, shown in (
-        ("O.g.1", "All states that are a success are accepted", NOT_SHOWN),
-        ("O.g.2", "Side effects are seen, states that do not matter left out", state),
-        ("O.g.3", "The state is too rich to be hit by chance", state),
+        ("O.g.1", "All successful states are accepted", NOT_SHOWN),
+        ("O.g.2", "Side effects are detected, and irrelevant state is ignored", state),
+        ("O.g.3", "The state is too complex to be reached by chance", state),
     ):
         applies = f"{actions} of {facts.tasks} tasks are graded by state; {screening}"
         yield Item(item, asks, shown if actions else _NO_USE, applies)
@@ -188,40 +201,48 @@ def _forms_and_measures(facts: Facts) -> Iterator[Item]:
     share = percent(grading.deterministic_share) if grading else "an unknown share"
     form = f"guidelines state unit, decimals and type; {share} of the weight needs no judge"
     answers = facts.n("evidence", "accuracy")
-    yield Item("O.h.1", "The form of an answer is stated", "shown" if answers else _NO_USE, form)
-    steps = "milestones are reported beside the score, and do not decide it"
-    yield Item("O.h.2", "Work in steps is not passed by its last one alone", "in part", steps)
-    yield Item("O.i", "Measures of quality follow skill", _NO_USE, "no task is graded by a measure")
+    yield Item("O.h.1", "The answer format is stated", "shown" if answers else _NO_USE, form)
+    steps = "milestones are reported alongside the score and do not affect it"
+    yield Item("O.h.2", "Multi-step work does not pass on its last step alone", "in part", steps)
+    yield Item("O.i", "Quality metrics reflect skill", _NO_USE, "no tasks are graded by a metric")
 
 
 def _open_and_dated(facts: Facts) -> Iterator[Item]:
     manifest = facts.manifest
     licence = f"licence: {manifest.licence or 'none declared'}"
     yield Item("R.1", "The data is open", "shown" if manifest.licence else NOT_SHOWN, licence)
-    yield Item("R.2", "The harness is open", "shown", "the runner, and exports for other runners")
+    yield Item(
+        "R.2", "The harness is open", "shown", "the runner and the exports for other runners"
+    )
     canary = f"canary {manifest.canary} in every text file; the answers are not published"
-    yield Item("R.3", "Contamination is held off", "in part", canary)
+    yield Item("R.3", "Contamination is prevented", "in part", canary)
     dated = f"dated releases: {manifest.snapshot}, version {manifest.version}"
-    yield Item("R.4", "There is a plan for updates", "shown", dated)
-    yield Item("R.5", "What is measured is stated", "shown", "README.md, Motivation and Uses")
-    yield Item("R.6", "Who is evaluated is stated", NOT_SHOWN, "a release holds no attempts")
+    yield Item("R.4", "There is an update plan", "shown", dated)
+    yield Item(
+        "R.5", "The report states what is measured", "shown", "README.md, Motivation and Uses"
+    )
+    yield Item(
+        "R.6", "The report states who is evaluated", NOT_SHOWN, "a release contains no attempts"
+    )
 
 
 def _flaws_and_results(facts: Facts) -> Iterator[Item]:
     gates = f"{amount(len(facts.gates), 'gate')}, each with its limit, in {layout.REPORT}"
-    yield Item("R.7", "Flaws are looked for and mended", "shown", gates)
-    said = "what was not verified is said of each task (`preflight` in tasks.jsonl)"
-    yield Item("R.8", "Flaws that remain are described", "in part", said)
+    yield Item("R.7", "Flaws are looked for and fixed", "shown", gates)
+    said = "each task states what was not verified (`preflight` in tasks.jsonl)"
+    yield Item("R.8", "Remaining flaws are described", "in part", said)
     judged = facts.manifest.grading.judge_only if facts.manifest.grading else 0
-    counted = f"{judged} of {facts.tasks} tasks only a judge can score"
-    yield Item("R.9", "Flaws that remain are counted", "in part", counted)
+    counted = f"{judged} of {facts.tasks} tasks can only be scored by a judge"
+    yield Item("R.9", "Remaining flaws are quantified", "in part", counted)
     for item, asks in (
         ("R.10", "Statistics with intervals"),
-        ("R.11", "Guidance for reading results"),
-        ("R.12", "Baselines that are not agents"),
+        ("R.11", "Guidance on interpreting results"),
+        ("R.12", "Non-agent baselines"),
     ):
-        yield Item(item, asks, NOT_SHOWN, "a release holds no scores; `leaderboard` reports them")
-    state, evidence = _tried(facts, _WITHOUT_WORK, "submissions without work")
+        yield Item(
+            item, asks, NOT_SHOWN, "a release contains no scores; `leaderboard` reports them"
+        )
+    state, evidence = _tried(facts, _WITHOUT_WORK, "submissions with no work in them")
     yield Item("R.13", "Trivial agents are reported", state, evidence)
 
 

@@ -185,8 +185,8 @@ def require_known(
     actual = f"a {what} that rejected nothing here" if name in registered else f"no such {what}"
     near = get_close_matches(name, [*in_run, *registered], n=1, cutoff=0.5)
     guess = f"Did you mean {near[0]}? " if near and near[0] != name else ""
-    todo = f"{guess}The {what}s of this run are: {', '.join(in_run) or 'none'}."
-    raise InputError(f"--{what}", actual, f"a {what} of this run", todo)
+    todo = f"{guess}The {what}s in this run: {', '.join(in_run) or 'none'}."
+    raise InputError(f"--{what}", actual, f"a {what} in this run", todo)
 
 
 def query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
@@ -203,7 +203,7 @@ def query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
             return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
     except duckdb.Error as error:
         actual = f"a file that DuckDB cannot use ({type(error).__name__})"
-        expected = "a staging file of this version"
+        expected = "a staging database from this version"
         raise InputError(str(staging), actual, expected, "Run `benchmint build` again.") from error
 
 
@@ -254,14 +254,14 @@ def source_paths(out: Path) -> Mapping[str, str]:
 
 def _record(source: str | None, turn: dict[str, Any]) -> str:
     if source is None:
-        return "(the newest build did not read this file)"
+        return "(not read by the newest build)"
     if not Path(source).is_file():
-        return "(the source file is gone)"
+        return "(source file missing)"
     with Path(source).open("rb") as handle:
         for number, line in enumerate(handle, start=1):
             if number == turn["line"]:
                 return cut_long(visible(line.decode("utf-8", "replace").strip()))
-    return f"(one document, not lines: open {visible(source)})"
+    return f"(a single document without lines: open {visible(source)})"
 
 
 def cut_long(text: str) -> str:
@@ -309,7 +309,7 @@ def find_item(staging: Path, begin: str) -> Match:
         return _match(rows[-1])
     if not rows:
         todo = "List instances with `benchmint audit --gate G`."
-        raise InputError(begin, "no such instance", "an instance id, or how one begins", todo)
+        raise InputError(begin, "no such instance", "an instance ID, or a prefix of one", todo)
     return Match(None, instances or rows)
 
 

@@ -75,8 +75,8 @@ def open_shell(staging: Path, shell: Shell | None) -> int:
         "PATH",
         f"no {shell or ' and no '.join(Shell)}",
         "a DuckDB shell",
-        f"Install one ({_BESIDE / 'pip'} install duckdb-cli, or harlequin), or ask with "
-        f"`benchmint sql`; any DuckDB from 1.4 on opens {staging} read-only.",
+        f"Install one ({_BESIDE / 'pip'} install duckdb-cli, or harlequin), or use `benchmint "
+        f"sql`; DuckDB 1.4 or later can open {staging} read-only.",
     )
 
 

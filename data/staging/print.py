@@ -69,7 +69,7 @@ def query_text(argument: str | None) -> str:
 
 def _piped() -> bytes:
     if sys.stdin is None:
-        raise InputError("-", "no standard input", "a query", "Pipe one in, or give it as text.")
+        raise InputError("-", "no standard input", "a query", "Pipe one in, or pass it as text.")
     return sys.stdin.buffer.read()
 
 
@@ -226,7 +226,7 @@ def print_no_release(staging: Path, words: ReasonWords) -> None:
     from data.staging.audit import commonest_reasons
 
     print_funnel(staging, words)
-    print("\nno task passed every gate; the commonest reasons:")
+    print("\nno task passed every gate; the most common reasons:")
     out = shlex.quote(str(staging.parent))
     for row in commonest_reasons(staging, 3):
         reason = one_line(str(row["reason"]))
@@ -367,7 +367,9 @@ def print_last_outcome(item: Match, words: ReasonWords) -> None:
 
 def _why(row: Mapping[str, Any], words: ReasonWords) -> str:
     """Why it was rejected, in a sentence, with what was measured and what is allowed."""
-    sentence = words.sentences.get(row["reason"], row["reason"] or "It could not be processed.")
+    sentence = words.sentences.get(
+        row["reason"], row["reason"] or "The item could not be processed."
+    )
     measured = "" if row["observed"] is None else f" Measured: {one_line(str(row['observed']))}."
     allowed = "" if row["limit"] is None else f" Allowed: {one_line(str(row['limit']))}."
     return f"{row['outcome']} in {row['gate'] or row['stage']}: {sentence}{measured}{allowed}"

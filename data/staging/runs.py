@@ -165,7 +165,7 @@ def metrics_of_runs(out: Path, run: str | None = None) -> str:
         raise InputError(str(out), "no staged run", "at least one", NOT_BUILT)
     run_id = run or newest_run(out)
     if run_id not in (*known, "all"):
-        raise InputError(f"--run {run_id}", "no such run", "the id of one", _LIST_RUNS)
+        raise InputError(f"--run {run_id}", "no such run", "the ID of a staged run", _LIST_RUNS)
     wanted = known if run_id == "all" else {run_id}
     with open_read_only(out / DATABASE, every_run=True) as staging:
         return openmetrics(row for row in samples(staging) if row.labels["run_id"] in wanted)
@@ -260,7 +260,7 @@ def _folder(out: Path, run_id: str) -> Path:
         raise InputError(
             run_id,
             "no such run",
-            "the id of a staged run",
+            "the ID of a staged run",
             _LIST_RUNS,
         )
     return folder

@@ -75,7 +75,7 @@ def run_sql(staging: Path, sql: str, limits: SqlLimits, *, every_run: bool = Tru
     if not staging.is_file():
         raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     if len(sql) > _LONGEST_SQL:
-        raise SqlRefused(f"a query of {len(sql)} characters; at most {_LONGEST_SQL} are read.")
+        raise SqlRefused(f"a query of {len(sql)} characters; the limit is {_LONGEST_SQL}.")
     question = {
         "path": str(staging.resolve()),
         "sql": sql,
@@ -89,8 +89,8 @@ def run_sql(staging: Path, sql: str, limits: SqlLimits, *, every_run: bool = Tru
             answer = orjson.loads(child.receive())
     except ChildFailed:
         raise SqlRefused(
-            f"the query took more than {limits.seconds} s of processor time or "
-            f"{limits.memory_mib} MiB. Ask for less, or raise --seconds or --memory."
+            f"the query took more than {limits.seconds} s of CPU time or {limits.memory_mib} MiB "
+            "of memory. Simplify it, or raise --seconds or --memory."
         ) from None
     if "refused" in answer:
         raise SqlRefused(answer["refused"])
@@ -172,11 +172,11 @@ def answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
             finally:
                 timer.cancel()
     except duckdb.InterruptException:
-        return {"refused": f"the query took more than {task['seconds']} s. Ask for less."}
+        return {"refused": f"the query took more than {task['seconds']} s. Simplify it."}
     except duckdb.Error as error:
         return {"refused": _refusal(error)}
     except MemoryError:
-        return {"refused": "the query exceeded its memory limit. Ask for less."}
+        return {"refused": "the query exceeded its memory limit. Simplify it."}
 
 
 def _fetched(result: duckdb.DuckDBPyConnection, most: int, cells: _Cells) -> dict[str, Any]:

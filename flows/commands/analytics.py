@@ -34,24 +34,24 @@ PRIVACY, REFUSED = "privacy.json", "refused"
 
 def analytics_command(
     declaration: Annotated[
-        Path | None, typer.Argument(help="Declaration of the environment; none: the demo's.")
+        Path | None, typer.Argument(help="Environment declaration (TOML); default: the demo's.")
     ] = None,
     files: Annotated[
-        Path | None, typer.Option(help="Folder of the files [that of the declaration].")
+        Path | None, typer.Option(help="Folder with its files [the declaration's folder].")
     ] = None,
-    templates: Annotated[Path | None, typer.Option(help="More templates (TOML).")] = None,
+    templates: Annotated[Path | None, typer.Option(help="Additional templates (TOML).")] = None,
     proposals: Annotated[
-        Path | None, typer.Option(help="Proposed step programmes, one per line (JSON).")
+        Path | None, typer.Option(help="Proposed step programs, one JSON object per line.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Public seed of what is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Public seed for sampling.")] = 0,
     config: Config = None,
     key: Key = None,
     out: WriteTo = Path("analytics"),
 ) -> None:
-    """Write tasks and the three variants to OUT/public, gold and funnel to OUT/private.
+    """Write tasks and the three variants to OUT/public, and gold and funnel to OUT/private.
 
-    Exit 1 if no task could be made, if noise changes too few answers, or if the anonymized files
-    must not be released: all is then kept in OUT/private.
+    Exits with 1 if no task could be made, if noise changes too few answers, or if the anonymized
+    files must not be released; everything then stays in OUT/private.
     """
     from data.builds import building, require_apart
     from data.demo.generate import copy_environment
@@ -75,22 +75,23 @@ def analytics_command(
 
 def profile_command(
     source: Annotated[
-        Path, typer.Argument(help="Folder of files; or a declaration, to check its roles.")
+        Path, typer.Argument(help="Folder of files, or a declaration whose roles to check.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Where the draft goes [FOLDER/environment.toml].")
+        Path | None, typer.Option(help="Where to write the draft [FOLDER/environment.toml].")
     ] = None,
     policies: Annotated[
-        int, typer.Option(min=0, help="Plant so many invented policies beside the declaration.")
+        int,
+        typer.Option(min=0, help="Number of invented policies to plant next to the declaration."),
     ] = 0,
-    seed: Annotated[int, typer.Option(help="Public seed of what is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Public seed for sampling.")] = 0,
     example: Annotated[
-        bool, typer.Option("--example", help="Write eight made-up files into the folder first.")
+        bool, typer.Option("--example", help="First write eight made-up files into the folder.")
     ] = False,
 ) -> None:
-    """Propose the tables and roles of an environment, or check those of a declaration.
+    """Propose tables and roles for an environment, or check those in a declaration.
 
-    Exit 1 if roles do not fit the data; each fault is a line.
+    Exits with 1 if roles do not fit the data; prints one line per problem.
     """
     from construction.analytics.environment.cleaning import clean_tables, read_files
     from construction.analytics.environment.declaration import read_declaration
@@ -119,12 +120,14 @@ def _draft(folder: Path, out: Path) -> None:
     from construction.analytics.environment.profile import draft, read_sheets
 
     if out.exists():
-        raise InputError(str(out), "a declaration", "none", "Name another with --out.")
+        raise InputError(
+            str(out), "an existing declaration", "no file there", "Choose another path with --out."
+        )
     sheets, texts = read_sheets(folder)
     declared, lines = draft(folder.resolve().name, sheets, texts)
     print("\n".join(map(one_line, lines)))
     write_bytes(out, tomli_w.dumps(declared).encode())
-    print(f"draft in {one_line(str(out))}; correct its words, roles and metrics")
+    print(f"draft written to {one_line(str(out))}; correct its wording, roles and metrics")
 
 
 def _plant(

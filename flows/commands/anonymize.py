@@ -47,19 +47,19 @@ def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConf
 
 
 def mask_command(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
-    out: Annotated[Path, typer.Option(help="Where to write files/, reports/ and private/.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
+    out: Annotated[Path, typer.Option(help="Output directory for files/, reports/ and private/.")],
     key: Key = None,
-    mode: Annotated[Mode | None, typer.Option(help="What replaces the values.")] = None,
-    scope: Annotated[Scope | None, typer.Option(help="What uses the same surrogates.")] = None,
-    level: Annotated[MaskingLevel | None, typer.Option(help="How much is masked.")] = None,
+    mode: Annotated[Mode | None, typer.Option(help="What to replace values with.")] = None,
+    scope: Annotated[Scope | None, typer.Option(help="How far to share surrogates.")] = None,
+    level: Annotated[MaskingLevel | None, typer.Option(help="How much to mask.")] = None,
     config: Masking = None,
     approvals: Approvals = None,
     private_values: PrivateValues = None,
     reviewed: Reviewed = None,
     workers: Processes = 1,
 ) -> None:
-    """Write masked copies; exit 1 if a file was rejected."""
+    """Write masked copies of files. Exits with 1 if a file was rejected."""
     listed, review = owners_words(private_values, reviewed)
     settings = masking_settings(config, approvals)
     chosen = {"mode": mode, "scope": scope, "level": level}
@@ -76,24 +76,24 @@ def mask_command(
     spans = sum(len(report.rows) for report in reports if report.refusal is None)
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
-    print(f"what stayed and is worth a look: {private / WORDS}")
+    print(f"words left in that deserve a look: {private / WORDS}")
     waiting = sum(row.get("why") == Why.UNDECIDED for row in open_rows(private / WORDS))
     if waiting:
-        print(f"{amount(waiting, 'word')} that nothing explains stayed: decide them before anybody")
-        print(f"sees the files: {program()} privacy words {private / WORDS}, then --reviewed")
+        print(f"{amount(waiting, 'unexplained word')} left in: before anyone sees the files,")
+        print(f"decide with {program()} privacy words {private / WORDS}, then pass --reviewed")
     if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
-        print(f"decide them with `{program()} privacy words`, then: --reviewed {private / WORDS}")
+        print(f"decide with `{program()} privacy words`, then pass --reviewed {private / WORDS}")
     print(f"to restore them, keep {private} and run: {program()} privacy restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
 
 
 def words_command(
     words: Annotated[
-        Path, typer.Argument(help="The words.csv of a build or of `benchmint privacy mask`.")
+        Path, typer.Argument(help="The words.csv from a build or from `benchmint privacy mask`.")
     ],
-    batch: Annotated[int, typer.Option(min=1, help="Rows that are shown together.")] = 25,
+    batch: Annotated[int, typer.Option(min=1, help="Number of rows to show at a time.")] = 25,
 ) -> None:
-    """Decide the open rows of a list, a batch at a time; what is not named as private is kept."""
+    """Decide the open rows in a list, in batches; words not marked as private are kept."""
     groups = of_a_kind(open_rows(words))
     for start in range(0, len(groups), batch):
         shown = groups[start : start + batch]
@@ -102,7 +102,7 @@ def words_command(
             first, more = rows[0], f" and {len(rows) - 1} like it" if len(rows) > 1 else ""
             line = f"{first['word']}{more}  [{first['why']}]  {first['example']}"
             print(one_line(f"{number:>4}  {line}"))
-        typed = typer.prompt("private (numbers, or all; enter: none; q: stop)", default="")
+        typed = typer.prompt("private (numbers, or all; Enter: none; q: quit)", default="")
         if typed.strip().lower() == "q":
             break
         private = _numbers(typed, len(shown))
@@ -126,7 +126,7 @@ def _numbers(typed: str, most: int) -> set[int]:
 
 
 def scan_command(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
     config: Masking = None,
     approvals: Approvals = None,
     private_values: PrivateValues = None,
@@ -134,7 +134,10 @@ def scan_command(
     as_json: Json = False,
     workers: Processes = 1,
 ) -> None:
-    """List where private values are, never the values; exit 1 on findings or unreadable files."""
+    """List where private values are, never the values.
+
+    Exits with 1 on findings or unreadable files.
+    """
     listed, _ = owners_words(private_values, reviewed)
     reports = scan_paths(paths, masking_settings(config, approvals), workers, listed)
     if as_json:
@@ -150,22 +153,22 @@ def scan_command(
 
 
 def restore_command(
-    directory: Annotated[
-        Path, typer.Argument(help="The folder that `benchmint privacy mask` wrote.")
-    ],
-    out: Annotated[Path, typer.Option(help="Where to write the originals.")],
+    directory: Annotated[Path, typer.Argument(help="Folder written by `benchmint privacy mask`.")],
+    out: Annotated[Path, typer.Option(help="Output directory for the originals.")],
     vault: Annotated[
-        Path | None, typer.Option(help="A vault or a folder of them [private/vaults].")
+        Path | None, typer.Option(help="A vault or folder of vaults [private/vaults].")
     ] = None,
-    key: Annotated[Path | None, typer.Option(help="Release key [private/release.key].")] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Release key file [private/release.key].")
+    ] = None,
 ) -> None:
-    """Write the original files, byte for byte; a tampered vault or file is refused."""
+    """Write the original files, byte for byte; refuse a vault or file that was tampered with."""
     require_finished(directory)
     private = directory / PRIVATE_FOLDER
     key_path = key or private / "release.key"
     if not key_path.is_file():
         expected = "the key used for masking"
-        raise InputError(str(key_path), "no release key", expected, "Name it with --key.")
+        raise InputError(str(key_path), "no release key", expected, "Pass it with --key.")
     files = directory / scopes.FILES if (directory / scopes.FILES).is_dir() else directory
     vaults = vault or private / scopes.VAULTS
     names = restore_folder(files, vaults, release_key(key_path), out)
@@ -180,7 +183,7 @@ def profile_command(
         bool, typer.Option("--toml", help="Print a configuration for `benchmint privacy perturb`.")
     ] = False,
 ) -> None:
-    """Propose a role for each column, from names and shapes; a person decides."""
+    """Propose a role for each column from names and values, for a person to decide."""
     import tomli_w
 
     from anonymization.tables.files import read_table, table_name
@@ -196,12 +199,14 @@ def profile_command(
 
 def perturb_command(
     tables: Annotated[list[Path], typer.Argument(help="CSV (also gzipped) or Parquet files.")],
-    config: Annotated[Path, typer.Option(help="Configuration with [tables]: roles, methods.")],
-    out: Annotated[Path, typer.Option(help="Where to write tables, reports and private/.")],
+    config: Annotated[
+        Path, typer.Option(help="Configuration file with a [tables] section: roles, methods.")
+    ],
+    out: Annotated[Path, typer.Option(help="Output directory for tables, reports and private/.")],
     key: Key = None,
     workers: Processes = 1,
 ) -> None:
-    """Anonymize and attack tables; exit 1, and no table, if one is above its limits."""
+    """Anonymize and attack tables; if one exceeds its limits, write none and exit with 1."""
     # SciPy takes a second to import: other commands do not wait for it.
     from anonymization.tables.config import TablesRecipe
     from anonymization.tables.files import declared_files
@@ -224,28 +229,27 @@ def perturb_command(
                 )
             )
     print(f"{amount(len(files), 'table')} in {out / TABLES}, report in {out / REPORT}")
-    print(
-        f"once nothing needs to be linked to these tables any more: {program()} privacy seal {out}"
-    )
+    print(f"once nothing needs to be linked to these tables: {program()} privacy seal {out}")
 
 
 def seal_command(
     directory: Annotated[
-        Path, typer.Argument(help="A folder written by `benchmint build` or `perturb`.")
+        Path,
+        typer.Argument(help="Folder written by `benchmint build` or `benchmint privacy perturb`."),
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Destroy release key and mapping: nobody can link to the originals or rebuild from them."""
+    """Destroy the release key and mapping, so nobody can link to the originals or rebuild."""
     from anonymization.tables.seal import seal, to_destroy
     from data.builds import building
 
     to_destroy(directory)  # asks about nothing where there is nothing
     if not yes:
         typer.confirm(
-            f"Destroy key and mapping in {directory / 'private'}? This cannot be undone.",
+            f"Destroy the key and mapping in {directory / 'private'}? This cannot be undone.",
             abort=True,
         )
     with building(directory):
         sealed = seal(directory)
-    print(f"destroyed: {', '.join(sealed.destroyed) or 'all of it before, by an earlier sealing'}")
-    print("A key kept elsewhere (--key) and copies in backups must be destroyed by hand.")
+    print(f"destroyed: {', '.join(sealed.destroyed) or 'nothing; an earlier seal already did'}")
+    print("Destroy keys kept elsewhere (--key) and copies in backups by hand.")

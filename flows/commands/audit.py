@@ -33,39 +33,42 @@ _WORDS = ReasonWords.of(GATES)
 
 def audit_command(
     gate: Annotated[
-        str | None, typer.Option(help=f"Only this gate, one of {', '.join(_GATES)}.")
+        str | None, typer.Option(help=f"Only this gate: one of {', '.join(_GATES)}.")
     ] = None,
     reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
     instance: Annotated[
         str | None,
-        typer.Option(help="Everything about one instance; the beginning of its id is enough."),
+        typer.Option(help="Show everything about one instance; an ID prefix is enough."),
     ] = None,
     private: Annotated[
         bool,
         typer.Option(
-            help="With --instance: show the text and name what is missing; the access is logged."
+            help="With --instance: show the text and list missing inputs; access is logged."
         ),
     ] = False,
     as_json: Json = False,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve the audit page on 127.0.0.1, until interrupted.")
+        bool, typer.Option("--serve", help="Serve the audit page on 127.0.0.1 until interrupted.")
     ] = False,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="With --serve: the port; 0 takes a free one.")
+        int,
+        typer.Option(
+            min=0, max=65535, help="With --serve: port to listen on; 0 picks a free port."
+        ),
     ] = 0,
     export: Annotated[
         Path | None,
-        typer.Option(help="Write the page, CSV and JSON to this folder, without names."),
+        typer.Option(help="Write the page, CSV and JSON to this folder, with names removed."),
     ] = None,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Count rejections by reason, list those of a gate or reason, or show one instance in full."""
+    """Count rejections by reason, list those for one gate or reason, or show one instance."""
     if serve or export is not None:
         _audit_page(out, export, port if serve else None)
         return
     staging = out / "staging.duckdb"
     if private and instance is None:
-        raise InputError("--private", "no --instance", "one instance", "Name it with --instance.")
+        raise InputError("--private", "no --instance", "one instance", "Add --instance ID.")
     audit.require_known("gate", gate, audit.gates(staging), _GATES)
     audit.require_known("reason", reason, audit.reasons(staging), tuple(_WORDS.sentences))
     wanted = audit.RejectionFilter(gate, reason, instance)
@@ -93,7 +96,7 @@ def _print_instance(
         if as_json:
             print_json({"begin so": match.others})
         else:
-            print_tables({f"{len(match.others)} ids begin with {one_line(begin)}": match.others})
+            print_tables({f"{len(match.others)} IDs begin with {one_line(begin)}": match.others})
         return
     tables = audit.about_instance(staging, match.item_id, wanted)
     if private:
@@ -107,7 +110,7 @@ def _print_instance(
         print_json(tables)
         return
     if match.item_id != begin:
-        print(f"1 {one_line(match.unit)} begins so: {one_line(match.item_id)}")
+        print(f"1 {one_line(match.unit)} matches: {one_line(match.item_id)}")
     if not tables["rejections"] and not (wanted.gate or wanted.reason):
         print_last_outcome(match, _WORDS)
     print_item(tables, _WORDS)
@@ -121,7 +124,7 @@ def _built_into(out: Path) -> str:
 
 
 def _audit_page(out: Path, export: Path | None, port: int | None) -> None:
-    """Write the audit page to a folder, or serve it until interrupted. Port 0 takes a free one."""
+    """Write the audit page to a folder, or serve it until interrupted. Port 0 picks a free one."""
     # The server takes half a second to import: the other audits do not wait for it.
     from flows.audit_server import export_page, serve_page
 

@@ -31,37 +31,39 @@ if TYPE_CHECKING:
 def build_command(
     sessions: Annotated[
         list[Path] | None,
-        typer.Argument(help="Session logs or folders of them; if none, the demo is built."),
+        typer.Argument(help="Session logs or folders of logs; with none, builds the demo."),
     ] = None,
     files: Annotated[
         list[Path] | None,
-        typer.Option(help="Folder with the sessions' input files; may be given several times."),
+        typer.Option(help="Folder with the sessions' input files; repeatable."),
     ] = None,
     repos: Annotated[
         list[Path] | None,
-        typer.Option(help="Folder with clones or bundles of the repositories that sessions edit."),
+        typer.Option(help="Folder with clones or bundles of repositories that the sessions edit."),
     ] = None,
     config: Config = None,
-    out: Annotated[Path | None, typer.Option(help="The directory to build into.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Build directory.")] = None,
     sec: Sec = None,
     edinet: Edinet = None,
     xbrl: Xbrl = None,
     tables: Annotated[
         list[Path] | None,
-        typer.Option(help="Tables to anonymize as declared in [tables]: files or folders."),
+        typer.Option(
+            help="Tables to anonymize as declared in [tables]: files or folders; repeatable."
+        ),
     ] = None,
     environment: Annotated[
         list[Path] | None,
-        typer.Option(help="Declaration of an environment for analytic tasks (TOML); one."),
+        typer.Option(help="Environment declaration for analytics tasks (TOML); one only."),
     ] = None,
     environment_files: Annotated[
-        Path | None, typer.Option(help="Folder of its files [that of the declaration].")
+        Path | None, typer.Option(help="Folder with its files [the declaration's folder].")
     ] = None,
     scores: Annotated[
-        Path | None, typer.Option(help="Pilot scores by task id: item,family,model,score.")
+        Path | None, typer.Option(help="Pilot scores by task ID: item,family,model,score.")
     ] = None,
     last: Annotated[
-        Path | None, typer.Option(help="The last release, which max_changed compares with.")
+        Path | None, typer.Option(help="Last release, for max_changed to compare with.")
     ] = None,
     format: Annotated[
         SourceFormat | None, typer.Option(help="Read every file in this format.")
@@ -69,18 +71,20 @@ def build_command(
     key: Key = None,
     workers: Annotated[int | None, typer.Option(help="Processes for the sharded stages.")] = None,
     runner: Annotated[
-        str | None, typer.Option(help="Who computes the shards: processes, dask or ray.")
+        str | None, typer.Option(help="What runs the shards: processes, dask or ray.")
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="Address of a running Dask or Ray cluster.")
     ] = None,
     shared: Annotated[
         str | None,
-        typer.Option(help="Storage of a cluster that does not see --out: s3://…, file:///…"),
+        typer.Option(help="Storage for a cluster that cannot see --out: s3://…, file:///…"),
     ] = None,
     approvals: Annotated[
         Path | None,
-        typer.Option(help="Approved pictures and PDFs: per line a SHA-256, then who approved."),
+        typer.Option(
+            help="Approved pictures and PDFs: on each line a SHA-256, then who approved it."
+        ),
     ] = None,
     private_values: PrivateValues = None,
     reviewed: Reviewed = None,
@@ -90,9 +94,7 @@ def build_command(
     ] = None,
     revision: Annotated[
         bool,
-        typer.Option(
-            help="Write -r2, -r3, … if the name is taken by a release with another digest."
-        ),
+        typer.Option(help="Write -r2, -r3, … if a release with another digest has the name."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and why; write nothing.")
@@ -101,10 +103,10 @@ def build_command(
         bool, typer.Option("--quiet", "-q", help="No progress bars and no summary.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show each stage as it is logged.")
+        bool, typer.Option("--verbose", "-v", help="Log each stage as it runs.")
     ] = False,
 ) -> None:
-    """Build and verify a release; print where it is and what was rejected."""
+    """Build and verify a release, and print where it is and what was rejected."""
     started = time.perf_counter()
     lists = given(
         sessions=sessions,
@@ -165,7 +167,7 @@ def _say_what_is_missing(config: Path | None, overrides: dict[str, Any]) -> None
 def _only_one(environments: list[Path]) -> Path | None:
     """The environment of a release. Raises InputError for a second one."""
     if len(environments) > 1:
-        expected, todo = "one environment per release", "Build a release for each."
+        expected, todo = "one environment per release", "Build a separate release for each."
         raise InputError(str(environments[1]), "a second environment", expected, todo)
     return environments[0] if environments else None
 
@@ -195,7 +197,7 @@ def _is_reported_unchanged(settings: Settings, started: float) -> bool:
     if not settings.runtime.quiet:
         print_built(built)
         seconds = time.perf_counter() - started
-        print(f"{seconds:.1f} s: nothing to do, so no run of Prefect was started")
+        print(f"{seconds:.1f} s: nothing to do, so Prefect was not started")
         print_next(built, settings.runtime)
     return True
 
@@ -279,19 +281,19 @@ def print_plan(settings: Settings) -> None:
     print_table(("lane", "stage", "would", "why"), cells)
     print(f"\n{_summary(plan.stages)}")
     if plan.forecasts or plan.unknown:
-        print("\nQuestions to models; a reply that cannot be used is asked for once more:\n")
+        print("\nQuestions to models (an unusable reply is asked for once more):\n")
         head = ("questions", "model", "calls", "prompt tokens", "reply tokens", "cost")
         print_table(head, _costs(plan))
     if plan.unknown:
         print(
-            "\nWhat is unknown is known once the stages before it are built: with "
-            "BENCHMINT_RUNTIME__MODEL_CALLS__MODE=replay a build pays nothing and goes on that far."
+            "\nUnknown figures become known once the stages before them are built: with "
+            "BENCHMINT_RUNTIME__MODEL_CALLS__MODE=replay a build gets that far and costs nothing."
         )
     name = settings.snapshot_id
     exists = (settings.runtime.out / "snapshots" / name).exists()
-    action = "written unless it equals the existing one" if exists else "written"
-    print(f"Then the release is put together, {action}, and verified: {name}")
-    print("Nothing was written, no URL was probed and no model was asked.")
+    action = "written unless identical to the existing one" if exists else "written"
+    print(f"Then the release is assembled, {action}, and verified: {name}")
+    print("Nothing was written, no URL was probed and no model was called.")
 
 
 def _costs(plan: Plan) -> Iterator[tuple[object, ...]]:
@@ -304,20 +306,20 @@ def _costs(plan: Plan) -> Iterator[tuple[object, ...]]:
     for row in plan.forecasts:
         usage = row.usage
         tokens = (f"about {usage.prompt_tokens:,}", f"at most {usage.completion_tokens:,}")
-        cost = f"at most {row.cost:,.2f}" if row.cost else "no prices given"
+        cost = f"at most {row.cost:,.2f}" if row.cost else "no prices set"
         calls = f"at most {row.calls:,}" if row.stage == MEND else f"{row.calls:,}"
         yield row.stage, row.model, calls, *tokens, cost
     for stage in plan.unknown:
-        yield stage, "", "unknown", "unknown", "unknown", "follows an earlier stage"
+        yield stage, "", "unknown", "unknown", "unknown", "depends on an earlier stage"
 
 
 def _why(planned: PlannedStage) -> str:
     from data.stages import Would
 
     if planned.would is Would.FOLLOW:
-        return "follows an earlier stage"
+        return "depends on an earlier stage"
     if planned.would is Would.REUSE:
-        return "done already" if planned.outputs == 1 else f"{planned.outputs} shards done already"
+        return "already done" if planned.outputs == 1 else f"{planned.outputs} shards already done"
     missing = f"{planned.outputs - planned.present} of {planned.outputs} shards, "
     return f"{missing if planned.outputs > 1 else ''}{planned.why}"
 

@@ -16,26 +16,28 @@ _LARGEST = 1 << 20  # bytes of a file with corrected fields
 
 
 def errata_command(
-    snapshot: Annotated[Path, typer.Argument(help="The snapshot; for --correct, with private/.")],
+    snapshot: Annotated[
+        Path, typer.Argument(help="The snapshot; --correct needs its private/ too.")
+    ],
     withdraw: Annotated[
-        list[str] | None, typer.Option(help="A task to withdraw, by its id; may be repeated.")
+        list[str] | None, typer.Option(help="ID of a task to withdraw; repeatable.")
     ] = None,
-    correct: Annotated[str | None, typer.Option(help="A task to correct, by its id.")] = None,
+    correct: Annotated[str | None, typer.Option(help="ID of a task to correct.")] = None,
     fields: Annotated[
         Path | None,
-        typer.Option(help="With --correct: an edited copy of a file of private/TASK/."),
+        typer.Option(help="With --correct: an edited copy of a file from private/TASK/."),
     ] = None,
     reason: Annotated[
-        str | None, typer.Option(help="The reason, in one line; it is public.")
+        str | None, typer.Option(help="The reason, on one line; it is public.")
     ] = None,
-    key: Annotated[Path | None, typer.Option(help="The private key of the release.")] = None,
+    key: Annotated[Path | None, typer.Option(help="The release's private signing key.")] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace what the notice says of these tasks.")
+        bool, typer.Option("--replace", help="Replace what the notice says about these tasks.")
     ] = False,
 ) -> None:
     """Withdraw or correct tasks in a signed notice beside the snapshot, or print the notice.
 
-    The snapshot does not change. Grade stored attempts again afterwards: no agent is run.
+    The snapshot does not change. Regrade stored attempts afterwards; no agents are rerun.
     """
     from data.releases.tasks import read_tasks
     from data.snapshot.errata import Action
@@ -46,12 +48,12 @@ def errata_command(
         return
     new = dict.fromkeys(withdraw or (), Action.WITHDRAWN)
     if correct in new:
-        raise _misuse("--correct", f"task {correct}, which --withdraw names too", "one of the two")
+        raise _misuse("--correct", f"task {correct}, which is also in --withdraw", "one of the two")
     if correct is not None:
         new[correct] = Action.CORRECTED
     if reason is None or key is None or (correct is None) != (fields is None):
-        expected = "--reason and --key, and --fields with --correct alone"
-        raise _misuse("errata", "an option too few", expected)
+        expected = "--reason and --key, and --fields only with --correct"
+        raise _misuse("errata", "a missing option", expected)
     _check_tasks(release, new, replace=replace)
     corrected = {} if fields is None else {str(correct): _fields(fields)}
     for task_id, content in corrected.items():
@@ -77,7 +79,7 @@ def _write(
     from data.snapshot.errata import Erratum, correction, notice_path, write_notice
     from data.snapshot.signature import read_private_key
 
-    private = read_private_key(key, partial(getpass, f"passphrase of {key}: "))
+    private = read_private_key(key, partial(getpass, f"passphrase for {key}: "))
     kept = dict(release.notice.errata) if release.notice else {}
     stored = {}
     for task_id, content in corrected.items():
@@ -110,11 +112,11 @@ def _check_tasks(release: Any, new: Mapping[str, Any], *, replace: bool) -> None
     for task_id in new:
         if task_id not in release.about.tasks:
             shown = one_line(task_id)[:100]
-            raise _misuse("errata", f"{shown!r}, no task of {release.snapshot}", "ids of its tasks")
+            raise _misuse("errata", f"{shown!r}, not a task in {release.snapshot}", "its task IDs")
         if task_id in errata and not replace:
             raise _misuse(
-                "errata", f"task {task_id}, which is {errata[task_id].action} already",
-                "tasks without an erratum, or --replace",
+                "errata", f"task {task_id}, which is already {errata[task_id].action}",
+                "tasks with no erratum, or --replace",
             )  # fmt: skip
 
 
@@ -133,7 +135,7 @@ def _fields(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(
             str(path), type(error).__name__, "a JSON object such as private/TASK/answers.json",
-            "Copy that file, edit the copy and give it.",
+            "Copy that file, edit the copy and pass it.",
         ) from error  # fmt: skip
     return {name: value for name, value in content.items() if name in PRIVATE_FIELDS}
 
@@ -154,7 +156,7 @@ def _check_graded(release: Any, task_id: str, fields: Mapping[str, Any]) -> None
     except (ValidationError, ValueError, KeyError, TypeError) as error:
         raise _misuse(
             "--fields", f"fields that cannot grade {task_id} ({type(error).__name__})",
-            "the form of the release's own file",
+            "fields like those in the release's own file",
         ) from error  # fmt: skip
 
 
@@ -171,14 +173,14 @@ def _check_reason(
     from data.snapshot.errata import LONGEST_REASON, is_reason
 
     if not is_reason(reason):
-        raise _misuse("--reason", "no printable line", f"up to {LONGEST_REASON} characters")
+        raise _misuse("--reason", "no printable text", f"up to {LONGEST_REASON} characters")
     for task_id in new if release.private is not None else ():
         known = release.grading(task_id)
         for task in (known, known | corrected.get(task_id, {})):
             if (what := given_away(spec_of(task), reason)) is not None:
                 raise _misuse(
-                    "--reason", f"{what} of {task_id}",
-                    "a reason without what grades the task: everybody reads it",
+                    "--reason", f"{what} for {task_id}",
+                    "a reason that does not give away how the task is graded, since it is public",
                 )  # fmt: skip
 
 

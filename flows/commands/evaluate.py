@@ -35,94 +35,89 @@ def evaluate_command(
     agent: Annotated[
         str,
         typer.Option(
-            help="On --model: react (with the task's tools), claude-code, codex, gemini-cli, "
-            "opencode or openclaw. With a model of its own: an address (http://…). human: a shell "
-            f"for you. Without a model: {', '.join(SCRIPTED_AGENTS)}. Several: react,codex."
+            help="With --model: react (uses the task's tools), claude-code, codex, gemini-cli, "
+            "opencode or openclaw. With its own model: a URL (http://…). human: a shell for you. "
+            f"Without a model: {', '.join(SCRIPTED_AGENTS)}. Comma-separate several: react,codex."
         ),
     ] = "react",
     model: Annotated[
         str | None,
-        typer.Option(help="The model, as Inspect names it: provider/model; or several, by commas."),
+        typer.Option(help="Model in Inspect's form, provider/model; comma-separate several."),
     ] = None,
     base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+        str | None, typer.Option(help="URL of an OpenAI-compatible server.")
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="With playback: the folder of the attempts to repeat."),
+        typer.Option("--from", help="With playback: folder with the attempts to repeat."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Name of the configuration; by default, agent and model.")
+        str | None, typer.Option(help="Configuration name; default: agent and model.")
     ] = None,
     tools: Annotated[
-        str, typer.Option(help="What questions are answered with: data, web or data+web.")
+        str, typer.Option(help="What agents may use to answer questions: data, web or data+web.")
     ] = "data",
     pages: Annotated[
         Path | None,
-        typer.Option(help="With web: a folder of captured pages (`benchmint lane pages`)."),
+        typer.Option(help="With web: folder of captured pages (`benchmint lane pages`)."),
     ] = None,
     reasoning: Annotated[
-        str | None, typer.Option(help="The effort that the model is asked for, as Inspect has it.")
+        str | None, typer.Option(help="Reasoning effort for the model, in Inspect's terms.")
     ] = None,
     command: Annotated[
-        str | None, typer.Option(help="Any other agent: a command line that works in the sandbox.")
+        str | None, typer.Option(help="Any other agent: a command line to run in the sandbox.")
     ] = None,
     mcp: Annotated[
-        bool, typer.Option("--mcp", help="With --command: it reads the MCP servers of $MCP_CONFIG.")
+        bool, typer.Option("--mcp", help="With --command: it reads MCP servers from $MCP_CONFIG.")
     ] = False,
     programs: Annotated[
         Path | None,
-        typer.Option(help="A folder with the agent's programs: /opt/programs in the sandbox."),
+        typer.Option(help="Folder with the agent's programs: /opt/programs in the sandbox."),
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option(min=0, max=2, help="Default: that of the model's server.")
+        float | None,
+        typer.Option(min=0, max=2, help="Sampling temperature; default: the model server's."),
     ] = None,
-    task: Annotated[
-        list[str] | None, typer.Option(help="Run only this task; may be given several times.")
-    ] = None,
-    epochs: Annotated[int, typer.Option(min=1, max=10_000, help="Attempts at each task.")] = 1,
+    task: Annotated[list[str] | None, typer.Option(help="Run only this task; repeatable.")] = None,
+    epochs: Annotated[int, typer.Option(min=1, max=10_000, help="Attempts per task.")] = 1,
     at_once: Annotated[
-        int, typer.Option(min=1, max=500, help="How many attempts run at once.")
+        int, typer.Option(min=1, max=500, help="Number of attempts to run at once.")
     ] = 4,
     attempt_calls: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=1_000_000, help="The most calls of tools in one attempt; 1000 by default."
-        ),
+        typer.Option(min=1, max=1_000_000, help="Maximum tool calls per attempt; default: 1000."),
     ] = None,
     attempt_seconds: Annotated[
         int | None,
-        typer.Option(min=1, max=604_800, help="Time for one attempt; by default, its task's."),
+        typer.Option(min=1, max=604_800, help="Time limit per attempt; default: the task's."),
     ] = None,
     attempt_tokens: Annotated[
         int | None,
-        typer.Option(min=1, max=1 << 40, help="The most tokens that one attempt may use."),
+        typer.Option(min=1, max=1 << 40, help="Maximum tokens per attempt."),
     ] = None,
     attempt_cost: Annotated[
-        str | None, typer.Option(help="The most US dollars that one attempt may cost.")
+        str | None, typer.Option(help="Maximum cost per attempt in US dollars.")
     ] = None,
     run_tokens: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=1 << 40, help="The most tokens that all attempts may use together."
-        ),
+        typer.Option(min=1, max=1 << 40, help="Maximum tokens for all attempts together."),
     ] = None,
     run_cost: Annotated[
-        str | None, typer.Option(help="The most US dollars that all attempts may cost together.")
+        str | None, typer.Option(help="Maximum cost of all attempts together in US dollars.")
     ] = None,
     reply_tokens: Annotated[
         int | None,
-        typer.Option(min=1, max=1 << 40, help="The most tokens of one reply; 4096 with a budget."),
+        typer.Option(min=1, max=1 << 40, help="Maximum tokens per reply; 4096 with a budget."),
     ] = None,
     prices: Annotated[
-        Path | None, typer.Option(help="File with the prices of models, for costs.")
+        Path | None, typer.Option(help="File with model prices, for computing costs.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where to write the attempts.")] = ATTEMPTS,
+    out: Annotated[Path, typer.Option(help="Output directory for attempts.")] = ATTEMPTS,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run; write nothing.")
+        bool, typer.Option("--dry-run", help="Show what would run; write nothing.")
     ] = False,
 ) -> None:
-    """Run what is not finished yet, each attempt in a sandbox of its own, and grade if possible."""
+    """Run unfinished attempts, each in its own sandbox, and grade them if possible."""
     values = {name: value for name, value in locals().items() if name != "dry_run"}
     for name_of_agent in [agent] if "://" in agent else agent.split(","):
         _check_agent(name_of_agent.strip())
@@ -145,7 +140,10 @@ def _check_agent(agent: str) -> None:
     near = get_close_matches(agent, known, n=1)
     guess = f"Did you mean {near[0]}? " if near else ""
     raise InputError(
-        "--agent", f"no agent {agent}", "one of the agents", f"{guess}They are: {', '.join(known)}."
+        "--agent",
+        f"unknown agent {agent}",
+        "a known agent",
+        f"{guess}Known agents: {', '.join(known)}.",
     )
 
 
@@ -160,8 +158,7 @@ def _print_plan(request: Request) -> None:
     done = len(finished(plan.folder) & wanted.keys())
     tasks = len({task_id for task_id, _ in wanted.values()})
     print(f"{request.title} on {plan.release.snapshot}: {tasks} tasks, {len(wanted)} attempts")
-    print(f"{done} are done, {len(wanted) - done} would be run into {plan.folder}")
-    print("Nothing was written and no model was asked.")
+    print(f"{done} are done, {len(wanted) - done} would be run and written to {plan.folder}")
     _tell_of_left_out(left_out(plan))
 
 
@@ -176,8 +173,9 @@ def _run(requests: Sequence[Request]) -> None:
     plans = [plan_of(request) for request in requests]
     is_person = any(plan.agent == HUMAN for plan in plans)
     if is_person and (len(plans) > 1 or not sys.stdin.isatty()):
-        expected = "a terminal to work on, and no other agent"
-        raise InputError("--agent human", "none, or others", expected, "Run it alone in one.")
+        expected = "a terminal and no other agents"
+        actual = "other agents" if len(plans) > 1 else "no terminal"
+        raise InputError("--agent human", actual, expected, "Run it alone, in a terminal.")
     todo = sum(len(wanted_attempts(plan).keys() - finished(plan.folder)) for plan in plans)
     title = plans[0].configuration.name if len(plans) == 1 else f"{len(plans)} configurations"
     with counting(title, 0 if is_person else todo, "attempt") as advance:
@@ -193,8 +191,8 @@ def _tell_of_end(snapshot: Path, plan: Plan, ended: Ended) -> None:
     _tell_of_left_out(ended.left_out)
     if ended.budget_spent:
         print(
-            f"the budget of the run is spent: {ended.wanted - ended.done} attempts are left. "
-            "Run it again with a larger one; nothing is paid twice.",
+            f"the run's budget is spent: {ended.wanted - ended.done} attempts remain. "
+            "Run again with a larger budget; nothing is paid for twice.",
             file=sys.stderr,
         )
     if plan.release.private is not None and ended.done:
@@ -213,8 +211,8 @@ def _tell_of_failures(folder: Path) -> None:
     errors = infra_errors(folder)
     if errors:
         print(
-            f"{len(errors)} attempts were ended by the infrastructure, the first with: "
-            f"{errors[0]}. The same command goes on with them.",
+            f"{len(errors)} attempts were ended by infrastructure errors, the first: "
+            f"{errors[0]}. Run the same command again to continue them.",
             file=sys.stderr,
         )
 
@@ -223,35 +221,35 @@ def grade_command(
     logs: Annotated[
         Path,
         typer.Argument(
-            help="Attempts, or a state file of `benchmint agents services`. Of others: a job of "
-            "Harbor, logs of Inspect, a folder of ATIF trajectories."
+            help="Attempts, or a state file from `benchmint agents services`. From other runners: "
+            "a Harbor job, Inspect logs, or a folder of ATIF trajectories."
         ),
     ],
     snapshot: Annotated[Path, typer.Option(help="The release that was run, with private/.")],
     answer: Annotated[
-        str | None, typer.Option(help="With a state file: the answer that was given.")
+        str | None, typer.Option(help="With a state file: the agent's answer.")
     ] = None,
     outputs: Annotated[
-        Path | None, typer.Option(help="With a state file: the folder of the files that were made.")
+        Path | None, typer.Option(help="With a state file: folder with the agent's output files.")
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="With a state file: the task, if several share its world.")
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(help="With a state file or results of others: the configuration's name."),
+        typer.Option(help="With a state file or another runner's results: configuration name."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Where to write the tables; by default LOGS/scores. With a state file or results "
-            "of others: where to write the attempts; by default attempts."
+            help="Output directory for tables; default: LOGS/scores. With a state file or another "
+            "runner's results: output directory for attempts; default: attempts."
         ),
     ] = None,
     processes: Processes = 1,
     as_json: Json = False,
 ) -> None:
-    """Grade attempts, of this project or of other runners, and write the tables of scores."""
+    """Grade attempts made here or by other runners, and write the score tables."""
     from flows.evaluate.foreign import runner_of, write_results
 
     written: list[Path] = []
@@ -282,6 +280,6 @@ def _grade(
     else:
         print_summaries(rows)
         if withdrawn := sum(run.n_withdrawn for run in runs):
-            print(f"attempts at tasks that errata withdraw, not counted: {withdrawn}")
+            print(f"attempts at tasks withdrawn by errata, not counted: {withdrawn}")
         for _, out in folders:
             print(f"tables: {out}")

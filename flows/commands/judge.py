@@ -13,34 +13,40 @@ from data.errors import InputError
 
 
 def judge_command(
-    attempts: Annotated[Path, typer.Argument(help="A folder of attempts, of one release.")],
+    attempts: Annotated[Path, typer.Argument(help="Folder of attempts at one release.")],
     snapshot: Annotated[Path, typer.Option(help="The release that was run, with private/.")],
-    model: Annotated[str, typer.Option(help="The judge: one for all of a leaderboard.")],
+    model: Annotated[
+        str, typer.Option(help="The judge model: the same one for a whole leaderboard.")
+    ],
     base_url: Annotated[
-        str, typer.Option(help="Address of an OpenAI-compatible server.")
+        str, typer.Option(help="URL of an OpenAI-compatible server.")
     ] = "http://127.0.0.1:8000/v1",
     mode: Annotated[
-        Mode, typer.Option(help="record asks and keeps each reply; replay uses kept replies alone.")
+        Mode,
+        typer.Option(
+            help="record: call the model and keep replies; replay: use only kept replies."
+        ),
     ] = Mode.RECORD,
     most_tokens: Annotated[
-        int | None, typer.Option(min=1, help="The most tokens that all questions may cost.")
+        int | None, typer.Option(min=1, help="Maximum tokens for all questions together.")
     ] = None,
     packets: Annotated[
-        int, typer.Option(min=0, help="Attempts for people to judge too (`review export`).")
+        int,
+        typer.Option(min=0, help="Number of attempts for people to judge too (`review export`)."),
     ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed for drawing the packets.")] = 0,
     hide: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A key or folder that the judge's process must not read; repeatable. "
+            help="Key or folder to hide from the judge process; repeatable. "
             "The private folder of the release's build is always hidden."
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the tables; by default ATTEMPTS/scores.")
+        Path | None, typer.Option(help="Output directory for tables; default: ATTEMPTS/scores.")
     ] = None,
 ) -> None:
-    """Score the open parts of attempts, and write the tables anew; judged replies are kept."""
+    """Score what a program cannot grade, and rewrite the tables; replies are kept."""
     from data.releases.tasks import require_outside
     from flows.evaluate.judging import JudgeOrder, judge, private_of_build
 

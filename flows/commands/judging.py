@@ -22,15 +22,15 @@ FOLDER = "review"
 def rules_check_command(
     task: Annotated[
         str,
-        typer.Argument(help="The id of a task, its folder in a private half, or its rules.json."),
+        typer.Argument(help="A task ID, the task's folder in a private half, or its rules.json."),
     ],
-    outputs: Annotated[Path, typer.Argument(help="The folder that an agent filled.")],
-    snapshot: Annotated[Path, typer.Option(help="The release in which an id is looked up.")] = (
+    outputs: Annotated[Path, typer.Argument(help="Folder with an agent's output files.")],
+    snapshot: Annotated[Path, typer.Option(help="Release in which to look up a task ID.")] = (
         WORKSPACE / "snapshots" / "latest"
     ),
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Print one line per rule; exit 1 if any fails."""
+    """Print one line per rule; exit with 1 if any fails."""
     from construction.grading.rule_files import check_outputs, result_line, task_folder
 
     results = check_outputs(task_folder(task, snapshot), outputs)
@@ -39,24 +39,24 @@ def rules_check_command(
 
 
 def review_export_command(
-    sheet: Annotated[Path, typer.Argument(help="Where to write the sheet: .csv or .xlsx.")],
+    sheet: Annotated[Path, typer.Argument(help="Sheet to write: .csv or .xlsx.")],
     topic: Annotated[Topic | None, typer.Option(help="Only this topic.")] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a sheet, and the decisions in it.")
+        bool, typer.Option("--force", help="Overwrite an existing sheet and the decisions in it.")
     ] = False,
     decided: Annotated[
         bool, typer.Option(help="Also export cases that are already decided.")
     ] = False,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Write what judges disagree on as a sheet with room for decisions; the look is logged."""
+    """Write the cases that judges disagree on to a sheet for decisions; access is logged."""
     from construction.judging.review_sheet import sheet_writer  # needs an extra
 
     writer = sheet_writer(sheet)
     items = items_to_decide(out / "private" / FOLDER, topic, decided=decided)
     if sheet.exists() and not force:
         todo = "Import its decisions first, choose another name, or replace it with --force."
-        raise InputError(str(sheet), "a file", "no file yet", todo)
+        raise InputError(str(sheet), "an existing file", "a new file", todo)
     hash_chain.record_access(out / "private" / "access.log", "review export", str(len(items)))
     write_bytes(sheet, writer(items), mode=PRIVATE_FILE)
     print(f"{amount(len(items), 'item')} to decide in {sheet}")
@@ -64,13 +64,13 @@ def review_export_command(
 
 def review_import_command(
     sheet: Annotated[Path, typer.Argument(help="The filled sheet: .csv or .xlsx.")],
-    reviewer: Annotated[str, typer.Option(help="Who decided, for rows without a name.")] = "",
+    reviewer: Annotated[str, typer.Option(help="Name of the reviewer for rows without one.")] = "",
     encoding: Annotated[
         str, typer.Option(help=f"Encoding of a CSV sheet: {', '.join(ENCODINGS)}.")
     ] = "utf-8",
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Record the decisions of a sheet; the next build follows them. Exit 1 if rows were bad."""
+    """Record the decisions in a sheet for the next build to follow; exit with 1 on bad rows."""
     from construction.judging.review_sheet import SheetLimits, import_lines, read_decisions
 
     folder, today = out / "private" / FOLDER, datetime.now(UTC).date()

@@ -20,21 +20,21 @@ def signals_command(
         typer.Argument(help="Snapshot files (CSV or JSON), with the date in each name."),
     ] = None,
     registry: Annotated[
-        str | None, typer.Option(help="Base URL of a registry to collect from first.")
+        str | None, typer.Option(help="Base URL of a registry to collect a snapshot from first.")
     ] = None,
     date: Annotated[
         dt.datetime | None,
         typer.Option(
             formats=["%Y-%m-%d"],
-            help="Date of what is collected (default: today, UTC), and of files without one.",
+            help="Date for the collected snapshot (default: today, UTC) and for undated files.",
         ),
     ] = None,
     config: Config = None,
     out: WriteTo = Path("signals"),
 ) -> None:
-    """Weigh the newest snapshot, and what changed since: weights, ideas, drift page, tables.
+    """Write weights, ideas, tables and a drift page from the newest snapshot.
 
-    Every snapshot is kept in OUT/captures, and all of them are the history.
+    Every snapshot is kept in OUT/captures as history for the drift page.
     """
     from construction.ideas import candidate_ideas as lane
     from construction.signals import mixture
@@ -50,7 +50,7 @@ def signals_command(
         capture_registry(registry, limits, recipe, captures, day or today)
     dated = mixture.captured_files(captures, recipe.source)
     if not dated:
-        raise InputError("signals", "no snapshot", "files or --registry", "Give at least one.")
+        raise InputError("signals", "no snapshot", "files or --registry", "Pass at least one.")
     mixture.write_mixture(recipe, dated, out, quiet=False)
     report = mixture.mixture_report(out)
     mixture.print_mixture(report)
@@ -66,25 +66,27 @@ def select_command(
     scores: Annotated[
         Path | None, typer.Argument(help="item,family,model,score[,cost]: CSV or Parquet.")
     ] = None,
-    size: Annotated[int | None, typer.Option(min=1, help="How many items to choose.")] = None,
+    size: Annotated[int | None, typer.Option(min=1, help="Number of items to choose.")] = None,
     objective: Annotated[Objective | None, typer.Option(help="What to maximise.")] = None,
     pilots: Annotated[str | None, typer.Option(help="Models, best first: a,b,c.")] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Pass mark: items that all pilots pass or all fail are left out."
+            min=0, max=1, help="Pass mark; items that all pilots pass or all fail are left out."
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration with [selection].")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration file with a [selection] section.")
+    ] = None,
     out: WriteTo = Path("selected"),
     quality: Annotated[
-        bool, typer.Option(help="Measure the subset's quality against the full pool.")
+        bool, typer.Option(help="Compare the subset's quality with the full pool's.")
     ] = True,
     check: Annotated[
-        Path | None, typer.Option(help="Prove a written selection again, from its files.")
+        Path | None, typer.Option(help="Re-verify a written selection from its files.")
     ] = None,
 ) -> None:
-    """Write selection.json, or print the blockers, write blockers.json and exit 1."""
+    """Write selection.json; if blocked, print the blockers, write blockers.json and exit with 1."""
     from flows.recipe import load_section
     from selection.config import MatrixSelection
     from selection.output import check_selection, select_from_matrix, selection_lines
@@ -95,7 +97,7 @@ def select_command(
         print("\n".join(disagreements) or f"{check}: confirmed: optimal, and all constraints hold")
         raise typer.Exit(1 if disagreements else 0)
     if scores is None:
-        raise InputError("select", "no scores", "a score matrix", "Name one, or use --check.")
+        raise InputError("select", "no scores", "a score matrix", "Pass one, or use --check.")
     overrides = given(
         size=size,
         objective=objective,
@@ -115,20 +117,20 @@ def select_command(
 def convert_xbrl_command(
     packages: Annotated[list[Path], typer.Argument(help="iXBRL files and ESEF packages.")],
     python: Annotated[
-        str, typer.Option(help="A Python that has Arelle [this one].")
+        str, typer.Option(help="Python interpreter that has Arelle [this one].")
     ] = sys.executable,
     taxonomy: Annotated[
-        list[Path] | None, typer.Option(help="Taxonomy package; may be given several times.")
+        list[Path] | None, typer.Option(help="Taxonomy package; repeatable.")
     ] = None,
     online: Annotated[
-        bool, typer.Option("--online", help="Let Arelle fetch taxonomies from their addresses.")
+        bool, typer.Option("--online", help="Let Arelle download taxonomies.")
     ] = False,
-    seconds: Annotated[int, typer.Option(min=1, help="Limit for one package.")] = 900,
+    seconds: Annotated[int, typer.Option(min=1, help="Time limit per package.")] = 900,
     out: WriteTo = Path("xbrl-json"),
 ) -> None:
-    """Write each package as xBRL-JSON, and its labels and rows beside it, with Arelle.
+    """Convert each package with Arelle to xBRL-JSON, plus its labels and rows.
 
-    Exit 1 if a package could not be converted.
+    Exits with 1 if a package could not be converted.
     """
     from construction.statements.readers.xbrl.convert import convert
     from data.neutralise import one_line
@@ -152,14 +154,16 @@ def questions_command(
     tickers: Annotated[
         Path | None, typer.Option(help="Today's US listings (Parquet): cik, ticker, exchange.")
     ] = None,
-    size: Annotated[int | None, typer.Option(min=1, help="How many questions.")] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration with [questions].")] = None,
+    size: Annotated[int | None, typer.Option(min=1, help="Number of questions.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration file with a [questions] section.")
+    ] = None,
     key: Key = None,
     out: WriteTo = Path("questions"),
 ) -> None:
-    """Write questions and tables to OUT/public, answers and pages to OUT/private.
+    """Write questions and tables to OUT/public, and answers and pages to OUT/private.
 
-    Exit 1 if no question could be asked, or none about a region that has filed values.
+    Exits with 1 if there is no question at all, or none about a region with filed values.
     """
     from construction.statements.coverage import regions_without_questions
     from construction.statements.database import not_read
@@ -178,7 +182,7 @@ def questions_command(
     sampling = {} if size is None else {"questions": {"sampling": {"size": size}}}
     settings = load_settings(config, {"runtime": runtime, **sampling})
     if settings.runtime.sessions:
-        actual, expected = "sessions in [runtime]", "statements only"
+        actual, expected = "sessions in [runtime]", "only statements"
         raise InputError(str(config), actual, expected, "Use `benchmint build` for both.")
     with building(out), without_prefect():
         recipe, ready, stamp = with_source(settings.recipe, settings.runtime)
@@ -193,7 +197,7 @@ def questions_command(
     print("\n".join(report_lines(report, out, stamp)))
     lacking = regions_without_questions(report["coverage"])
     for region, reason in lacking.items():
-        print(f"no question about {region} companies, mostly for {reason}", file=sys.stderr)
+        print(f"no questions about {region} companies, mostly because of {reason}", file=sys.stderr)
     if report["questions"] < report["asked_for"]:
         missing = report["asked_for"] - report["questions"]
         print(f"{missing} of {report['asked_for']} questions are missing", file=sys.stderr)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from selection.evaluation.linking import Linked
 
 Attempts = Annotated[
-    Path, typer.Option("--attempts", help="Folder of graded attempts, of all configurations.")
+    Path, typer.Option("--attempts", help="Folder with the graded attempts of all configurations.")
 ]
 
 
@@ -33,11 +33,11 @@ def leaderboard_command(
         bool,
         typer.Option(
             "--pages/--no-pages",
-            help="Also write pages of attempts and tasks, and Inspect's viewer, into OUT/private.",
+            help="Also write attempt and task pages and Inspect's viewer to OUT/private.",
         ),
     ] = True,
 ) -> None:
-    """Write the leaderboard of graded attempts, and a page for each attempt and task."""
+    """Write a leaderboard from graded attempts, and a page for each attempt and task."""
     from data.releases.tasks import read_tasks
     from flows.label_words import all_labels
     from selection.evaluation.board import board
@@ -69,7 +69,7 @@ def leaderboard_command(
 
 def _tell_of_pages(release: Any, scores: Any, home: Path, n_pages: int) -> None:
     """Say where the pages are, and draw the answers that people check."""
-    print(f"written: {home} (private: pages of {n_pages} attempts, with answers)")
+    print(f"written: {home} (private: pages for {n_pages} attempts, with answers)")
     _write_sheet(release, scores, home / "checked.csv")
 
 
@@ -79,7 +79,7 @@ def _tell_of_ungraded(attempts: Path, snapshot: str, graded: Collection[str]) ->
 
     folders = (path.parent for path in attempts.rglob(RUN) if path.parent.parent.name == snapshot)
     for folder in sorted(folder for folder in folders if folder.name not in graded):
-        line = f"not on the board: {folder} is not graded (`benchmint grade {folder} …` does that)"
+        line = f"not on the board: {folder} is not graded (run `benchmint grade {folder} …`)"
         print(one_line(line), file=sys.stderr)
 
 
@@ -105,7 +105,7 @@ def _write_sheet(release: Any, scores: Any, path: Path) -> None:
     questions = [name for name, task in tasks if task.candidate.lane is Lane.QUESTIONS]
     checked = write_sheet(path, scores, questions, release.digest)
     if checked.drawn:
-        print(f"written: {path} ({checked.drawn} answers that count as right, for people to check)")
+        print(f"written: {path} ({checked.drawn} answers graded as right, for people to check)")
     if checked.right.mean is not None:
         n_right = round(checked.right.mean * checked.right.n)
         interval = percent_range(checked.right.low, checked.right.high)
@@ -338,29 +338,31 @@ def _listed(
 
 
 def plan_command(
-    first: Annotated[str, typer.Argument(help="A configuration that was run.")],
-    second: Annotated[str, typer.Argument(help="Another one.")],
+    first: Annotated[str, typer.Argument(help="A configuration with graded attempts.")],
+    second: Annotated[str, typer.Argument(help="Another configuration.")],
     attempts: Attempts = ATTEMPTS,
     gap: Annotated[
-        float, typer.Option(min=0.001, max=1, help="Difference in pass rates to detect.")
+        float, typer.Option(min=0.001, max=1, help="Difference in pass rate to detect.")
     ] = 0.05,
     power: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Probability of detecting it.")
     ] = 0.8,
 ) -> None:
-    """Print how many tasks, epochs and dollars it takes to distinguish two such agents."""
+    """Print how many tasks, epochs and dollars it takes to tell two such agents apart."""
     from selection.evaluation.planning import pilot_scores, plan, variances
 
     tables = _graded(attempts)
     known = set(tables["attempts"]["configuration"])
     if strange := [name for name in (first, second) if name not in known]:
         expected = ", ".join(sorted(known))
-        raise InputError("plan", strange[0], expected, "Name configurations that were graded.")
+        raise InputError(
+            "plan", strange[0], expected, "Choose configurations with graded attempts."
+        )
     own, others, tasks = pilot_scores(tables["scores"], first, second)
     seen = variances(own, others, tasks)
     costs = tables["attempts"]["cost"]
     mean = None if costs.null_count() else costs.mean()
-    print(one_line(f"{first} against {second}: {len(tasks)} tasks of both"))
+    print(one_line(f"{first} against {second}: {len(tasks)} tasks in common"))
     print(f"variance between tasks {seen.between:.4f}, within a task {seen.within:.4f}")
     # of single epochs nothing is known about what more of them would gain
     for epochs in (1, 2, 4, 8) if own.shape[1] > 1 else (1,):
@@ -370,13 +372,13 @@ def plan_command(
 
 
 def link_command(
-    reference: Annotated[Path, typer.Argument(help="The snapshot whose scale is used.")],
+    reference: Annotated[Path, typer.Argument(help="Snapshot whose scale to use.")],
     later: Annotated[Path, typer.Argument(help="The other snapshot.")],
     attempts: Attempts = ATTEMPTS,
     out: WriteTo = Path("leaderboard"),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Bootstrap seed.")] = 0,
 ) -> None:
-    """Print the scores of agents on two snapshots on one scale, with intervals; write the table."""
+    """Put agents' scores on two snapshots on one scale, with intervals; write the table."""
     import polars as pl
 
     from data.figures import percent, percent_range

@@ -24,34 +24,34 @@ def lint_command(
     path: Annotated[
         Path,
         typer.Argument(
-            help="A snapshot, what `benchmint lane analytics` wrote, a file of records, or "
-            "folders of tasks."
+            help="A snapshot, output of `benchmint lane analytics`, a file of records, or task "
+            "folders."
         ),
     ],
     run: Annotated[
         Path | None,
         typer.Option(
-            help="What `benchmint lane analytics` wrote: PATH has lines like its gold.jsonl, "
+            help="Output folder of `benchmint lane analytics`: PATH has lines like its gold.jsonl, "
             "which go through all gates again."
         ),
     ] = None,
     files: Annotated[
-        Path | None, typer.Option(help="With --run: folder of the original files [RUN/demo].")
+        Path | None, typer.Option(help="With --run: folder with the original files [RUN/demo].")
     ] = None,
     trials: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="So many tasks of others are tried in a sandbox [120, and those that are begun "
-            "within 80 seconds].",
+            help="How many third-party tasks to try in a sandbox [120, or as many as can be "
+            "started within 80 seconds].",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """List the faults of tasks, what keeps them from running here, and what was not checked.
+    """List faults in tasks, what keeps them from running here, and what was not checked.
 
-    Exit 1 if there are defects; the other two lists do not count as faults. Our gold is run anew;
-    the tests and graders of others are tried and attacked in a sandbox, if they need no image.
+    Exits with 1 if there are defects; the other two lists do not count. Our own gold is rerun;
+    third-party tests and graders are tried and attacked in a sandbox, unless they need an image.
     """
     report = _linted(path, run, files, trials)
     if json:
@@ -89,7 +89,7 @@ def _linted(path: Path, run: Path | None, files: Path | None, trials: int | None
 
     if run is not None:
         n, faults = _lint_records(path, run, files or run / "demo")
-        return Report("records of this lane", n, [Finding(*fault) for fault in faults])
+        return Report("records from this lane", n, [Finding(*fault) for fault in faults])
     if path.is_dir() and (path / "private" / "analytics").is_dir():
         return _lint_analytics(path)
     if path.is_dir() and (layout.halves(path)[0] / layout.MANIFEST).is_file():
@@ -103,7 +103,7 @@ def _lint_analytics(path: Path) -> Report:
     from flows.commands.analytics import public_half
 
     n, faults = lint_release(public_half(path), path / "private" / "analytics")
-    return Report("what `benchmint lane analytics` wrote", n, [Finding(*fault) for fault in faults])
+    return Report("output of `benchmint lane analytics`", n, [Finding(*fault) for fault in faults])
 
 
 def _lint_snapshot(path: Path) -> Report:
@@ -139,6 +139,6 @@ def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, Faults]:
     with bench_of(reopened(declaration, files, public_half(run) / ENVIRONMENT / "raw")) as bench:
         verdicts = judge_records(path, bench)
     if not verdicts:
-        raise InputError(path.name, "no record", "at least one record", "Name another.")
+        raise InputError(path.name, "no record", "at least one record", "Choose another one.")
     faults = [(v.record, f"{why}: {detail}") for v in verdicts for why, detail in v.faults]
     return len(verdicts), faults

@@ -9,30 +9,32 @@ import typer
 
 WORKSPACE = Path("workspace")
 
-BuiltInto = Annotated[Path, typer.Option(help="The directory of the build.")]
-WriteTo = Annotated[Path, typer.Option(help="Where to write.")]
-Config = Annotated[Path | None, typer.Option(help="Configuration (TOML).")]
-Masking = Annotated[Path | None, typer.Option(help="Configuration with [masking].")]
-Key = Annotated[Path | None, typer.Option(help="Release key; created on first use.")]
+BuiltInto = Annotated[Path, typer.Option(help="Build directory.")]
+WriteTo = Annotated[Path, typer.Option(help="Output directory.")]
+Config = Annotated[Path | None, typer.Option(help="Configuration file (TOML).")]
+Masking = Annotated[Path | None, typer.Option(help="Configuration file with a [masking] section.")]
+Key = Annotated[Path | None, typer.Option(help="Release key file; created on first use.")]
 Approvals = Annotated[
-    Path | None, typer.Option(help="Approved pictures and PDFs: a SHA-256 per line.")
+    Path | None, typer.Option(help="Approved pictures and PDFs: one SHA-256 per line.")
 ]
 PrivateValues = Annotated[
     Path | None,
-    typer.Option(help="Values that only you know to be private, one per line: [KIND, tab,] value."),
+    typer.Option(help="Private values that only you know of, one per line: [KIND, tab,] value."),
 ]
 Reviewed = Annotated[
     Path | None,
-    typer.Option(help="private/words.csv of an earlier run, with your decision on each word."),
+    typer.Option(help="private/words.csv from an earlier run, with your decision on each word."),
 ]
-Sec = Annotated[list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")]
+Sec = Annotated[
+    list[Path] | None, typer.Option(help="SEC financial statement data sets: a zip or folder.")
+]
 Edinet = Annotated[
-    list[Path] | None, typer.Option(help="EDINET summaries, with the code list beside them.")
+    list[Path] | None, typer.Option(help="EDINET summaries, with the code list in the same folder.")
 ]
 Xbrl = Annotated[
     list[Path] | None, typer.Option(help="xBRL-JSON documents: files, zips or folders.")
 ]
-Processes = Annotated[int, typer.Option(min=1, help="Processes.")]
+Processes = Annotated[int, typer.Option(min=1, help="Number of processes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

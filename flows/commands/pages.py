@@ -10,19 +10,20 @@ import typer
 from data.errors import InputError
 from flows.commands.options import WriteTo
 
-Folder = Annotated[Path, typer.Argument(help="The folder of saved pages: HTML, PDF, text.")]
+Folder = Annotated[Path, typer.Argument(help="Folder of saved pages: HTML, PDF, text.")]
 
 
 def pages_import_command(
     folder: Folder,
     table: Annotated[
-        Path, typer.Option(help="CSV with the columns file, url and perhaps captured, title.")
+        Path,
+        typer.Option(help="CSV with the columns file and url; captured and title are optional."),
     ],
     out: WriteTo = Path("pages"),
 ) -> None:
-    """Write saved pages as a folder for `benchmint evaluate --pages`.
+    """Turn saved pages into a folder for `benchmint evaluate --pages`.
 
-    Exit 1 if there is no page among them.
+    Exits with 1 if none can be used.
     """
     from construction.webpages.importing import import_pages
 
@@ -40,7 +41,7 @@ def pages_statements_command(
 ) -> None:
     """Write the statements behind a release's questions as web pages, rounded as sites print them.
 
-    Made by rule from the public tables; answers are not read.
+    The pages are made by rule from the public tables; answers are not read.
     """
     from construction.webpages.pages import write_pages
     from construction.webpages.statement_pages import statement_pages
@@ -48,7 +49,7 @@ def pages_statements_command(
     from data.releases.tasks import read_tasks
 
     if out.exists():
-        raise InputError(str(out), "something", "a new folder", "Choose another one.")
+        raise InputError(str(out), "an existing path", "a new folder", "Choose another one.")
     pages = statement_pages(read_tasks(snapshot).tables)
     with replacing_dir(out) as part:
         written = write_pages(part, pages)

@@ -21,43 +21,44 @@ if TYPE_CHECKING:
 def pilot_command(
     sessions: Annotated[
         list[Path] | None,
-        typer.Argument(help="Session logs or folders of them; if none, the demo is piloted."),
+        typer.Argument(help="Session logs or folders of logs; with none, pilots the demo."),
     ] = None,
     config: Config = None,
-    out: Annotated[Path | None, typer.Option(help="The directory of the build.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Build directory.")] = None,
     key: Key = None,
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            help="A pilot, as of `benchmint evaluate`; may be given several times. Those that ask "
-            "a model run on each. By default without models: scripted ones, which measure nothing."
+            help="Pilot agent, as in `benchmint evaluate`; repeatable. Agents that use a model run "
+            "once per model. Default without models: scripted agents, which measure nothing."
         ),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="A model of the pilots (provider/model); may be given several times."),
+        typer.Option(help="Model for the pilots (provider/model); repeatable."),
     ] = None,
     base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+        str | None, typer.Option(help="URL of an OpenAI-compatible server.")
     ] = None,
     command: Annotated[
-        str | None, typer.Option(help="Any other agent: a command line that works in the sandbox.")
+        str | None, typer.Option(help="Any other agent: a command line to run in the sandbox.")
     ] = None,
     mcp: Annotated[
-        bool, typer.Option("--mcp", help="With --command: it reads the MCP servers of $MCP_CONFIG.")
+        bool, typer.Option("--mcp", help="With --command: it reads MCP servers from $MCP_CONFIG.")
     ] = False,
     programs: Annotated[
-        Path | None, typer.Option(help="A folder with the agents' programs, as of `evaluate`.")
+        Path | None, typer.Option(help="Folder with the agents' programs, as for `evaluate`.")
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, max=100, help="Attempts at each task.")] = 1,
+    epochs: Annotated[int, typer.Option(min=1, max=100, help="Attempts per task.")] = 1,
     at_once: Annotated[
-        int, typer.Option(min=1, max=500, help="How many attempts run at once.")
+        int, typer.Option(min=1, max=500, help="Number of attempts to run at once.")
     ] = 4,
     release: Annotated[
         bool, typer.Option("--release", help="Build the next release from the scores.")
     ] = False,
     date: Annotated[
-        str | None, typer.Option(help="Its date (YYYY-MM-DD); without one it is a revision.")
+        str | None,
+        typer.Option(help="Date of the next release (YYYY-MM-DD); without one, it is a revision."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and why; write nothing.")
@@ -66,7 +67,7 @@ def pilot_command(
         bool, typer.Option("--quiet", "-q", help="No progress bars and no summary.")
     ] = False,
 ) -> None:
-    """Run pilots where no key can be read, write their scores, and build a release from them."""
+    """Run pilots with no access to keys, write their scores, and build a release from them."""
     require_extra("evaluate")
     from flows.evaluate.request import requests_of
 
@@ -89,7 +90,7 @@ def _day(text: str | None) -> dt.date | None:
     try:
         return dt.date.fromisoformat(text) if text else None
     except ValueError:
-        raise InputError("--date", repr(text), "YYYY-MM-DD", "Give another --date.") from None
+        raise InputError("--date", repr(text), "YYYY-MM-DD", "Correct --date.") from None
 
 
 def _pilot(
@@ -110,4 +111,4 @@ def _print_pilots(settings: Settings, requests: list[Request]) -> None:
     """What would run: the stages that lead to the pool, then the pilots."""
     print_plan(settings)
     names = ", ".join(request.title for request in requests)
-    print(f"Then {len(requests)} pilots would work on all of the pool: {names}")
+    print(f"Then {len(requests)} pilots would attempt the whole pool: {names}")

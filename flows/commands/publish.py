@@ -12,13 +12,13 @@ from data.errors import ReleaseError
 
 def publish_command(
     snapshot: Annotated[Path, typer.Argument(help="A signed snapshot.")],
-    target: Annotated[str, typer.Argument(help="A folder, or an address such as s3://bucket/x.")],
+    target: Annotated[str, typer.Argument(help="A folder, or a URL such as s3://bucket/x.")],
     key: Annotated[Path, typer.Option(help="The signer's public key (OpenSSH).")],
     with_private: Annotated[
         bool, typer.Option("--with-private", help="Also copy the half that graders need.")
     ] = False,
 ) -> None:
-    """Copy a signed release, read it back from there, and move the pointer `latest.json` last."""
+    """Copy a signed release, read it back, and then update the pointer `latest.json`."""
     from data.releases.errata import check_errata
     from data.releases.publishing import publish
     from data.releases.tasks import read_tasks
@@ -32,7 +32,7 @@ def publish_command(
     if findings:
         problem = findings[0].problem
         raise ReleaseError(
-            f"{snapshot}: not published, since `benchmint verify --key` finds: {problem}"
+            f"{snapshot}: not published, because `benchmint verify --key` reports: {problem}"
         )
     done = publish(snapshot, read_tasks(snapshot), target, private=with_private)
-    print(f"{done.where}: {done.files} files, read back; {done.already} were there before")
+    print(f"{done.where}: {done.files} files, read back; {done.already} were already there")

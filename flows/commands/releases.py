@@ -21,18 +21,18 @@ from flows.commands.options import WORKSPACE, BuiltInto, Json
 
 def releases_command(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Do not verify: read only manifests and checksums.")
+        bool, typer.Option("--quick", help="Do not verify; read only manifests and checksums.")
     ] = False,
     as_json: Json = False,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """List and verify the releases, newest first; exit 1 if one fails verification."""
+    """List and verify releases, newest first; exit with 1 if one fails verification."""
     from data.releases.listing import State, releases
     from data.releases.print import print_releases
 
     if not out.is_dir():
         existing = "a file" if out.exists() else "nothing"
-        raise InputError(str(out), existing, "the directory of a build", NOT_BUILT)
+        raise InputError(str(out), existing, "a build directory", NOT_BUILT)
     infos = releases(out / "snapshots", check=not quick)
     if as_json:
         print(pretty_json([asdict(info) for info in infos]).decode(), end="")
@@ -46,13 +46,13 @@ def verify_command(
     snapshot: Annotated[Path, typer.Argument(help="A snapshot, or its public half alone.")],
     key: Annotated[
         list[Path] | None,
-        typer.Option(help="The signer's public key (OpenSSH); may be given several times."),
+        typer.Option(help="The signer's public key (OpenSSH); repeatable."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Check checksums, contracts, ledger, separation of the halves and signature.
+    """Check checksums, contracts, ledger, separation of halves and signature.
 
-    Exit 1 on findings, or if an expected signature is absent.
+    Exits with 1 on findings, or if an expected signature is missing.
     """
     from data.releases.errata import check_errata
     from data.snapshot.signature import check_signature, read_public_keys
@@ -84,7 +84,7 @@ def sign_command(
     from data.snapshot.verification import verify
 
     _check_exists(snapshot)
-    private = read_private_key(key, partial(getpass, f"passphrase of {key}: "))
+    private = read_private_key(key, partial(getpass, f"passphrase for {key}: "))
     name = sign(snapshot, private, verify(snapshot))
     print(f"{snapshot.resolve().name}: signed by {name}")
 
@@ -94,23 +94,24 @@ def _check_exists(snapshot: Path) -> None:
         raise InputError(str(snapshot), "nothing", "a snapshot", "Check the path.")
     latest = snapshot / "snapshots" / "latest"
     if latest.is_dir() and not (snapshot / "public").exists():
-        actual, todo = "the folder of a build", f"Did you mean {latest}?"
+        actual, todo = "a build directory", f"Did you mean {latest}?"
         raise InputError(str(snapshot), actual, "a snapshot", todo)
 
 
 def diff_command(
-    old: Annotated[str, typer.Argument(help="A snapshot: its path, or its name in --out.")],
-    new: Annotated[str, typer.Argument(help="The later snapshot.")],
+    old: Annotated[str, typer.Argument(help="Earlier snapshot: its path, or its name in --out.")],
+    new: Annotated[str, typer.Argument(help="Later snapshot.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     page: Annotated[
-        Path | None, typer.Option(help="Write a page: what changed and why, linked scores.")
+        Path | None,
+        typer.Option(help="Write a page to this file: what changed and why, and linked scores."),
     ] = None,
     attempts: Annotated[
-        Path | None, typer.Option(help="Graded attempts at both, whose scores are linked.")
+        Path | None, typer.Option(help="Graded attempts at both snapshots, to link their scores.")
     ] = None,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Show tasks added, removed and changed, and why; weights, funnel, privacy and recipe."""
+    """Show which tasks changed and why, and how weights, funnel, privacy and recipe changed."""
     from data.atomic import write_bytes
     from data.releases.diff import changes_of, changes_page
     from data.releases.listing import find_snapshot
@@ -138,7 +139,7 @@ def _linked(paths: Sequence[Path], attempts: Path | None) -> tuple[list[dict[str
     from flows.commands.leaderboard import linked_scores
 
     if attempts is None:
-        return [], "No attempts were given (--attempts)."
+        return [], "No attempts were provided (--attempts)."
     try:
         releases, _, rows = linked_scores(paths[0], paths[1], attempts)
     except InputError as error:
@@ -152,8 +153,8 @@ def purge_command(
         datetime | None,
         typer.Option(
             formats=["%Y-%m-%d"],
-            help="Remove private halves of releases made before this date, and files written to "
-            "the private stores before it.",
+            help="Remove private halves of releases made before this date, and older files in "
+            "the private stores.",
         ),
     ] = None,
     keep_runs: Annotated[
@@ -163,7 +164,7 @@ def purge_command(
         bool,
         typer.Option(
             "--all-replies",
-            help="With --before: also remove old model replies that rebuilding a release needs.",
+            help="With --before: also remove old model replies needed to rebuild a release.",
         ),
     ] = False,
     dry_run: Annotated[
@@ -171,7 +172,7 @@ def purge_command(
     ] = False,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Remove data whose retention has ended; the newest verified release is always kept."""
+    """Remove data past its retention period; the newest verified release is always kept."""
     from construction.judging.calls.store import forget_replies, with_replies
     from data.builds import building
     from data.releases.print import purge_lines
@@ -179,10 +180,10 @@ def purge_command(
 
     if before is None and keep_runs is None:
         raise InputError(
-            "purge", "no limit", "--before or --keep-runs", "Give one of these options."
+            "purge", "no limit", "--before or --keep-runs", "Pass one of these options."
         )
     if not out.is_dir():
-        raise InputError(str(out), "nothing", "the directory of a build", "Check --out.")
+        raise InputError(str(out), "nothing", "a build directory", "Check --out.")
     if before is not None and before.date() > datetime.now(UTC).date():
         raise InputError("--before", "a date in the future", "today or earlier", "Check the date.")
     with building(out):

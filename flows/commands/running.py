@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from construction.grading.exports.writing import Export
 
 _Snapshot = Annotated[Path, typer.Argument(help="A snapshot, or its public half alone.")]
-_Out = Annotated[Path, typer.Option(help="Where to write: a new or empty folder.")]
+_Out = Annotated[Path, typer.Option(help="Output directory: new or empty.")]
 _Private = Annotated[
     bool, typer.Option("--with-private", help="Also export answers, rules and graders.")
 ]
 
 
 def export_inspect_command(snapshot: _Snapshot, out: _Out, with_private: _Private = False) -> None:
-    """Write a package with one task of Inspect over the tasks of a release."""
+    """Write a package with one Inspect task that covers a release's tasks."""
     from construction.grading.exports.inspect import export_inspect
 
     export = _export(snapshot, with_private, out)
@@ -34,10 +34,12 @@ def export_harbor_command(
     with_private: _Private = False,
     image: Annotated[
         str | None,
-        typer.Option(help="An image with what environment/Dockerfile installs; else it is built."),
+        typer.Option(
+            help="Image with everything environment/Dockerfile installs; otherwise it is built."
+        ),
     ] = None,
 ) -> None:
-    """Write one folder per task of a release, as Harbor reads them."""
+    """Write one folder per task in the format that Harbor reads."""
     from construction.grading.exports.harbor import export_harbor
 
     export = _export(snapshot, with_private, out)
@@ -46,9 +48,9 @@ def export_harbor_command(
 
 def export_swe_bench_command(
     snapshot: Annotated[Path, typer.Argument(help="A snapshot with both halves.")],
-    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("swe-bench.jsonl"),
+    out: Annotated[Path, typer.Option(help="Output file.")] = Path("swe-bench.jsonl"),
 ) -> None:
-    """Write the tasks over repositories as JSON lines in the columns of SWE-bench."""
+    """Write repository tasks as JSON lines with SWE-bench's columns."""
     from construction.repositories.exports import swe_bench_lines
     from data.atomic import PRIVATE_FILE, write_bytes
     from data.releases.tasks import read_tasks, require_outside
@@ -64,8 +66,8 @@ def _print_done(export: Export, number: int, out: Path) -> None:
     if export.left_out:
         number, first = len(export.left_out), min(export.left_out)
         print(
-            f"{number} workflow tasks are left out, the first {first}: what their services hold is "
-            "private (--with-private).",
+            f"{number} workflow tasks are left out (first: {first}), because their services' data "
+            "is private; add --with-private to include them.",
             file=sys.stderr,
         )
 
@@ -81,7 +83,7 @@ def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
     release = read_tasks(snapshot)
     if with_private and release.private is None:
         raise InputError(
-            str(snapshot), "no private half", "private/ beside public/",
+            str(snapshot), "no private half", "private/ next to public/",
             "Export without --with-private, or from the whole snapshot.",
         )  # fmt: skip
     services = {
@@ -93,7 +95,7 @@ def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
     export = Export(release, with_private, services, files)
     if not any(export.tasks()):
         raise InputError(
-            str(snapshot), "workflow tasks alone", "tasks that can leave without the private half",
-            "Export with --with-private: what services hold is private.",
+            str(snapshot), "only workflow tasks", "tasks that do not need the private half",
+            "Add --with-private: the services' data is private.",
         )  # fmt: skip
     return export

@@ -16,21 +16,19 @@ from data.releases.tasks import read_tasks
 
 
 def services_command(
-    task: Annotated[
-        str, typer.Argument(help="A world.json file, or with --snapshot the id of a task.")
-    ],
+    task: Annotated[str, typer.Argument(help="A world.json file or, with --snapshot, a task ID.")],
     snapshot: Annotated[
-        Path | None, typer.Option(help="The release with the task, with private/.")
+        Path | None, typer.Option(help="The task's release, with private/.")
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of 127.0.0.1; 0 takes a free one.")
+        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 picks a free one.")
     ] = 0,
     state: Annotated[
         Path | None,
-        typer.Option(help="File for state and log, continued if it exists; default: none."),
+        typer.Option(help="File for state and log, resumed if it exists; default: none."),
     ] = None,
 ) -> None:
-    """Start the services of a workflow task: REST, MCP, and a page that shows state and log."""
+    """Start a workflow task's services: REST, MCP, and a page that shows state and log."""
     with ExitStack() as stack:
         if state is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="services-"))
@@ -43,8 +41,8 @@ def _world_file(task: str, snapshot: Path | None) -> Path:
     """The file with the world of a task. Raises InputError."""
     path = Path(task) if snapshot is None else read_tasks(snapshot).world(task)
     if not path.is_file():
-        expected = "a world.json file, or the id of a task with --snapshot"
-        raise InputError(task, "no file", expected, "Name the file, or give --snapshot.")
+        expected = "a world.json file, or a task ID with --snapshot"
+        raise InputError(task, "no file", expected, "Pass the file, or add --snapshot.")
     return path
 
 

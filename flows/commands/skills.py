@@ -27,45 +27,47 @@ def skills_command(
     ],
     creators: Annotated[
         str,
-        typer.Option(help="Models that write skills, as Inspect names them: openai/m1,openai/m2."),
+        typer.Option(help="Models that write skills, in Inspect's form: openai/m1,openai/m2."),
     ],
     base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server, for all of them.")
+        str | None, typer.Option(help="URL of an OpenAI-compatible server for all models.")
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--class", help="Only this task class; may be given several times."),
+        typer.Option("--class", help="Only this task class; repeatable."),
     ] = None,
     in_domain: Annotated[
-        int, typer.Option(min=1, help="The most tasks that a skill is distilled from.")
+        int, typer.Option(min=1, help="Maximum number of tasks to distil a skill from.")
     ] = 10,
-    epochs: Annotated[int, typer.Option(min=1, max=100, help="Attempts at each task.")] = 1,
-    at_once: Annotated[int, typer.Option(min=1, max=500, help="Attempts at the same time.")] = 4,
+    epochs: Annotated[int, typer.Option(min=1, max=100, help="Attempts per task.")] = 1,
+    at_once: Annotated[
+        int, typer.Option(min=1, max=500, help="Number of attempts to run at once.")
+    ] = 4,
     attempt_seconds: Annotated[
-        int | None, typer.Option(min=1, max=604_800, help="Time for one attempt.")
+        int | None, typer.Option(min=1, max=604_800, help="Time limit per attempt.")
     ] = None,
     attempt_tokens: Annotated[
-        int | None, typer.Option(min=1, max=1 << 40, help="The most tokens of one attempt.")
+        int | None, typer.Option(min=1, max=1 << 40, help="Maximum tokens per attempt.")
     ] = None,
-    prices: Annotated[Path | None, typer.Option(help="File with prices of all models.")] = None,
+    prices: Annotated[Path | None, typer.Option(help="File with prices for all models.")] = None,
     programs: Annotated[
-        Path | None, typer.Option(help="A folder with the agents' programs, as for `evaluate`.")
+        Path | None, typer.Option(help="Folder with the agents' programs, as for `evaluate`.")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(help="A model that scores what only a judge can.")
+        str | None, typer.Option(help="Model that scores what only a judge can.")
     ] = None,
     judge_url: Annotated[
-        str, typer.Option(help="Its address, an OpenAI-compatible server.")
+        str, typer.Option(help="URL of the judge's OpenAI-compatible server.")
     ] = "http://127.0.0.1:8000/v1",
     attempts: Annotated[
-        Path, typer.Option(help="Attempts without skills: those of `evaluate` count.")
+        Path, typer.Option(help="Attempts without skills; those from `evaluate` count.")
     ] = ATTEMPTS,
     out: WriteTo = Path("skills"),
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run; write nothing.")
+        bool, typer.Option("--dry-run", help="Show what would run; write nothing.")
     ] = False,
 ) -> None:
-    """Run consumers with and without the skills of creators, and write what changes."""
+    """Run consumers with and without creators' skills, and write how their scores change."""
     require_extra("evaluate")
     from flows.evaluate.request import Request
     from flows.evaluate.skills import Order, study
@@ -95,8 +97,8 @@ def skills_command(
 def _names(option: str, text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if not all(names) or len(set(names)) < len(names):
-        expected = "names with commas between them, each once"
-        raise InputError(option, repr(text), expected, "Mend it.")
+        expected = "comma-separated names, each once"
+        raise InputError(option, repr(text), expected, "Correct it.")
     return names
 
 
@@ -106,8 +108,8 @@ def _consumer(common: Request, name: str) -> Request:
         return replace(common, agent=name, base_url=None, prices=None, attempt_tokens=None)
     agent, _, model = name.partition(":")
     if not model:
-        expected = "AGENT:MODEL, such as codex:openai/some-model, or an address"
-        raise InputError("--consumers", repr(name), expected, "Name both.")
+        expected = "AGENT:MODEL, such as codex:openai/some-model, or a URL"
+        raise InputError("--consumers", repr(name), expected, "Give both parts.")
     return replace(common, agent=agent, model=model)
 
 
@@ -131,7 +133,7 @@ def _print_plan(order: Order) -> None:
     for plan in plans_without(order, classes):
         for reason, n_tasks in Counter(left_out(plan).values()).most_common():
             print(f"left out for {plan.configuration.name}: {n_tasks} tasks: {reason}")
-    print("Nothing was written and no model was asked.")
+    print("Nothing was written and no model was called.")
 
 
 def _write(made: Study, out: Path) -> None:

@@ -15,11 +15,11 @@ _SHOWN = 5
 
 def submit_command(
     attempts: Annotated[
-        Path, typer.Argument(help="The attempts of one configuration: ATTEMPTS/RELEASE/NAME.")
+        Path, typer.Argument(help="One configuration's attempts: ATTEMPTS/RELEASE/NAME.")
     ],
-    out: Annotated[Path, typer.Option(help="The archive to write.")] = Path("submission.zip"),
+    out: Annotated[Path, typer.Option(help="Archive to write.")] = Path("submission.zip"),
 ) -> None:
-    """Bundle the attempts of one configuration for whoever keeps the leaderboard."""
+    """Bundle one configuration's attempts for the leaderboard's maintainer."""
     from data.submissions import bundle
 
     about = bundle(attempts, out)
@@ -30,12 +30,12 @@ def submit_command(
 def check_command(
     submission: Annotated[Path, typer.Argument(help="The submitted archive.")],
     snapshot: Annotated[Path, typer.Option(help="The release that was run, with private/.")],
-    out: Annotated[Path, typer.Option(help="The attempts of the leaderboard.")] = ATTEMPTS,
+    out: Annotated[Path, typer.Option(help="The leaderboard's attempts.")] = ATTEMPTS,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Admit attempts at some of the tasks only.")
+        bool, typer.Option("--partial", help="Accept attempts at only some of the tasks.")
     ] = False,
 ) -> None:
-    """Check a submission, grade it again, and put it among the attempts; exit 1 if it is refused.
+    """Check a submission, regrade it and add it to the attempts; exit with 1 if it is refused.
 
     Nothing that the submission says of its own scores is used.
     """
@@ -52,17 +52,17 @@ def check_command(
         folder = Path(scratch, "submission")
         about = unpack(submission, folder)
         if about.release != release.digest:
-            expected = f"attempts on {release.snapshot}"
-            todo = "Name the snapshot that was run."
-            raise InputError(str(submission), "attempts on another release", expected, todo)
+            expected = f"attempts at {release.snapshot}"
+            todo = "Pass the snapshot that was run."
+            raise InputError(str(submission), "attempts at another release", expected, todo)
         target = out / release.snapshot / about.configuration.name
         if target.exists():
-            todo = "Move them away, or ask for another name."
-            raise InputError(str(target), "attempts of that name", "none yet", todo)
+            todo = "Move them away, or ask for a submission with another name."
+            raise InputError(str(target), "attempts with that name", "none yet", todo)
         problems = _problems(release, folder, about.epochs, partial=partial)
         if problems:
             print("\n".join(problems))
-            print(f"refused: {about.configuration.name} does not enter the leaderboard")
+            print(f"refused: {about.configuration.name} was not added to the leaderboard")
             raise typer.Exit(1)
         run = _grade(snapshot, folder)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -88,15 +88,15 @@ def _problems(release: Any, folder: Path, epochs: int, *, partial: bool) -> list
     wanted = {attempt_name(task, n) for task in release.tasks for n in range(1, epochs + 1)}
     altered = list(altered_calls(records, database_of(release.tables)))
     forged = [record for record in records if not is_replayed(record, release)]
-    lines = [f"task {name} is not of the release" for name in strange[:_SHOWN]]
+    lines = [f"task {name} is not in the release" for name in strange[:_SHOWN]]
     if not partial and (missing := sorted(wanted - names)):
         lines.append(f"{len(missing)} of {len(wanted)} attempts are missing, first {missing[0]}")
     lines += [
-        f"{record.attempt.task_id}: {call.name} did not answer what is recorded"
+        f"{record.attempt.task_id}: {call.name} does not return the recorded response"
         for record, call in altered[:_SHOWN]
     ]
     lines += [
-        f"{record.attempt.task_id}: its services do not end as recorded when asked again"
+        f"{record.attempt.task_id}: replaying its calls does not end in the recorded state"
         for record in forged[:_SHOWN]
     ]
     return list(map(one_line, lines))
@@ -113,4 +113,4 @@ def _print(run: Any, tables: Path) -> None:
     from construction.grading.logs import print_summaries, summaries
 
     print_summaries(summaries(run))
-    print(f"admitted; tables: {tables}")
+    print(f"accepted; tables: {tables}")

@@ -44,30 +44,30 @@ COMMANDS: Mapping[str, Command | Group] = {
     "build": _command("build", "build", "build and verify a release"),
     "verify": _command("verify", "releases", "check a snapshot"),
     "audit": _command("audit", "audit", "show why something was rejected"),
-    "sql": _command("sql", "staging", "query the staging tables of all runs"),
+    "sql": _command("sql", "staging", "query the staging database"),
     "explore": _command("explore", "staging", "open a DuckDB shell on the newest run"),
-    "metrics": _command("metrics", "staging", "print items, seconds, bytes and cost of runs"),
+    "metrics": _command("metrics", "staging", "print a run's items, seconds, bytes and cost"),
     "evaluate": _command("evaluate", "evaluate", "run an agent on a release"),
     "grade": _command("grade", "evaluate", "grade attempts again"),
     "leaderboard": _command(
-        "leaderboard", "leaderboard", "write the leaderboard of graded attempts"
+        "leaderboard", "leaderboard", "write a leaderboard from graded attempts"
     ),
-    "lint": _command("lint", "lint", "find faults in tasks, ours or others'"),
+    "lint": _command("lint", "lint", "find faults in tasks, ours or third-party"),
     "demo": _command("demo", "workspace", "write a demo workspace with planted defects"),
     "doctor": _command("doctor", "workspace", "check that everything needed is installed"),
     "release": Group(
         "list, sign, publish, compare, export and correct releases",
         {
-            "list": _command("releases", "releases", "list and verify the releases"),
+            "list": _command("releases", "releases", "list and verify releases"),
             "sign": _command("sign", "releases", "sign a snapshot"),
             "publish": _command(
                 "publish", "publish", "copy a signed release to a folder or bucket"
             ),
             "diff": _command("diff", "releases", "show what changed between two releases"),
             "errata": _command(
-                "errata", "errata", "withdraw or correct tasks of a published release"
+                "errata", "errata", "withdraw or correct tasks in a published release"
             ),
-            "purge": _command("purge", "releases", "remove data whose retention has ended"),
+            "purge": _command("purge", "releases", "remove data past its retention period"),
             "export": Group(
                 "export a release for other runners",
                 {
@@ -83,7 +83,7 @@ COMMANDS: Mapping[str, Command | Group] = {
                     "swe-bench": _command(
                         "export-swe-bench",
                         "running",
-                        "tasks over repositories, for SWE-bench",
+                        "repository tasks, for SWE-bench",
                         "",
                     ),
                 },
@@ -95,39 +95,37 @@ COMMANDS: Mapping[str, Command | Group] = {
         {
             "mask": _command("mask", "anonymize", "write masked copies of files"),
             "words": Command(
-                "anonymize", "words_command", "decide the words that masking left to you"
+                "anonymize", "words_command", "decide on words that masking left open"
             ),
             "scan": _command("scan", "anonymize", "search files for private values"),
             "restore": _command("restore", "anonymize", "undo masking with the vault"),
-            "profile": _command(
-                "profile", "anonymize", "propose a role for each column of a table"
-            ),
+            "profile": _command("profile", "anonymize", "propose a role for each table column"),
             "perturb": _command("perturb", "anonymize", "write anonymized tables"),
-            "seal": _command("seal", "anonymize", "destroy the release key and the mapping"),
+            "seal": _command("seal", "anonymize", "destroy the release key and mapping"),
         },
     ),
     "lane": Group(
-        "run one lane alone: signals, workflows, questions, analytics, selection",
+        "run a single lane: signals, workflows, questions, analytics, selection",
         {
             "signals": _command(
-                "signals", "lanes", "compute weights and ideas from what people install"
+                "signals", "lanes", "derive weights and ideas from popularity data"
             ),
             "workflows": _command(
-                "workflows", "workflows", "make executable tasks from what people install"
+                "workflows", "workflows", "make executable tasks from popularity data"
             ),
             "questions": _command("questions", "lanes", "make questions from financial statements"),
             "convert-xbrl": _command(
                 "convert-xbrl", "lanes", "convert iXBRL and ESEF packages to xBRL-JSON", ""
             ),
             "analytics": _command(
-                "analytics", "analytics", "make analytic tasks over an environment of files"
+                "analytics", "analytics", "make analytics tasks over a file environment"
             ),
             "profile": Command(
-                "analytics", "profile_command", "draft or check the declaration of an environment"
+                "analytics", "profile_command", "draft or check an environment declaration"
             ),
-            "select": _command("select", "lanes", "select the best subset of a score matrix"),
+            "select": _command("select", "lanes", "select the best subset from a score matrix"),
             "pages": Group(
-                "make folders of web pages for agents",
+                "build folders of web pages for agents",
                 {
                     "import": _command(
                         "pages-import", "pages", "import saved pages", "pages import"
@@ -135,7 +133,7 @@ COMMANDS: Mapping[str, Command | Group] = {
                     "statements": _command(
                         "pages-statements",
                         "pages",
-                        "print a release's statements as pages",
+                        "render a release's statements as pages",
                         "pages statements",
                     ),
                 },
@@ -143,24 +141,24 @@ COMMANDS: Mapping[str, Command | Group] = {
         },
     ),
     "agents": Group(
-        "pilots, judges, submissions, and what agents are served",
+        "pilots, judges, submissions, and services for agents",
         {
             "pilot": _command(
-                "pilot", "pilot", "run pilots on the pool, build a release from their scores"
+                "pilot", "pilot", "run pilots on the pool and build a release from their scores"
             ),
             "judge": _command("judge", "judge", "score what only a judge can"),
-            "skills": _command("skills", "skills", "measure what skills of models change"),
+            "skills": _command("skills", "skills", "measure the effect of model-written skills"),
             "review": Group(
-                "decide the cases on which judges disagree",
+                "decide cases that judges disagree on",
                 {
                     "export": _command(
                         "review-export",
                         "judging",
-                        "write the open cases to a sheet",
+                        "write open cases to a sheet",
                         "review export",
                     ),
                     "import": _command(
-                        "review-import", "judging", "record the decisions", "review import"
+                        "review-import", "judging", "record decisions from a sheet", "review import"
                     ),
                 },
             ),
@@ -168,13 +166,15 @@ COMMANDS: Mapping[str, Command | Group] = {
                 "rules-check", "judging", "check an output folder against hard rules", "rules check"
             ),
             "services": _command(
-                "services", "services", "start a workflow task's services to try them"
+                "services", "services", "start a workflow task's services to try out"
             ),
-            "tables": _command("serve-tables", "workspace", "serve statements to agents (MCP)"),
-            "plan": _command("plan", "leaderboard", "say how many tasks distinguish two agents"),
+            "tables": _command("serve-tables", "workspace", "serve statements to agents over MCP"),
+            "plan": _command(
+                "plan", "leaderboard", "estimate how many tasks tell two agents apart"
+            ),
             "link": _command("link", "leaderboard", "put the scores of two snapshots on one scale"),
             "submit": _command("submit", "submissions", "bundle attempts for a leaderboard"),
-            "check": _command("check", "submissions", "check a submission and grade it again"),
+            "check": _command("check", "submissions", "check and regrade a submission"),
             "trajectories": _command(
                 "export-atif", "workspace", "write sessions as ATIF trajectories"
             ),

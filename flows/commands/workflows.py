@@ -19,29 +19,33 @@ if TYPE_CHECKING:
 def workflows_command(
     signals: Annotated[
         list[Path] | None,
-        typer.Argument(help="Popularity snapshots, with the date in each name; none: the demo's."),
+        typer.Argument(
+            help="Popularity snapshots, with the date in each name; default: the demo's."
+        ),
     ] = None,
     tasks: Annotated[
-        int | None, typer.Option(min=1, help="How many tasks the release takes from the pool.")
+        int | None, typer.Option(min=1, help="Number of tasks to release from the pool.")
     ] = None,
     drafts: Annotated[
-        int | None, typer.Option(min=1, help="How many drafts are made and screened.")
+        int | None, typer.Option(min=1, help="Number of drafts to make and screen.")
     ] = None,
     per_generator: Annotated[
-        int | None, typer.Option(min=1, help="How many drafts one scenario makes at most.")
+        int | None, typer.Option(min=1, help="Maximum drafts per scenario.")
     ] = None,
     author: Annotated[
-        int | None, typer.Option(min=1, help="Of how many ideas a model writes a scenario.")
+        int | None, typer.Option(min=1, help="Number of ideas for a model to write scenarios for.")
     ] = None,
     proposals: Annotated[
         Path | None,
-        typer.Option(help="Proposed tasks, a JSON object per line; they are screened like others."),
+        typer.Option(help="Proposed tasks, one JSON object per line; screened like the others."),
     ] = None,
     check: Annotated[
-        list[Path] | None, typer.Option(help="Screen scenario documents, and release nothing.")
+        list[Path] | None,
+        typer.Option(help="Only screen these scenario documents; release nothing."),
     ] = None,
     build_only: Annotated[
-        bool, typer.Option("--build-only", help="With --check: build the drafts, screen none.")
+        bool,
+        typer.Option("--build-only", help="With --check: build the drafts but do not screen them."),
     ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes for the sharded stages.")
@@ -50,7 +54,7 @@ def workflows_command(
     key: Key = None,
     out: WriteTo = Path("workflows"),
 ) -> None:
-    """Write a release of workflow tasks alone; print what became of the drafts."""
+    """Write a release of workflow tasks only; print what became of the drafts."""
     if check:
         raise typer.Exit(_check(check, screens=not build_only))
     runtime = given(signals=signals, key_file=key, workers=workers, out=out, proposals=proposals)

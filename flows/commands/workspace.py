@@ -17,7 +17,7 @@ from flows.commands.options import Config
 
 
 def demo_command(
-    directory: Annotated[Path, typer.Argument(help="Where to write: a new or empty folder.")],
+    directory: Annotated[Path, typer.Argument(help="Output directory: new or empty.")],
     size: Annotated[int, typer.Option(min=1, help="Number of sessions.")] = 60,
     seed: Annotated[
         int, typer.Option(min=0, max=2**63 - 1, help="The same seed gives the same workspace.")
@@ -33,17 +33,17 @@ def demo_command(
     planted, name = sum(made.plants.values()), one_line(str(directory))
     print(
         f"{name}: {made.sessions} sessions ({made.session_files} logs, {made.bytes:,} bytes), "
-        f"{made.fixture_files} files that they work on; {planted} planted defects of "
+        f"{made.fixture_files} files they work on; {planted} planted defects of "
         f"{len(made.plants)} kinds, listed in {name}/truth.json"
     )
 
 
 def doctor_command(
     config: Config = None,
-    out: Annotated[Path | None, typer.Option(help="The directory to build into.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Build directory.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check environment, models, solvers, port, disk, rights and key; exit 1 if one fails."""
+    """Check environment, models, solvers, port, disk, permissions and key; exit 1 if any fails."""
     # It loads what it examines, which takes seconds: other commands do not wait for it.
     from data.doctor import Grade, finding_line
     from flows import doctor
@@ -61,13 +61,13 @@ def doctor_command(
 
 
 def export_atif_command(
-    sessions: Annotated[list[Path], typer.Argument(help="Session logs or folders of them.")],
-    out: Annotated[Path, typer.Option(help="Folder for one JSON file per session.")],
+    sessions: Annotated[list[Path], typer.Argument(help="Session logs or folders of logs.")],
+    out: Annotated[Path, typer.Option(help="Output directory: one JSON file per session.")],
     format: Annotated[
         SourceFormat | None, typer.Option(help="Read every file in this format.")
     ] = None,
 ) -> None:
-    """Write ATIF. Lines and files that cannot be read are named on stderr, with exit code 1."""
+    """Write ATIF. List unreadable lines and files on stderr, and exit with 1 if there are any."""
     from construction.sessions.packaging.export_atif import export_sessions
 
     def tell(problem: str) -> None:
@@ -80,14 +80,14 @@ def export_atif_command(
 
 def serve_tables_command(
     directory: Annotated[
-        Path, typer.Argument(help="Folder with companies, series and points as Parquet.")
+        Path, typer.Argument(help="Folder with companies, series and points in Parquet.")
     ],
     http: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
-            help="Serve over HTTP on this port of 127.0.0.1 (0: a free one); default: stdio.",
+            help="Serve over HTTP on this port on 127.0.0.1 (0 picks one); default: stdio.",
         ),
     ] = None,
     log: Annotated[
@@ -95,7 +95,7 @@ def serve_tables_command(
         typer.Option(help="Append one JSON line per call to this file; default: standard error."),
     ] = None,
 ) -> None:
-    """Serve company statements to MCP clients, which can find companies, line items and values."""
+    """Serve company statements over MCP: clients can find companies, line items and values."""
     # The protocol package takes half a second to import: other commands do not wait for it.
     from construction.statements.tools.call_log import CallLog
     from construction.statements.tools.database import open_database

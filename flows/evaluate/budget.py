@@ -89,16 +89,16 @@ def spending_of(
     """What a run may spend. Raises InputError for a limit that cannot be kept."""
     if model is None and (run or attempt or reply_tokens or prices or calls):
         raise InputError(
-            "evaluate", "a budget or prices", "none with an agent that asks no model",
-            "Leave them out, or name a model.",
+            "evaluate", "a budget or prices", "none for an agent that uses no model",
+            "Leave them out, or add a model.",
         )  # fmt: skip
     price_list = read_prices(prices) if prices is not None else None
     price = price_list.models.get(model or "") if price_list is not None else None
     in_dollars = run.cost is not None or attempt.cost is not None
     if price is None and (in_dollars or prices is not None):
         raise InputError(
-            str(prices or "evaluate"), f"no price of {model}", "what a million of its tokens costs",
-            "Name a file with its price: --prices FILE (docs/run.md shows one).",
+            str(prices or "evaluate"), f"no price for {model}", "its price per million tokens",
+            "Pass a file with its price: --prices FILE (see docs/run.md for an example).",
         )  # fmt: skip
     return Spending(
         run,
@@ -123,7 +123,7 @@ def dollars(text: str | None, option: str) -> Decimal | None:
             option,
             repr(text),
             f"US dollars above 0 and at most {_MOST_DOLLARS:,}, such as 2.50",
-            "Mend it.",
+            "Correct it.",
         )
     return amount
 

@@ -45,7 +45,7 @@ def run_closed_off(module: str, job: bytes, hidden: Sequence[Path]) -> None:
     binary = bubblewrap()
     if binary is None:
         raise InputError(
-            "sandbox", "no bubblewrap (bwrap)", "it, to keep keys and vaults from models",
+            "sandbox", "no bwrap", "bubblewrap, to keep keys from models",
             "Run `make system`.",
         )  # fmt: skip
     command = [binary, "--dev-bind", "/", "/", "--die-with-parent", *_covers(hidden)]
@@ -67,7 +67,7 @@ def run_closed_off(module: str, job: bytes, hidden: Sequence[Path]) -> None:
         lines = errors.read().decode(errors="replace").strip().splitlines()
     if code:
         why = one_line(lines[-1])[:_LONGEST_ERROR] if lines else f"code {code}"
-        raise ClosedOffStopped(f"{why}. The same command goes on from here.")
+        raise ClosedOffStopped(f"{why}. Run the same command again to continue.")
 
 
 def _covers(hidden: Sequence[Path]) -> list[str]:

@@ -108,12 +108,12 @@ def kept_skill(folder: Path) -> Written | None:
         written = Written(**about | {"attempts": tuple(about["attempts"])})
         if written.digest == known:
             return written
-        problem = "another skill than was written"
+        problem = "a modified skill"
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = type(error).__name__
     raise InputError(
-        str(path), problem, "the skill that a creator wrote",
-        "Delete its folder: the reply is kept, and the skill is made from it again.",
+        str(path), problem, "the skill as its creator wrote it",
+        "Delete its folder: the reply is kept, and the skill is rebuilt from it.",
     )  # fmt: skip
 
 
@@ -131,9 +131,9 @@ def distil(
         return answer
     parts = skill_text(answer.completion)
     if answer.stop_reason == "max_tokens":
-        parts = f"the reply breaks off at its limit of {REPLY_TOKENS:,} tokens"
+        parts = f"the reply was cut off at its limit of {REPLY_TOKENS:,} tokens"
     if isinstance(parts, str):
-        return f"{parts} (it is kept: to ask again, delete {replies})"
+        return f"{parts} (the reply is kept; to ask again, delete {replies})"
     amount = creator.spending.amount(tokens_of(answer.usage)) if answer.usage else None
     has_cost = amount is not None and creator.spending.price is not None
     written = Written(

@@ -129,8 +129,8 @@ def write_results(snapshot: Path, logs: Path, out: Path, name: str | None = None
         groups.setdefault((result.harness, result.model), []).append(result)
     if name is not None and len(groups) > 1:
         raise InputError(
-            "--name", f"{len(groups)} configurations in {logs}", "one, to give it a name",
-            "Leave --name away: each is named by runner, agent and model.",
+            "--name", f"{len(groups)} configurations in {logs}", "a single configuration to name",
+            "Omit --name: each is named after its runner, agent and model.",
         )  # fmt: skip
     folders = []
     for (harness, model), own in sorted(groups.items()):
@@ -146,10 +146,10 @@ def _require_release(logs: Path, release: ReleasedTasks, results: Sequence[Resul
     known = {result.release for result in results if result.release is not None}
     strange = sorted({r.task_id for r in results} - release.tasks.keys() - release.withdrawn.keys())
     if known - {release.digest} or strange or not results:
-        problem = f"task {one_line(strange[0])}" if strange else "results on another release"
+        problem = f"task {one_line(strange[0])}" if strange else "results from another release"
         raise InputError(
-            str(logs), problem if results else "no attempts", f"results on {release.snapshot}",
-            "Name the snapshot that was exported and run.",
+            str(logs), problem if results else "no attempts", f"results for {release.snapshot}",
+            "Pass the snapshot that was exported and run.",
         )  # fmt: skip
 
 
@@ -161,8 +161,9 @@ def _write(
     path = folder / RUN
     if folder.exists() and (not path.exists() or path.read_bytes() != about):
         raise InputError(
-            str(folder), "attempts of another runner or release", "none, or those of the same",
-            "Give these results another --name.",
+            str(folder), "attempts from another runner or release", "none, or attempts from the "
+            "same one",
+            "Use another --name for these results.",
         )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIR)
     write_bytes(path, about, mode=PRIVATE_FILE)
@@ -295,7 +296,7 @@ def _with_work(
         return status, error, submission
     record = _json(path / _RECORD)
     if record is None:
-        missing = error or "no record of the services: they ended before the agent did"
+        missing = error or "no record of the services: they stopped before the agent did"
         return AttemptStatus.INFRA_ERROR, missing, submission
     served = submission_of(record)
     return status, error, replace(submission, audit=served.audit, changes=served.changes)
@@ -359,7 +360,7 @@ def _inspect(logs: Path, release: ReleasedTasks) -> Iterator[Result]:
             log = read_eval_log(str(path))
         except Exception as error:  # of any of its parsers
             raise InputError(
-                str(path), type(error).__name__, "a log of Inspect", "Name logs of Inspect alone."
+                str(path), type(error).__name__, "an Inspect log", "Pass only Inspect logs."
             ) from error
         harness = one_line(str(log.eval.solver or "react"))
         for sample in log.samples or ():
@@ -372,8 +373,10 @@ def _sample(path: Path, sample: Any, harness: str, model: str) -> Result:
     digest_of_release = (sample.metadata or {}).get("release_digest")
     if digest_of_release is None:
         raise InputError(
-            str(path), f"sample {one_line(str(sample.id))} of no release", "samples of an export",
-            "Export the release again, and run that: earlier packages do not name it.",
+            str(path), f"sample {one_line(str(sample.id))}, from no release",
+            "samples from an exported release",
+            "Export the release again and run that export: earlier packages do not "
+            "identify the release.",
         )  # fmt: skip
     submission = _said(sample)
     return Result(
@@ -424,7 +427,7 @@ def _unpacked(path: Path, archive: object) -> Delivered:
     except (ValueError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise InputError(
             str(path), f"delivered files that cannot be read ({type(error).__name__})",
-            "the archive that the exported scorer writes", "Run the attempt again.",
+            "the archive written by the exported scorer", "Run the attempt again.",
         ) from error  # fmt: skip
 
 
@@ -445,8 +448,8 @@ def _atif(logs: Path, release: ReleasedTasks) -> Iterator[Result]:
     paths = [path for path in _trajectories(logs) if _is_atif(path)]
     if not paths:
         raise InputError(
-            str(logs), "no attempts", "attempts, a job of Harbor, a log of Inspect, or ATIF",
-            "Run `benchmint evaluate` first, or name the folder of the other runner.",
+            str(logs), "no attempts", "attempts, a Harbor job, an Inspect log, or ATIF",
+            "Run `benchmint evaluate` first, or pass the other runner's folder.",
         )  # fmt: skip
     for path in paths:
         session, document = _session(path)
@@ -463,8 +466,9 @@ def _of_trajectory(
     named = _task_of(path, session, release)
     if named is None:
         raise InputError(
-            str(path), "a trajectory that names no task", f"the id of a task of {release.snapshot}",
-            "Name the file or its folder by the task: TASK-2.json, TASK/trajectory.json.",
+            str(path), "a trajectory that does not name its task",
+            f"the ID of a task in {release.snapshot}",
+            "Name the file or its folder after the task: TASK-2.json, " "TASK/trajectory.json.",
         )  # fmt: skip
     task_id, epoch = named
     agent, totals = _of(document, "agent"), _of(document, "final_metrics")

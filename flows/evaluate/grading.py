@@ -100,9 +100,9 @@ def _task_of(release: ReleasedTasks, done: Done) -> str:
         and world_bytes(read_world(release.world(task_id))) == began
     ]
     if len(tasks) != 1:
-        expected = f"services that began with the world of one task of {release.snapshot}"
+        expected = f"services that started from the world of one task in {release.snapshot}"
         raise InputError(
             str(done.state), f"the world of {len(tasks)} tasks", expected,
-            "Name the release that was served, or the task with --task.",
+            "Pass the release that was served, or the task with --task.",
         )  # fmt: skip
     return tasks[0]

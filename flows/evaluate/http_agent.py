@@ -134,7 +134,7 @@ async def _take(answer: Answer, box: BoxEnvironment, state: TaskState) -> None:
     for file in answer.files:
         name = file.name.removeprefix("outputs/")
         if not is_safe_path(name):
-            raise ValueError("a file with a name that leads elsewhere")
+            raise ValueError("a file name that points outside its folder")
         try:
             content = base64.b64decode(file.content, validate=True)
         except binascii.Error as error:

@@ -115,9 +115,9 @@ def _controls_key(private: Path) -> bytes:
     path, replies = private / "controls.key", private / _REPLIES
     if (replies / REPLIES).exists() and not path.exists():
         raise InputError(
-            str(path), f"no key, and replies in {replies.name}/ that were asked for with one",
-            "that key, without which no reply fits its request",
-            f"Put it back, or move {replies.name}/ away: all is then asked again.",
+            str(path), f"no key, and replies in {replies.name}/ to requests made with one",
+            "that key, without which replies do not match their requests",
+            f"Restore it, or move {replies.name}/ away: everything is then asked again.",
         )  # fmt: skip
     return release_key(path)
 
@@ -140,12 +140,12 @@ def _print(judged: JudgedRun) -> None:
     addressed = sum(case.is_addressed for case in judged.cases)
     tokens = sum((result.usage for result in judged.results), Usage())
     print(f"{len(judged.cases)} attempts judged, {judged.untouched} with nothing to judge")
-    print(f"tokens when asked: {tokens.prompt_tokens} in, {tokens.completion_tokens} out")
+    print(f"tokens used by the calls: {tokens.prompt_tokens} in, {tokens.completion_tokens} out")
     print(f"{len(parts)} verdicts, attempts that address the judge: {addressed}")
     for reason, n in sorted(reasons.items()):
         print(f"{reason}: {n} verdicts")
     if unsupported := sum(part.verdict is None for part in parts):
-        print(f"{unsupported} of them without support; they count as not met")
+        print(f"{unsupported} of them unsupported; they count as not met")
 
 
 def _packets(judged: JudgedRun, order: JudgeOrder) -> None:
@@ -180,7 +180,7 @@ def _print_corrected(judged: JudgedRun, own: list[str], persons: list[str]) -> N
     alone, judge, people = (np.array([worth[v] for v in vs]) for vs in (others, own, persons))
     seen = prediction_powered(alone, judge, people)
     print(
-        f"mean of all judged criteria as people would give it: {_shown(seen.mean)} "
+        f"estimated mean of all judged criteria if judged by people: {_shown(seen.mean)} "
         f"({_shown(seen.low)} to {_shown(seen.high)}, prediction-powered)"
     )
 

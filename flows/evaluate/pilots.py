@@ -122,8 +122,8 @@ def score_matrix(
     scores = pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
     if not scores.height or scores["overall"].null_count() == scores.height:
         raise InputError(
-            str(attempts), "no score of any pilot", "agents that can work on tasks of the pool",
-            "Name other agents, or a model.",
+            str(attempts), "no scores from any pilot", "agents that can attempt tasks in the pool",
+            "Choose other agents, or add a model.",
         )  # fmt: skip
     families = {name: family_of(task.candidate) for name, task in pool.tasks.items()}
     return (

@@ -79,13 +79,16 @@ class Plan:
             return f"{self.agent} is not installed in {self.program.folder}: `make agents` adds it"
         has_data = bool(BY_NAME.keys() & set(task.tools)) or self.pages is not None
         if self.url is not None and not is_here(self.url) and (has_data or has_services(task)):
-            return "the task has tools, which are served on the loopback of this machine alone"
+            return "the task has tools, which are served only on this machine's loopback"
         if not has_data:
             return None
         if self.program is not None and not self.program.reads_mcp:
-            return "the task has tools, and the command reads no MCP servers (--mcp says it does)"
+            return (
+                "the task has tools, and the command does not read MCP servers (pass --mcp "
+                "if it does)"
+            )
         if self.agent == HUMAN:
-            return "the task has data tools, which a shell does not have"
+            return "the task has data tools, which are not available in a shell"
         return None
 
     @property
@@ -105,14 +108,14 @@ def chosen(plan: Plan) -> tuple[str, ...]:
     """
     if plan.agent not in AGENTS:
         raise InputError(
-            "evaluate", f"no agent {plan.agent}", ", ".join(AGENTS), "Choose one of these."
+            "evaluate", f"unknown agent {plan.agent}", ", ".join(AGENTS), "Choose one of these."
         )
     possible = [task_id for task_id in plan.release.tasks if plan.can_run(task_id, 1)]
     tasks = plan.task_ids or tuple(possible)
     unknown = [task_id for task_id in tasks if task_id not in possible]
     if unknown or not tasks:
-        problem = f"no task {unknown[0]}" if unknown else "none"
-        expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
+        problem = f"unknown task {unknown[0]}" if unknown else "none"
+        expected = f"tasks in {plan.release.snapshot} that {plan.agent} can run"
         todo = f"Choose other tasks, or an agent for all of them: {', '.join(WORKLESS)}, a model."
         raise InputError("evaluate", problem, expected, todo)
     tasks = tuple(task_id for task_id in tasks if plan.left_out(task_id) is None)
@@ -170,8 +173,8 @@ def _lock(handle: int, folder: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise RunUnderWay(
-            f"{folder}: another run is under way here. Wait for it, or give this one another "
-            "--name or --out."
+            f"{folder}: another run is in progress here. Wait for it, or use another --name or "
+            "--out."
         ) from None
 
 
@@ -195,7 +198,7 @@ def _record(plan: Plan) -> None:
     content = pretty_json(about)
     if path.exists() and path.read_bytes() not in map(pretty_json, same):
         raise InputError(
-            str(path), f"another {_difference(path, content)}", "the one that is run",
+            str(path), f"a different {_difference(path, content)}", "the one being run",
             "Choose another name or folder for these attempts.",
         )  # fmt: skip
     write_bytes(path, content, mode=PRIVATE_FILE)

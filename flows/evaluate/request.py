@@ -130,27 +130,28 @@ def check_request(request: Request) -> None:
     if agent != HTTP and (agent in MODEL_AGENTS) != (model is not None):
         raise InputError(
             "--agent and --model", f"agent {agent}, model {model}",
-            "a model with an agent that asks one",
-            f"Give --model NAME with {', '.join(MODEL_AGENTS)}, and with no other.",
+            "a model only with an agent that uses one",
+            f"Pass --model NAME only with {', '.join(MODEL_AGENTS)}.",
         )  # fmt: skip
     is_blank = command is not None and not command.strip()
     if is_blank or (agent == COMMAND) != (command is not None) or (request.mcp and not command):
         raise InputError(
             "--agent and --command", f"agent {agent}, command {command}",
-            "a command line without another agent",
-            "Give --command 'COMMAND' alone; --mcp belongs to it.",
+            "a command line with no other agent",
+            "Pass --command 'COMMAND' on its own; --mcp goes with it.",
         )  # fmt: skip
     tools, pages = request.tools, request.pages
     if tools not in ("data", "web", "data+web"):
         raise InputError("--tools", tools, "data, web or data+web", "Choose one of these.")
     if ("web" in tools) != (pages is not None):
         raise InputError(
-            "--tools and --pages", f"tools {tools}, pages {pages}", "pages with web alone",
-            "Give --pages DIR with --tools web or data+web; `benchmint lane pages` makes it.",
+            "--tools and --pages", f"tools {tools}, pages {pages}", "pages only with web",
+            "Pass --pages DIR with --tools web or data+web; `benchmint lane pages` "
+            "builds the folder.",
         )  # fmt: skip
     if agent == READER and pages is None:
         raise InputError(
-            "--agent", agent, "captured pages to read", "Give --tools web and --pages DIR."
+            "--agent", agent, "captured pages to read", "Pass --tools web and --pages DIR."
         )
 
 
@@ -170,7 +171,7 @@ def requests_for(values: Mapping[str, Any]) -> list[Request]:
     if len(set(titles)) < len(titles):
         raise InputError(
             "--agent, --model and --name", f"{len(titles)} configurations named {titles[0]}",
-            "configurations with names of their own", "Name each once, and give no --name.",
+            "configurations with distinct names", "List each only once, and omit --name.",
         )  # fmt: skip
     return requests
 

@@ -92,7 +92,7 @@ def check_ended(logs: Sequence[EvalLog]) -> None:
     Raises OSError where it failed as this machine did, such as with a full disk.
     """
     if not logs or any(log.status in ("cancelled", "started") for log in logs):
-        raise _RunStopped("stopped: the same command goes on from here.")
+        raise _RunStopped("stopped; run the same command again to continue.")
     for log in logs:
         if log.error is None:
             continue
@@ -276,8 +276,8 @@ def model_of(plan: Plan) -> Model | str:
         raise InputError(
             "--model and --base-url",
             f"{one_line(model)} ({one_line(str(error))[:_LONGEST_ERROR]})",
-            "a model that Inspect can ask, such as openai-api/local/my-model, with its key",
-            "Mend the name, the address or the environment (docs/run.md).",
+            "a model that Inspect can call, such as openai-api/local/my-model, with its key",
+            "Correct the name, the address or the environment (see docs/run.md).",
         ) from error
 
 
@@ -381,7 +381,7 @@ def _is_cut_off(account: Account | None) -> bool:
     return account is not None and account.stopped is not None and account.stopped.whole_run
 
 
-@hooks(name="benchmint", description="Writes each attempt down as soon as it has ended.")
+@hooks(name="benchmint", description="Records each attempt as soon as it ends.")
 class _Recorder(Hooks):
     """The hook of the run that is under way in this process."""
 

@@ -112,8 +112,8 @@ def scripts_of(
     if (agent == PLAYBACK) != (source is not None):
         raise InputError(
             "--agent and --from", f"agent {agent}, {source or 'no folder'}",
-            "a folder of attempts with playback alone",
-            "Give --from FOLDER with --agent playback, and with no other.",
+            "a folder of attempts only with playback",
+            "Pass --from FOLDER only with --agent playback.",
         )  # fmt: skip
     if source is not None:
         return recorded_scripts(release, source, epochs)
@@ -160,7 +160,7 @@ def computed_scripts(
         except OracleError as error:
             where = f"{release.snapshot}: {task_id}"
             expected = "reference steps that lead to one value"
-            raise InputError(where, str(error), expected, "Build the release again.") from error
+            raise InputError(where, str(error), expected, "Rebuild the release.") from error
         if done is not None:
             scripts.update({(task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
     return scripts
@@ -181,7 +181,7 @@ def _analytic_scripts(release: ReleasedTasks, epochs: int) -> Scripts:
         except StepsDoNotRunError as error:
             where = f"{release.snapshot}: {task.task_id}"
             expected = "reference steps that lead to the answer"
-            raise InputError(where, str(error), expected, "Build the release again.") from error
+            raise InputError(where, str(error), expected, "Rebuild the release.") from error
         scripts.update({(task.task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
     return scripts
 
@@ -250,13 +250,13 @@ def recorded_scripts(release: ReleasedTasks, source: Path, epochs: int) -> Scrip
     configurations = {record.attempt.configuration.name for record in records}
     if len(configurations) > 1:
         raise InputError(
-            str(source), f"{len(configurations)} configurations", "attempts of one",
-            f"Name the folder of one of {', '.join(sorted(configurations))}.",
+            str(source), f"{len(configurations)} configurations", "attempts from one configuration",
+            f"Pass the folder of a single one: {', '.join(sorted(configurations))}.",
         )  # fmt: skip
     if any(record.attempt.release_digest != release.digest for record in records):
-        expected = f"attempts on {release.snapshot}"
+        expected = f"attempts at {release.snapshot}"
         raise InputError(
-            str(source), "attempts on another release", expected, "Name the snapshot that was run."
+            str(source), "attempts at another release", expected, "Pass the snapshot that was run."
         )
     return {
         (record.attempt.task_id, record.attempt.epoch): script_of(record.submission)

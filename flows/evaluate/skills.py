@@ -156,10 +156,10 @@ class Ran:
         if task_id in self.reasons:
             return self.reasons[task_id]
         if not own:
-            return "it did not run: the same command goes on"
+            return "it did not run; run the same command again to continue"
         if all(attempt.status is AttemptStatus.INFRA_ERROR for attempt in own):
-            return "the infrastructure ended its attempts"
-        return "only a judge could score it (--judge)"
+            return "its attempts were ended by infrastructure errors"
+        return "only a judge can score it (--judge)"
 
 
 def transfer_classes(
@@ -176,7 +176,7 @@ def transfer_classes(
     classes, reasons = [], {}
     for name, ids in sorted(members.items()):
         if len(ids) < _FEWEST:
-            reasons[name] = "a class of one task has none to learn on beside it"
+            reasons[name] = "a class with a single task has no other task to learn from"
             continue
         order = [ids[at] for at in keyed_order(seed, "skills", ids)]
         labels = {task_id: tasks[task_id].task_class for task_id in order}
@@ -235,13 +235,13 @@ def prepare(order: Order) -> tuple[ReleasedTasks, list[TransferClass], dict[str,
     require_outside(order.snapshot, order.out)
     for request in order.consumers:
         if request.kind not in (MODEL_AGENT, *KNOWN, HTTP):
-            expected = f"agents that take a skill: {', '.join((MODEL_AGENT, *KNOWN))}, an address"
+            expected = f"agents that can use a skill: {', '.join((MODEL_AGENT, *KNOWN))}, or a URL"
             raise InputError("--consumers", request.agent, expected, "Choose one of these.")
     for request in (*order.consumers, *order.creators):
         check_request(request)
     release = read_tasks(order.snapshot)
     if release.private is None:
-        expected = "private/ beside public/: attempts are graded"
+        expected = "private/ next to public/, for grading attempts"
         raise InputError(release.snapshot, "no private half", expected, "Restore it.")
     if not all(request.base_url and is_here(request.base_url) for request in order.creators):
         require_guarded(order.snapshot)  # creators elsewhere read traces and what was checked
@@ -256,8 +256,8 @@ def prepare(order: Order) -> tuple[ReleasedTasks, list[TransferClass], dict[str,
     if order.classes:
         classes, reasons = [item for item in classes if item.name in order.classes], {}
     if not classes:
-        expected = "a class with two: to learn on and to test on"
-        raise InputError(release.snapshot, "no such tasks", expected, "Choose a larger release.")
+        expected = "a class with at least two: one to learn from and one to test on"
+        raise InputError(release.snapshot, "no suitable tasks", expected, "Use a larger release.")
     return release, classes, reasons
 
 
@@ -355,9 +355,9 @@ def _skill(
     possible = [task for task in of.in_domain if task not in before.reasons]
     wanted = {attempt_name(task, n + 1) for task in possible for n in range(before.plan.epochs)}
     if n_open := len(wanted - finished(before.plan.folder)):
-        return f"{n_open} in-domain attempts are not finished: the same command goes on"
+        return f"{n_open} in-domain attempts are unfinished; run the same command again to continue"
     if not possible:
-        return "the consumer can do none of the in-domain tasks"
+        return "the consumer cannot attempt any of the in-domain tasks"
     shown = [item for task in possible for item in before.attempts[task]]
     asked_for = replace(
         creator, snapshot=order.snapshot, out=folder, reply_tokens=REPLY_TOKENS, name="creator"

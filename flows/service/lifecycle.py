@@ -89,10 +89,12 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Service:
     folder = Path(environment.get("BENCHMINT_SERVE_DIR") or "workspace/serve")
     given = environment.get("BENCHMINT_PORT") or str(_PORT)
     if not given.isascii() or not given.isdigit() or int(given) > _MAX_PORT:
-        raise ConfigError("BENCHMINT_PORT: expected a port, 0 for a free one.")
+        raise ConfigError("BENCHMINT_PORT: expected a port, or 0 for a free one.")
     webhook = environment.get("BENCHMINT_WEBHOOK_URL") or None
     if webhook and not webhook.startswith(("http://", "https://")):
-        raise ConfigError("BENCHMINT_WEBHOOK_URL: expected an address with http:// or https://.")
+        raise ConfigError(
+            "BENCHMINT_WEBHOOK_URL: expected a URL beginning with http:// or https://."
+        )
     return Service((ROOT / folder).resolve(), int(given), webhook)
 
 
@@ -212,7 +214,7 @@ def _is_ours(service: Service) -> bool:
 def _require_free(port: int) -> None:
     if not is_free(port):
         raise ServiceError(
-            f"port {port} is taken by another program. End it, or choose another port: "
+            f"port {port} is in use by another program. Stop it, or choose another port: "
             "BENCHMINT_PORT=4300 make serve (0: any free one)."
         )
 

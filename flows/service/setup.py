@@ -38,7 +38,10 @@ LATELY = timedelta(days=7)  # crashed runs that are older are let be
 _UNENDED: dict[str, Any] = {
     "state": {"type": {"any_": [StateType.RUNNING, StateType.PENDING, StateType.CANCELLING]}}
 }
-_SILENT = "No sign of life: killed? Finished stages are kept; make serve goes on from them."
+_SILENT = (
+    "No sign of life; the process may have been killed. Finished stages are kept; make "
+    "serve continues from them."
+)
 _SIGN = "prefect.flow-run.heartbeat"
 _BADLY = ("Failed", "Crashed", "TimedOut", LOST)
 _RUNS_NO_MORE = ("Completed", "Cancelled", "AwaitingRetry", *_BADLY)
@@ -133,7 +136,7 @@ def _due(run: FlowRun) -> Scheduled:  # type: ignore[valid-type]
     return Scheduled(
         scheduled_time=run.expected_start_time,
         name="AwaitingRetry",
-        message="It was cut off in mid-run; finished stages are kept.",
+        message="The run was cut off; finished stages are kept.",
     )
 
 

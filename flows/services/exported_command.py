@@ -32,8 +32,8 @@ from flows.services.mcp_app import mcp_server
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the client leaves or until interrupted, or print a record."""
     parser = argparse.ArgumentParser(prog="services", description="Serve services (MCP).")
-    parser.add_argument("world", type=Path, nargs="?", help="the state at the start (JSON)")
-    parser.add_argument("--state", type=Path, help="where world and log are kept")
+    parser.add_argument("world", type=Path, nargs="?", help="the initial state (JSON)")
+    parser.add_argument("--state", type=Path, help="where to keep world and log")
     add_transport(parser)
     parser.add_argument("--record", type=Path, metavar="FILE", help="print the record of a state")
     options = parser.parse_args(arguments)
@@ -63,7 +63,7 @@ def _instance(world: Path, state: Path) -> Instance:
     if state.exists():
         return Instance.reopen(state)
     if not world.is_file():
-        raise InputError(str(world), "no file", "a world", "Export with --with-private again.")
+        raise InputError(str(world), "no file", "a world", "Export again with --with-private.")
     return Instance.start(state, read_world(world))
 
 
@@ -77,6 +77,6 @@ def _only_server(state: Path) -> Iterator[None]:
         except BlockingIOError:
             raise InputError(
                 str(state), "another server of this attempt", "one server at a time",
-                "End the other one, or give this attempt a state of its own.",
+                "Stop the other one, or give this attempt its own state.",
             ) from None  # fmt: skip
         yield

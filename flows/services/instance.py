@@ -70,7 +70,7 @@ class Instance:
     def start(cls, path: Path, world: World) -> Instance:
         """A new instance in a new file. Raises InputError if the file is there already."""
         if path.exists():
-            raise InputError(str(path), "a file", "no file yet", "Choose another name.")
+            raise InputError(str(path), "an existing file", "a new file", "Choose another name.")
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
         database = sqlite3.connect(path, check_same_thread=False, timeout=_PATIENCE)
@@ -92,8 +92,8 @@ class Instance:
         database, about = _opened(path)
         if started is not None and about["world"] != world_bytes(started):
             database.close()
-            expected = "an instance that began with this world"
-            raise InputError(str(path), "another world", expected, "Name another --state.")
+            expected = "an instance that started from this world"
+            raise InputError(str(path), "another world", expected, "Choose another --state.")
         start = about["world"]
         instance = cls(path, database, world_of(start, str(path)), start)
         instance.was_killed = about["status"] != CLOSED.encode()
@@ -123,7 +123,7 @@ class Instance:
                     row_number = len(self.audit) + 1
                     self._database.execute("INSERT INTO log VALUES (?, ?)", (row_number, raw))
             except sqlite3.IntegrityError as error:
-                raise InstanceGone(f"{self.path}: another process goes on with it.") from error
+                raise InstanceGone(f"{self.path}: another process is using it.") from error
             except sqlite3.Error as error:
                 raise InstanceGone(f"{self.path}: {type(error).__name__}: {error}") from error
             self.world, self._last = handled.world, entry["hash"]
@@ -165,7 +165,7 @@ class Instance:
             if [replace(again, step=row.step) for again in handled.audit] != [row]:
                 number = len(self.audit) + 1
                 raise BrokenChain(
-                    f"{self.path}: request {number} ended otherwise than the log says."
+                    f"{self.path}: request {number} ended differently from what the log says."
                 )
             world = handled.world
         self.world, self._last = world, entry["hash"]
@@ -235,9 +235,7 @@ def _entries(database: sqlite3.Connection, path: Path, start: bytes) -> Iterator
     for expected, (number, raw) in enumerate(rows, start=1):
         entry = orjson.loads(raw)
         if number != expected or not follows(entry, previous):
-            raise BrokenChain(
-                f"{path}: entry {expected} of the log was altered, or what comes before it."
-            )
+            raise BrokenChain(f"{path}: log entry {expected} or an earlier one was altered.")
         previous = entry["hash"]
         yield entry
 

@@ -112,7 +112,7 @@ def _make(work: Work, out: Path) -> None:
 
 ANALYTICS = Stage(
     name=STAGE,
-    meaning="Which step programmes are fair tasks over its files?",
+    meaning="Which step programs are fair tasks over its files?",
     units=(Unit("candidate", StageKind.FILTER),),
     settings=("analytics", "release.seed"),
     reads=(ENVIRONMENT_STAGE, SIGNALS),
@@ -170,7 +170,7 @@ def _rounds(work: Work) -> Mapping[str, str]:
 
 ANNOTATION = Stage(
     name=ANNOTATION_STAGE,
-    meaning="Do executor, models and people give one answer to it?",
+    meaning="Do the executor, models and people agree on its answer?",
     units=(Unit("candidate", StageKind.FILTER),),
     settings=("analytics.consensus", "judging.model"),
     reads=(STAGE,),

@@ -128,7 +128,7 @@ def _is_sealed(run: Run, kept: Kept) -> bool:
 
 ENVIRONMENT = Stage(
     name=ENVIRONMENT_STAGE,
-    meaning="May the files of the environment leave, after the anonymized ones were attacked?",
+    meaning="May the environment's files be released, after attacks on the anonymized ones?",
     units=(Unit(FILE_UNIT, StageKind.FILTER),),
     settings=("release.seed",),
     inputs=environment_inputs,

@@ -81,7 +81,7 @@ def _write_consensus(work: Work, out: Path) -> None:
 
 def _keep_rounds(work: Work, _folders: Folders) -> None:
     rounds = [asdict(row) for row in work.observed.routed.funnel]
-    keep_table("consensus-rounds", rounds, "How far annotators agreed in each round.")
+    keep_table("consensus-rounds", rounds, "How well annotators agreed in each round.")
 
 
 def _consensus_inputs(work: Work) -> Mapping[str, str]:
@@ -121,7 +121,7 @@ def _queue_review(work: Work, folders: Folders) -> None:
 
 SCREEN = Stage(
     name=SCREEN_STAGE,
-    meaning="Is it complete, one task, and checkable?",
+    meaning="Is it complete, a single task and checkable?",
     units=(Unit("candidate", _FILTER),),
     settings=_RULES,
     reads=("package", CONSENSUS.name),
@@ -139,7 +139,7 @@ def _write(work: Work, out: Path) -> None:
 
 WRITE = Stage(
     name=WRITE_STAGE,
-    meaning="What are its request in one message, its deliverables, role and skill?",
+    meaning="What are its request (as one message), deliverables, role and skill?",
     units=(Unit("candidate", _FILTER),),
     settings=(*_RULES, "release.seed"),
     reads=("package", SCREEN.name),
@@ -156,7 +156,7 @@ def _grade(work: Work, out: Path) -> None:
 
 GRADE = Stage(
     name=GRADE_STAGE,
-    meaning="By which rubric, rules and programs are answers to it judged?",
+    meaning="Which rubric, rules and programs judge answers to it?",
     units=(Unit("candidate", _FILTER),),
     settings=_RULES,
     reads=("package", WRITE.name),
@@ -211,7 +211,7 @@ def _check(work: Work, out: Path) -> None:
 
 CHECKS = Stage(
     name=CHECKS_STAGE,
-    meaning="Do the programs that check its result prove themselves?",
+    meaning="Are the programs that check its result proven?",
     units=(Unit("candidate", _FILTER), Unit(PROGRAM, _FILTER, CHECKS_STAGE)),
     settings=_RULES,
     reads=("package", WRITE.name, GRADE.name),

@@ -113,7 +113,7 @@ def _masks_undecided(run: Run) -> bool:
     if chosen is Undecided.LISTED and calls and not run.runtime.llm.is_loopback:
         raise ConfigError(
             '[masking] undecided: found "listed" with a model at a non-loopback address; expected '
-            '"masked" (the default with a model), or a list that is decided (--reviewed).'
+            '"masked" (the default with a model), or a list with all decisions made (--reviewed).'
         )
     return chosen is Undecided.MASKED
 
@@ -126,7 +126,7 @@ def _used(pages: Mapping[str, Path], sessions: Sequence[Sequence[Survivor]]) -> 
 
 FIND_PRIVATE = Stage(
     name="find-private",
-    meaning="Which values of each session are private, wherever in the source they stand?",
+    meaning="Which values in each session are private, wherever they appear in the source?",
     units=(),
     settings=("masking", "source.disclosure"),
     reads=(RECOVER.name, DISTINCT.name, NETWORK.name),
@@ -177,7 +177,7 @@ def _check_leaks(work: Work, out: Path) -> None:
 
 LEAK_CHECK = Stage(
     name=LEAK_CHECK_STAGE,
-    meaning="Is its request as it was, and does it contain no private value of any session?",
+    meaning="Is its request intact, and is it free of private values from any session?",
     units=(Unit("candidate", FILTER),),
     settings=("masking.instruction", "masking.leaks", "source.disclosure"),
     reads=(MASKING.name, "package", "grade", "checks"),

@@ -118,7 +118,7 @@ def _ask(work: Work, out: Path) -> None:
 
 QUESTIONS = Stage(
     name="questions",
-    meaning="Which values are asked about, and does each wording fit only one value?",
+    meaning="Which values are asked about, and does each wording match only one value?",
     units=(Unit("point", CHOOSE, "sample"), Unit("point", FILTER, "question")),
     settings=(
         "questions.sampling",

@@ -104,7 +104,7 @@ def _recover(work: Work, out: Path) -> None:
 
 TASKS = Stage(
     name=RECOVER,
-    meaning="At which commit did each change of a session begin, and what did it change?",
+    meaning="At which commit did each change in a session begin, and what did it change?",
     units=(Unit("repository", FILTER), Unit("session", DERIVE), Unit(TASK, FILTER)),
     settings=("repositories", "masking", "source"),
     reads=(SCAN.name,),
@@ -147,7 +147,7 @@ def _write_proofs(work: Work, out: Path) -> None:
 
 TESTS = Stage(
     name=PROVE,
-    meaning="Do its hidden tests fail on the base, pass on the reference, and stop attacks?",
+    meaning="Do its hidden tests fail on the base, pass on the reference, and reject attacks?",
     units=(Unit(TASK, FILTER),),
     settings=("repositories",),
     reads=(TASKS.name,),
@@ -187,7 +187,7 @@ def _candidates(work: Work, out: Path) -> None:
 
 REQUESTS = Stage(
     name=REQUEST,
-    meaning="What did the person ask for, in words that do not give the change away?",
+    meaning="What did the user ask for, in words that do not give away the change?",
     units=(Unit(TASK, FILTER),),
     settings=("repositories", "masking", "source"),
     reads=(TASKS.name, TESTS.name),
@@ -209,7 +209,7 @@ def _grade(work: Work, out: Path) -> None:
 
 RUBRICS = Stage(
     name=STAGE,
-    meaning="By which rubric is it judged, where no tests could be proven?",
+    meaning="Which rubric judges it, if no tests could be proven?",
     units=(Unit(TASK, FILTER),),
     settings=("judging.model_stages",),
     reads=(REQUESTS.name,),

@@ -121,8 +121,8 @@ def _words_of(work: Work) -> Words:
 class _Alike(CaptureFile[str, list[list[str]]]):
     """Which candidates mean about the same, by the digest of what was compared."""
 
-    EXPECTED = "pairs of candidates that mean about the same"
-    REMEDY = "Remove the line: they are then compared again."
+    EXPECTED = "pairs of candidates with about the same meaning"
+    REMEDY = "Remove the line; the pairs are then compared again."
 
     def _record(self, key: str, outcome: list[list[str]]) -> dict[str, Any]:
         return {"compared": key, "pairs": outcome}

@@ -83,7 +83,7 @@ def _require_logs(sources: Sequence[Path], files: Sequence[ScannedFile]) -> None
                 str(source),
                 f"{len(own)} files without a session log among them",
                 "session logs",
-                "If it holds input files, write --files before it: once for each folder.",
+                "If the folder holds input files, put --files before it, once per folder.",
             )
 
 
@@ -141,7 +141,8 @@ def _divide(work: Work, out: Path) -> None:
 
 DIVIDE = Stage(
     name=DIVIDE_STAGE,
-    meaning="Which messages of a session belong to one task? A model reads them, masked.",
+    meaning="Which messages in a session belong to the same task? A model reads them after "
+    "masking.",
     units=(Unit("session", FILTER),),
     settings=("sessions.recovery", "masking", "source.disclosure"),
     reads=(SCAN.name,),
@@ -175,7 +176,8 @@ def _recover_shards(work: Work) -> list[Shard]:
 
 RECOVER = Stage(
     name="recover",
-    meaning="Which turns belong to one task, and does it pass the gates that need no network?",
+    meaning="Which turns belong to one task, and does it pass the gates that need no network "
+    "access?",
     units=(
         Unit("file", DERIVE, "read"),
         Unit("line", FILTER, "read"),
@@ -230,7 +232,7 @@ def _reach(work: Work, out: Path) -> None:
 
 NETWORK = Stage(
     name=NETWORK_STAGE,
-    meaning="Does every URL answer?",
+    meaning="Does every URL respond?",
     units=(Unit("instance", FILTER),),
     settings=_settings_of(NETWORK_GATES),
     reads=(RECOVER.name, DISTINCT.name),

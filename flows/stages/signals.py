@@ -37,7 +37,7 @@ def _analyse(work: Work, out: Path) -> None:
 
 SIGNALS = Stage(
     name="signals",
-    meaning="What do people install, and how much weight has each family?",
+    meaning="What do people install, and how much weight does each family get?",
     units=(
         Unit("row", StageKind.FILTER, "signals.collect"),
         Unit("signal", StageKind.CHOOSE, "signals.top"),

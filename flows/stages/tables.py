@@ -59,7 +59,7 @@ def _write_files(work: Work, out: Path) -> None:
 
 FIND_TABLES = Stage(
     name=FIND,
-    meaning="Which of the given files are declared tables?",
+    meaning="Which of the input files are declared tables?",
     units=(Unit("file", StageKind.FILTER),),
     observe=_find,
     compute=_write_files,
@@ -88,7 +88,7 @@ def _sealed_output(run: Run) -> Path | None:
 
 ANONYMIZE_TABLES = Stage(
     name=ANONYMIZE,
-    meaning="What is in the pseudonymized, perturbed tables, and what do attacks find?",
+    meaning="What do the pseudonymized and perturbed tables contain, and what do attacks find?",
     units=(Unit("column", StageKind.FILTER), Unit("row", StageKind.FILTER)),
     settings=(
         *(f"tables.{name}" for name in TablesRecipe.model_fields if name not in _LIMITS),

@@ -65,7 +65,7 @@ def _demand(work: Work, out: Path) -> None:
 
 WORKFLOW_DEMAND = Stage(
     name=DEMAND,
-    meaning="Which scenarios can serve an idea, and how many tasks does each make?",
+    meaning="Which scenarios can serve each idea, and how many tasks does each scenario make?",
     units=(Unit("idea", StageKind.DERIVE),),
     settings=("workflows", "release.seed"),
     reads=(SIGNALS.name, CANDIDATE_IDEAS.name),
@@ -113,7 +113,7 @@ def _write_documents(work: Work, out: Path) -> None:
 
 WORKFLOW_DOCUMENTS = Stage(
     name=AUTHORS,
-    meaning="Which ideas does a model turn into scenarios that are proven?",
+    meaning="Which ideas does a model turn into proven scenarios?",
     units=(Unit("idea", StageKind.FILTER),),
     settings=("workflows", "release.seed"),
     reads=(SIGNALS.name, CANDIDATE_IDEAS.name, WORKFLOW_DEMAND.name),
@@ -164,7 +164,7 @@ def _shards(work: Work) -> list[Shard]:
 
 WORKFLOWS = Stage(
     name=SCREENING,
-    meaning="Does the reference solve it, does nothing else, and do agents differ on it?",
+    meaning="Does the reference solve it, and nothing else, and do agents differ on it?",
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=("workflows.screening", "workflows.per_generator", "release.seed"),
     reads=(WORKFLOW_DEMAND.name, WORKFLOW_DOCUMENTS.name),
@@ -201,5 +201,5 @@ def released_lines(snapshot: Path) -> list[str]:
         + (f": {', '.join(f'{seed} {n}' for seed, n in missing.most_common())}" if missing else "")
     )
     whys: Counter[str] = Counter(demand["unbuildable"].values())
-    lines += [f"{n} ideas can have none: {why}" for why, n in whys.most_common()]
+    lines += [f"{n} ideas cannot have one: {why}" for why, n in whys.most_common()]
     return lines

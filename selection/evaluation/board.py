@@ -31,24 +31,26 @@ GROUPINGS = (
 # The columns of the table and what they mean; the page and the docs show both.
 COLUMNS = {
     "configuration": "the agent with its model, tools and settings",
-    "tasks": "the tasks on which it has a result; “6 of 40”: of the 40 of the release it could "
-    "attempt only these (an agent for questions does only questions), or only a judge could decide "
-    "the others",
-    "passed": "mean over tasks of the share of epochs that passed, in per cent",
-    "interval": "95 %: from ten clusters (task families) on Student's t over clusters, or Wilson's "
-    "with a cluster as one task if all results are alike; else Wilson's, or Student's for epochs",
-    "ranks": "best and worst rank that the comparisons support",
-    "group": "tie group: a new one begins where a configuration is really worse than its best",
-    "overall": "mean score in per cent; a task that is not passed can have a part of the score. "
-    "Where the release ships a more exact estimate of the mean on its whole pool: that estimate",
-    "cost": "US dollars per attempt; empty where a price, or what a call took, is not known",
+    "tasks": "tasks with a result; “6 of 40”: it could attempt only 6 of the release's 40 tasks "
+    "(an agent for questions does only questions), or only a judge could decide the "
+    "others",
+    "passed": "share of epochs that passed, averaged over tasks, in per cent",
+    "interval": "95 %: with ten clusters (task families) or more, Student's t over clusters, or "
+    "Wilson's with each cluster as one task if all results are the same; otherwise "
+    "Wilson's, or Student's t for epochs",
+    "ranks": "best and worst rank supported by the comparisons",
+    "group": "tie group: a new one begins where a configuration is significantly worse than the "
+    "group's best",
+    "overall": "mean score in per cent; a task that is not passed can still earn partial credit. "
+    "If the release ships a more precise estimate of the mean over its whole pool, that estimate",
+    "cost": "US dollars per attempt; empty if a price or a call's usage is unknown",
     "seconds": "mean duration of an attempt",
-    "infrastructure": "attempts that the infrastructure ended; they are not graded",
+    "infrastructure": "attempts ended by infrastructure errors, which are not graded",
     "unjudged": "attempts that would pass if their parts without a verdict were met",
-    "bounds": "the pass rate if all unjudged attempts fail, and if all pass; empty without any",
-    "judge": "who scored what only a judge can; marked where it is the model that is judged, or of "
-    "its family",
-    "runner": "what let the agent work, where that is not Benchmint",
+    "bounds": "pass rate if all unjudged attempts fail and if all pass; empty if there are none",
+    "judge": "who scored the parts that only a judge can; marked if it is the evaluated model "
+    "itself or from the same family",
+    "runner": "what ran the agent, if not Benchmint",
 }
 
 
@@ -233,14 +235,17 @@ def _require_comparable(
     attempts: pl.DataFrame, scores: pl.DataFrame, facts: Mapping[str, TaskFacts]
 ) -> None:
     """Raise InputError for attempts that no one board can hold."""
-    _require_one(attempts, "release_digest", "attempts of one release")
-    _require_one(scores, "grader", "scores of one grader: grade all again")
+    _require_one(attempts, "release_digest", "attempts at one release")
+    _require_one(scores, "grader", "scores from one grader; regrade all attempts")
     if scores["judge"].drop_nulls().n_unique() > 1:
-        actual, todo = f"{scores['judge'].n_unique()} judges", "Judge all again with one of them."
-        raise InputError("attempts", actual, "one judge for all of a leaderboard", todo)
+        actual, todo = (
+            f"{scores['judge'].n_unique()} judges",
+            "Rejudge all attempts with one of them.",
+        )
+        raise InputError("attempts", actual, "one judge for the whole leaderboard", todo)
     if strange := sorted(set(attempts["task_id"]) - set(facts)):
-        todo = "Name the release that was run."
-        raise InputError("attempts", f"task {strange[0]}", "tasks of the release", todo)
+        todo = "Pass the release that was run."
+        raise InputError("attempts", f"task {strange[0]}", "tasks in the release", todo)
 
 
 def _estimated(
@@ -278,7 +283,7 @@ def counted(scores: pl.DataFrame) -> pl.DataFrame:
 
 def _require_one(frame: pl.DataFrame, column: str, expected: str) -> None:
     if frame[column].n_unique() > 1:
-        actual, todo = f"{frame[column].n_unique()} values of {column}", "Choose one folder."
+        actual, todo = f"{frame[column].n_unique()} values of {column}", "Choose a single folder."
         raise InputError("attempts", actual, expected, todo)
     if not frame.height:
         raise InputError("attempts", "none", expected, "Run `benchmint evaluate` first.")

@@ -71,7 +71,9 @@ def _verdicts(path: Path) -> dict[str, str]:
             verdict = (row.get("verdict") or "").strip().lower()
             if verdict not in ("", RIGHT, WRONG):
                 expected = f"{RIGHT}, {WRONG} or nothing"
-                raise InputError(f"{path}: line {line}", repr(verdict[:40]), expected, "Mend it.")
+                raise InputError(
+                    f"{path}: line {line}", repr(verdict[:40]), expected, "Correct it."
+                )
             if verdict and row.get("attempt_id"):
                 verdicts[row["attempt_id"]] = verdict
     return verdicts

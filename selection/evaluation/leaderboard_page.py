@@ -25,7 +25,7 @@ _HEADS = tuple(COLUMNS)
 _ALWAYS = 7  # columns that are shown even if they are empty or all zero
 _METHODS = {
     "wilson": "Wilson's",
-    "clustered wilson": "Wilson's with each cluster counted as one task, where all tasks have the "
+    "clustered wilson": "Wilson's with each cluster counted as one task, if all tasks have the "
     "same result",
     "t": "Student's t over tasks",
     "clustered t": "Student's t over clusters of tasks",
@@ -113,9 +113,9 @@ def _estimate(board: Board) -> str:
         return ""
     error, raw = (f"{100 * used.errors[name]:.1f}" for name in (used.method, SUBSET_MEAN))
     return (
-        f"Overall: estimated for all {number(used.pool)} candidates of the pool by the "
-        f"{used.method} that the release ships; its error on held-out pilots is {error} points "
-        f"(mean on the tasks: {raw}; {used.pilots} pilots)."
+        f"Overall: estimated for all {number(used.pool)} candidates in the pool with the release's "
+        f"{used.method}; its error on held-out pilots is {error} points "
+        f"(with the mean over the tasks: {raw}; {used.pilots} pilots)."
     )
 
 
@@ -127,10 +127,10 @@ def _lite(board: Board) -> str:
     tau = "undefined" if lite.tau is None else f"{lite.tau:.2f}"
     kept = lite.separated - lite.turned - lite.tied
     compared = (
-        f"Of {amount(lite.separated, 'pair')} told apart on all tasks, {number(kept)} have the "
-        f"same order on it, {number(lite.turned)} the other one, and {number(lite.tied)} none."
+        f"Of {amount(lite.separated, 'pair')} distinguished on all tasks, {number(kept)} have the "
+        f"same order on it, {number(lite.turned)} are reversed, and {number(lite.tied)} are tied."
         if lite.separated
-        else "No pair is told apart on all tasks."
+        else "No pairs are distinguished on the full set of tasks."
     )
     return (
         f"Lite subset ({amount(lite.tasks, 'task')}): Kendall's τ with the ranking on all tasks is "
@@ -242,11 +242,11 @@ def _about(board: Board, attempts: Sequence[Mapping[str, Any]], labels: Labels) 
     scripted = sum(bool(words_of(labels, "agent", row.harness).meaning) for row in board.rows)
     tasks, agents = amount(board.release_tasks, "task"), amount(len(board.rows), "configuration")
     tried = f" (tried: {kinds})" if kinds else ""
-    sentences = [f"A benchmark of {tasks} for AI agents{tried}, and how {agents} did on it."]
+    sentences = [f"A benchmark with {tasks} for AI agents{tried}, and the results of {agents}."]
     if scripted:
         who = "All of them" if scripted == len(board.rows) else f"{number(scripted)} of them"
         sentences.append(
-            f"{who} are built-in dummies and no AI models: they act by rule, and show whether the "
+            f"{who} are built-in dummies, not AI models: they act by rule and show whether the "
             "tasks and this board work."
         )
     return sentences

@@ -86,8 +86,8 @@ def transfer_html(record: Mapping[str, Any]) -> str:
     """The page; names are escaped, and nothing is loaded."""
     tables = [
         ("Creators and consumers", record["cells"]),
-        ("Means of creators: each task counts once", record["creators"]),
-        ("Means of consumers: each task counts once", record["consumers"]),
+        ("Creator means: each task counts once", record["creators"]),
+        ("Consumer means: each task counts once", record["consumers"]),
         ("By task class", record["by_class"]),
     ]
     return page(
@@ -107,8 +107,8 @@ def transfer_html(record: Mapping[str, Any]) -> str:
 def _threshold(record: Mapping[str, Any]) -> str:
     cells, needed = len(record["cells"]), record["tasks_needed"]
     return (
-        f"With {number(cells)} compared pairs of creator and consumer, a change is told from "
-        f"chance on {number(needed)} tasks at least, if all of them change in one direction."
+        f"With {number(cells)} creator-consumer pairs compared, a change can be told from chance "
+        f"with at least {number(needed)} tasks, if all of them change in the same direction."
     )
 
 

@@ -38,17 +38,17 @@ class Design(StrEnum):
 class SamplingConfig(StageConfig):
     """One sample in four stages: company, category, series, data point.
 
-    `size` data points are drawn, the share `us_share` of them (rounded half up) from companies
-    traded in the US; set it to 0 or 1 if the material has only one of the two regions. `damping`
-    weighs the children in the hierarchy of series names, whose components are separated by
-    `separator`. `reserve` is the number of reserve units kept per drawn unit of a stratum (region ×
-    category × length of period).
+    `size` data points are drawn, a share of `us_share` (rounded half up) from companies traded in
+    the US; set it to 0 or 1 if the material covers only one of the two regions. `damping` weights
+    the children in the hierarchy of series names, whose components are separated by `separator`.
+    `reserve` is the number of reserve units kept per drawn unit in each stratum (region × category
+    × period length).
 
-    `categories` and `periods` are quotas: the shares of categories and of lengths of periods
-    (`quarter`, `annual`, `half`, `nine_months`) that the sample comes as near to as the material
-    allows. What they do not list shares the rest; empty tables mean no quotas. The defaults are
-    FinRetrieval's, as far as it gives them; per-share figures and ratios, which it does not count
-    apart, get a small one.
+    `categories` and `periods` are quotas: the target shares for each category and period length
+    (`quarter`, `annual`, `half`, `nine_months`), which the sample matches as closely as the
+    material allows. Anything not listed shares the remainder; empty tables mean no quotas. The
+    defaults are FinRetrieval's, where it publishes them; per-share figures and ratios, which it
+    does not count separately, get a small share.
     """
 
     size: Annotated[int, Field(ge=1)] = 500

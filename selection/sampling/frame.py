@@ -152,14 +152,16 @@ def _check(points: pl.DataFrame) -> None:
     if nulls:
         raise _unfit(f"nulls in {', '.join(nulls)}", "no nulls", "Fill in or drop those rows.")
     if points.is_empty():
-        raise _unfit("no data points", "at least one", "Loosen the filters before the sample.")
+        raise _unfit(
+            "no data points", "at least one", "Loosen the filters that run before sampling."
+        )
     repeated = len(points) - points["point_id"].n_unique()
     if repeated:
         raise _unfit(f"{repeated} repeated point ids", "distinct ids", "Drop the duplicates.")
     sides = points.group_by("company").agg(pl.col("is_us").n_unique())
     both = sides.filter(pl.col("is_us") > 1)["company"].sort()
     if len(both):
-        todo = "Give all points of a company the same is_us."
+        todo = "Set the same is_us for all of a company's points."
         raise _unfit(f"company {both[0]!r} both US and non-US", "one region per company", todo)
 
 
@@ -198,7 +200,7 @@ def region_sizes(frame: Frame, config: SamplingConfig) -> Ints:
         if size and not companies:
             raise InputError(
                 "sampling frame",
-                f"no {name} company",
+                f"no {name} companies",
                 f"companies to draw {size} points from",
                 f"Add a source of {name} companies, or set us_share = {share}.",
             )

@@ -118,8 +118,8 @@ def markdown(report: DampingReport) -> str:
     """The report as a section of a page: a table of shares and a table by depth."""
     low, high = SEED_FALL
     lines = [
-        f"{report.breakdown_series:,} of {report.series:,} series are breakdowns. `none` draws all "
-        "series of a hierarchy alike; the fall is in percentage points against it "
+        f"{report.breakdown_series:,} of {report.series:,} series are breakdowns. `none` draws "
+        "all series in a hierarchy equally; the fall is in percentage points relative to it "
         f"(the seed's under sqrtlog: {low} to {high}).",
         "",
         "| damping | breakdown share | fall, points | effective series |",
@@ -203,7 +203,8 @@ def lacking(frame: pl.DataFrame, config: SamplingConfig) -> list[str]:
     quotas = {} if weighed is frame else config.categories | config.periods
     return [
         *(
-            f"{name}: quota {percent(quota)}, the material allows about {percent(reached[name])}"
+            f"{name}: quota {percent(quota)}, but the material allows only about "
+            f"{percent(reached[name])}"
             for name, quota in quotas.items()
             if reached[name] < quota / 2
         ),

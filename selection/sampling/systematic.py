@@ -110,7 +110,7 @@ def expected_draws(weights: Floats, groups: Ints, totals: Floats, caps: Floats) 
             "sampling frame",
             f"{capacity[short]:g} units to draw {totals[short]:g} from",
             "at least as many units as draws",
-            "Ask for a smaller size, or draw with replacement.",
+            "Choose a smaller size, or draw with replacement.",
         )
     certain = np.zeros(len(weights), dtype=np.bool_)
     while True:

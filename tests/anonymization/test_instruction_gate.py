@@ -77,7 +77,7 @@ def test_each_changed_part_has_its_turn_and_both_texts_and_the_public_only_kinds
         ChangedPart(ChangeKind.COLUMNS, "turn 2", "Health", "Swinby"),
         ChangedPart(ChangeKind.COLUMNS, "turn 3", "Health", "Swinby"),
     ]
-    assert described(parts) == "a number; the name of a column (2 times)"
+    assert described(parts) == "a number; a column name (2 times)"
     assert described([]) == ""
     assert "Health" not in repr(parts)
 

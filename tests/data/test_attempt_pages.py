@@ -98,8 +98,8 @@ def test_what_was_not_delivered_and_what_was_recomputed_have_words() -> None:
     nothing = replace(view(), outputs=(), grading=GRADING | {"deliverables": wanted})
     lines = why(replace(nothing, ended="delivered_nothing"), [])
     assert lines[:2] == [
-        "It delivered none of the files that were asked for.",
-        "Asked for: a.xlsx, .md. No file is there.",
+        "The agent delivered none of the requested files.",
+        "Requested files: a.xlsx, .md. None was delivered.",
     ]
     part = ScorePart("check.made.days left", "accuracy", 1.0, 0.0, reason="finding.missing")
     (check,) = checks_of(replace(SCORE, parts=(part,)), GRADING)
@@ -132,7 +132,7 @@ def test_checks_of_files_that_are_not_there_were_not_made() -> None:
     lines = why(replace(view(score), outputs=()), checks)
     assert lines[1:3] == [
         "The files that were asked for: not met. There is no such file.",
-        "3 checks were not made: the file that they look at is not there.",
+        "3 checks were not made: the file to check is missing.",
     ]
 
 
@@ -142,8 +142,8 @@ def test_what_a_passed_attempt_lacks_is_told_and_marks_are_not_shown() -> None:
         view(), result="passed", title="Do it.", prompt=f"Do `it`.\n\n{mark}\n", has_skill=True
     )
     html = attempt_page(passed, "demo")
-    assert "All that decides was met. 2 others were not, or only partly" in html
-    assert "The agent was given a skill for this task." in html
+    assert "All deciding checks passed. 2 others did not pass, or only partly" in html
+    assert "The agent had a skill for this task." in html
     assert "Canary" not in html and ">Do it.</a></h1>" in html
 
 
@@ -180,8 +180,8 @@ def test_an_answer_without_a_value_is_quoted() -> None:
 
 def test_checks_without_findings_say_why_and_without_files_were_not_made() -> None:
     shown = {check.state: (check.finding, check.because) for check in checks_of(SCORE, GRADING)}
-    assert shown["no verdict"] == ("no verdict", "Only a judge can decide it, and none did.")
-    assert shown["passed"] == ("as expected", "It was met.")
+    assert shown["no verdict"] == ("no verdict", "Only a judge can decide this, and none did.")
+    assert shown["passed"] == ("as expected", "The check was met.")
     states = [check.state for check in checks_of(SCORE, GRADING, lacks_files=True)]
     assert states == ["failed", "partly met", "not made", "passed"]
 
@@ -212,12 +212,12 @@ def test_many_checks_are_folded() -> None:
 def test_the_first_sentence_names_what_decides() -> None:
     lines = why(view(), checks_of(SCORE, GRADING))
     assert lines == [
-        "Its answer is wrong.",
+        "The agent's answer is wrong.",
         "The answer: not met. The value is wrong. Expected 125 million USD. Found 126 million USD.",
         "There is a table: partly met. There are fewer files than were asked for. Expected xlsx. "
         "Found 1; worth 50.0 %.",
-        "1 check has no verdict: only a judge decides them.",
-        "The first step of the reference that it did not reach: Rank the regions.",
+        "1 check has no verdict: only a judge can decide.",
+        "The first reference step that was not reached: Rank the regions.",
     ]
 
 
@@ -226,9 +226,12 @@ def test_what_the_infrastructure_ended_is_not_called_graded() -> None:
         None, status=AttemptStatus.INFRA_ERROR, termination=None, error=f"it broke {HOSTILE}"
     )
     lines = why(broken, [])
-    assert lines[0] == "It was cut off: the infrastructure broke down: it is not graded."
-    assert lines[1].startswith("What ended it: it broke </pre>")
-    assert "It was not graded." in attempt_page(broken, "demo")
+    assert (
+        lines[0]
+        == "The attempt was cut off: the infrastructure failed, so the attempt is not graded."
+    )
+    assert lines[1].startswith("It ended with this error: it broke </pre>")
+    assert "This attempt was not graded." in attempt_page(broken, "demo")
 
 
 def test_hostile_text_stays_text() -> None:

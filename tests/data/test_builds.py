@@ -82,7 +82,7 @@ def test_a_build_waits_for_a_run_of_the_service_and_a_run_for_any_build(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for variables, seconds, line in (
-        ({FLOW_RUN: "5a"}, 0.0, "a run of the service builds here"),
+        ({FLOW_RUN: "5a"}, 0.0, "a service run is building here"),
         ({}, 60.0, "another build is running here"),
     ):
         with held(tmp_path, **variables) as holder:

@@ -78,10 +78,10 @@ def test_the_text_is_what_the_format_asks_for(staging: duckdb.DuckDBPyConnection
     text = openmetrics(samples(staging))
     assert text.splitlines()[-8:] == [
         "# HELP benchmint_judging_cost "
-        "What judging by a model cost, in the currency of the configured prices.",
+        "Cost of judging by a model, in the currency of the configured prices.",
         "# TYPE benchmint_judging_cost gauge",
         'benchmint_judging_cost{run_id="r",stage="labels"} 0.25',
-        "# HELP benchmint_judging_tokens Tokens of the model that judged.",
+        "# HELP benchmint_judging_tokens Tokens used by the judge model.",
         "# TYPE benchmint_judging_tokens gauge",
         'benchmint_judging_tokens{kind="completion",run_id="r",stage="labels"} 10.0',
         'benchmint_judging_tokens{kind="prompt",run_id="r",stage="labels"} 90.0',

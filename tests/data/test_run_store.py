@@ -45,7 +45,7 @@ def test_an_output_that_was_altered_is_told_and_computed_anew(
     assert not store.run("read", key, write).cached
     named = {"added": "u", "sums": "key.json, t, timings.parquet"}.get(how, "t")
     assert capsys.readouterr().err == (
-        f"benchmint: {output.path}: {named} altered since the stage was computed; computed again\n"
+        f"benchmint: {output.path}: {named} altered since the stage was computed; recomputed\n"
     )
     assert [path.read_text() for path in output.path.glob("[tu]")] == ["x"]
     assert store.run("read", key, write).cached
@@ -65,7 +65,7 @@ def test_a_stage_tells_what_it_took_beside_its_output(
     assert [record.message for record in caplog.records] == [
         "computing",
         "computed",
-        "done already",
+        "already done",
     ]
 
 

@@ -176,7 +176,7 @@ def test_a_worker_with_other_code_or_libraries_is_refused(
     tmp_path: Path, storage: ShardStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (job,) = jobs_of(parts(tmp_path, tmp_path / "far", n=1), storage, monkeypatch)
-    with pytest.raises(ConfigError, match="other code, libraries or processor"):
+    with pytest.raises(ConfigError, match="different code, libraries or a different processor"):
         sharding.compute_shared(replace(job, made_by="of last week"))
     assert done(tmp_path) == []
 
@@ -219,11 +219,11 @@ Fitting = tuple[Runner, str | None, str | None]
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ((Runner.PROCESSES, "tls://a:1", None), "uses no cluster"),
+        ((Runner.PROCESSES, "tls://a:1", None), "does not use a cluster"),
         ((Runner.PROCESSES, None, "s3://b"), "without cluster"),
         ((Runner.DASK, None, "s3://b"), "without cluster"),
-        ((Runner.RAY, "a:1", "shared"), "a path from where a process runs"),
-        ((Runner.RAY, "a:1", "memory://b"), "the memory of one process"),
+        ((Runner.RAY, "a:1", "shared"), "a path relative to a process's folder"),
+        ((Runner.RAY, "a:1", "memory://b"), "a single process's memory"),
         ((Runner.DASK, "tcp://10.0.0.1:8786", "s3://b"), "expected tls://"),
         ((Runner.DASK, "10.0.0.1:8786", None), "expected tls://"),
         ((Runner.DASK, "tcp://localhost.example:8786", None), "expected tls://"),

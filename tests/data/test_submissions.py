@@ -68,14 +68,17 @@ def test_what_is_unpacked_is_what_was_packed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ({"outputs/t-1/a": b"", "outputs/t-1/a/b": b""}, "no place there: 'outputs/t-1/a/b'"),
-        ({"outputs/t-1": b"", "outputs/t-1/a": b""}, "no place there"),
-        ({"outputs/t-1/" + "/".join(["a" * 200] * 25): b""}, "no place there"),
-        ({"outputs/t-2/a": b""}, "no place there"),  # of no attempt
-        ({"attempts/x/attempts/t-1.json": attempt("rival")}, "no place there"),
-        ({"attempts/t-2.txt": b""}, "no place there"),
-        ({"attempts/t-2.json": attempt(epoch=2)}, "an attempt of another run: t-2"),
-        ({"attempts/t-1.json": attempt("rival")}, "an attempt of another run: t-1"),
+        (
+            {"outputs/t-1/a": b"", "outputs/t-1/a/b": b""},
+            "does not belong there: 'outputs/t-1/a/b'",
+        ),
+        ({"outputs/t-1": b"", "outputs/t-1/a": b""}, "does not belong there"),
+        ({"outputs/t-1/" + "/".join(["a" * 200] * 25): b""}, "does not belong there"),
+        ({"outputs/t-2/a": b""}, "does not belong there"),  # of no attempt
+        ({"attempts/x/attempts/t-1.json": attempt("rival")}, "does not belong there"),
+        ({"attempts/t-2.txt": b""}, "does not belong there"),
+        ({"attempts/t-2.json": attempt(epoch=2)}, "an attempt from another run: t-2"),
+        ({"attempts/t-1.json": attempt("rival")}, "an attempt from another run: t-1"),
         ({"attempts/t-1.json": b"[" * 5_000}, "t-1.json: found JSONDecodeError"),
     ],
 )
@@ -89,7 +92,7 @@ def test_files_that_do_not_belong_to_an_attempt_are_refused(
 @pytest.mark.parametrize("name", ["attempts", "outputs", ".hidden", "a/b", ""])
 def test_names_of_configurations_are_those_that_a_run_may_have(tmp_path: Path, name: str) -> None:
     files = {"attempts/t-1.json": attempt(name)}
-    with pytest.raises(InputError, match="without a usable name"):
+    with pytest.raises(InputError, match="with no usable name"):
         unpack(packed(tmp_path / "s.zip", files, name), tmp_path / "in")
 
 
@@ -103,7 +106,7 @@ def test_a_file_that_the_manifest_does_not_list_is_refused(tmp_path: Path) -> No
     archive = packed(tmp_path / "s.zip", GOOD)
     with zipfile.ZipFile(archive, "a") as more:
         more.writestr("outputs/t-1/more.txt", b"")
-    with pytest.raises(InputError, match="other files than it lists"):
+    with pytest.raises(InputError, match="files other than those it lists"):
         unpack(archive, tmp_path / "in")
 
 
@@ -129,7 +132,7 @@ def test_damage_anywhere_in_an_archive_is_one_refusal(tmp_path: Path) -> None:
         except InputError as error:
             assert "\n" not in str(error)
     bad.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match="no archive that can be read"):
+    with pytest.raises(InputError, match="an archive that cannot be read"):
         unpack(bad, tmp_path / "in")
 
 
@@ -137,7 +140,7 @@ def test_names_that_are_no_utf_8_are_refused(tmp_path: Path) -> None:
     whole = bytearray(packed(tmp_path / "s.zip", {"attempts/ü-1.json": b""}).read_bytes())
     bad = tmp_path / "bad.zip"
     bad.write_bytes(whole.replace("ü".encode(), b"\xff\xfe"))
-    with pytest.raises(InputError, match=r"no archive that can be read \(UnicodeDecodeError\)"):
+    with pytest.raises(InputError, match=r"an archive that cannot be read \(UnicodeDecodeError\)"):
         unpack(bad, tmp_path / "in")
 
 

@@ -97,7 +97,7 @@ def test_lint_names_a_gold_that_the_files_do_not_give(out: Path, tmp_path: Path)
     path.write_text(rows)
     result = inline("lint", str(copy))
     assert result.returncode != 0
-    assert "another file than was released" in result.stderr
+    assert "a file that differs from the released one" in result.stderr
 
 
 def test_a_refused_environment_stands_in_the_ledger_and_leaves_nothing(
@@ -127,7 +127,7 @@ def test_files_of_questions_are_refused(demo: Path, tmp_path: Path) -> None:
         "--environment", str(demo), "--edinet", str(folder), "--out", str(tmp_path / "out")
     )
     assert result.returncode != 0
-    assert "expected a source of one lane" in result.stderr
+    assert "expected each source in only one lane" in result.stderr
 
 
 def test_readers_get_questions_and_files_but_no_step_and_no_answer(

@@ -162,7 +162,7 @@ def test_a_gold_that_stands_twice_is_a_fault(out: Path, tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(line * 2)
     result = inline("lint", path, "--run", out)
-    assert "an id of an earlier record" in result.stdout
+    assert "the same ID as an earlier record" in result.stdout
     assert "2 tasks: 1 defects" in result.stdout
 
 

@@ -261,7 +261,7 @@ def test_input_that_does_not_fit_is_one_line(tables: Path, tmp_path: Path) -> No
     shutil.copy(given / "narrative.csv", given / "again")
     with pytest.raises(InputError, match="two files for table narrative"):
         made(tmp_path / "d", given)
-    with pytest.raises(ConfigError, match=r"\[tables\]: found no table declared"):
+    with pytest.raises(ConfigError, match=r"\[tables\]: found no declared tables"):
         made(tmp_path / "e", given, {"tables": {}, "aggregates": {}, "attacks": {}})
 
 

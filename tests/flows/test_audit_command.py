@@ -28,7 +28,8 @@ def test_gates_stand_first_in_their_order_with_question_and_sentence(demo: Demo)
     order = [gate.name for gate in GATES]
     assert gates == sorted(gates, key=order.index)
     assert (
-        "length: Did a person type enough to describe a task, and no more than one needs?" in shown
+        "length: Did a person type enough to describe a task, and no more than a task needs?"
+        in shown
     )
     assert "A later filing repeats the value, which is normal." in shown
     assert shown.endswith(f"list one reason: benchmint audit --reason R --out {demo.out}\n")
@@ -50,7 +51,7 @@ def test_the_beginning_of_an_id_gives_the_full_answer(demo: Demo, rejected: str)
         heading, _, rest = inline("audit", "--out", demo.out, "--instance", begin).stdout.partition(
             "\n"
         )
-        assert heading == f"1 instance begins so: {rejected}"
+        assert heading == f"1 instance matches: {rejected}"
         assert rest == whole
 
 
@@ -62,7 +63,7 @@ def test_a_candidate_is_called_so_with_what_became_of_it(demo: Demo) -> None:
     assert {row["outcome"] for row in rows} == words.keys()
     for row in rows:
         shown = inline("audit", *out, "--instance", row["id"][:-1]).stdout.splitlines()
-        assert shown[0] == f"1 candidate begins so: {row['id']}"
+        assert shown[0] == f"1 candidate matches: {row['id']}"
         assert shown[1].startswith(f"{words[row['outcome']]} (stage select)")
 
 
@@ -92,7 +93,7 @@ def test_several_that_begin_so_are_listed(demo: Demo) -> None:
         if sum(row["item_id"][0] == digit for row in listed if row["unit"] == "instance") > 1
     )  # fmt: skip
     shown = inline("audit", "--out", demo.out, "--instance", begin).stdout
-    assert f"ids begin with {begin}" in shown.splitlines()[0]
+    assert f"IDs begin with {begin}" in shown.splitlines()[0]
     assert "verdicts" not in shown
 
 
@@ -116,7 +117,7 @@ def test_private_turns_are_what_was_said_and_the_record_is_in_json(
     for turn in turns:
         assert turn["text"] != turn["record"]
         assert not turn["text"].startswith("{")
-        assert turn["record"].startswith(("{", "(one document, not lines"))
+        assert turn["record"].startswith(("{", "(a single document without lines"))
     audit_command(instance=rejected, private=True, out=demo.out)
     shown = capsys.readouterr().out
     assert f"\nturn 1, user, {turns[0]['path']}" in shown

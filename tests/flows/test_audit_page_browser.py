@@ -48,7 +48,7 @@ def test_hostile_text_is_text_and_private_text_needs_the_token(browser: Any, out
         page.click("#list .line >> nth=0")
         page.click("text=Show private evidence")
         page.wait_for_selector("#detail .bad")
-        assert "Give the token" in page.inner_text("#detail .bad")
+        assert "Enter the token" in page.inner_text("#detail .bad")
         page.fill("#token", token)
         page.focus("#list")
         page.keyboard.press("Home")
@@ -99,7 +99,7 @@ def test_the_export_works_from_a_file_and_counts_as_the_reference(
     n = both.kept - 3 + both.unmeasured
     assert page.inner_text("#found") == f"{n} units in {n} entries, of 30 units in 30 entries"
     page.click("text=Clear")
-    page.click("text=All limits as recorded")
+    page.click("text=Reset all limits")
     assert page.inner_text("#kept") == "3 of 33 would be kept."
     with page.expect_download() as download:
         page.click("text=Download as CSV")
@@ -124,7 +124,7 @@ def test_by_keyboard_on_a_phone_and_for_a_screen_reader(
     page.select_option("#order", "near")
     assert page.inner_text("#chosen") == page.inner_text("#row-0 .id")
     page.fill("#q", "no such id")
-    page.wait_for_selector("#detail >> text=No rejection fits")
+    page.wait_for_selector("#detail >> text=No rejections match")
     page.fill("#q", "")
     page.wait_for_selector("#chosen")
     page.focus("#list")

@@ -160,11 +160,11 @@ def test_page_and_command_show_the_same_text_cut_and_with_a_reason_for_none(
 
     assert both() == '"' + "x" * 19_999 + " … (10002 more characters)"
     sources.write_text(json.dumps({"log.jsonl": f"{tmp_path}/gone\udcff"}))  # a name not in UTF-8
-    assert both() == "(the source file is gone)"
+    assert both() == "(source file missing)"
     sources.write_bytes(orjson.dumps({"other.jsonl": "elsewhere"}))
-    assert both() == "(the newest build did not read this file)"
+    assert both() == "(not read by the newest build)"
     sources.unlink()  # purged
-    assert both() == "(the newest build did not read this file)"
+    assert both() == "(not read by the newest build)"
 
 
 def test_a_broken_log_shows_no_text(client: TestClient, out: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_release_that_is_there_is_verified_and_not_written_again(
     altered.write_bytes(altered.read_bytes() + b" ")
     result = inline_build(*again[1:])
     assert result.returncode == 0
-    assert f"{altered.name} altered since the stage was computed; computed again" in result.stderr
+    assert f"{altered.name} altered since the stage was computed; recomputed" in result.stderr
     assert [ref.written for ref in written] == [False]
     assert sums(out) == sums(demo.out)
 
@@ -87,7 +87,7 @@ def test_where_all_is_there_no_server_is_started_and_where_anything_is_missing_t
     result = benchmint(*arguments)
     assert result.returncode == 0, result.stderr
     assert "(unchanged, verified)" in result.stdout
-    assert "nothing to do, so no run of Prefect was started" in result.stdout
+    assert "nothing to do, so Prefect was not started" in result.stdout
     assert not (tmp_path / "prefect" / "prefect.db").exists()
     shutil.rmtree(out / "snapshots")
     result = benchmint(*arguments)
@@ -188,7 +188,7 @@ def test_private_things_are_private(demo: Demo) -> None:
         (("build", "--out", "circle", "--quiet"), "circle/private: found Too many levels of"),
         (("build", "--config", "none.toml"), "none.toml: cannot be read"),
         (("audit", "--out", "nowhere"), "run `benchmint build` first"),
-        (("audit", "--private"), "Name it with --instance"),
+        (("audit", "--private"), "Add --instance ID"),
         (("rules", "check", "./none", "."), "expected a task's rules.json"),
     ],
 )

@@ -128,7 +128,7 @@ def test_a_build_ends_when_all_machines_are_lost(setting: Setting) -> None:
     for machine in setting.cluster.machines:
         machine.kill()
     assert build.wait() == 2, setting.log
-    assert "the cluster has no worker left" in setting.log
+    assert "the cluster has no workers left" in setting.log
     assert not (setting.out / "snapshots" / "latest").exists()
 
 

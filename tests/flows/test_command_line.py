@@ -60,7 +60,7 @@ def test_folders_of_input_files_are_no_sources(
     code, _, problem = _run(given, monkeypatch, capsys)
     assert code == 2
     assert "second: found 1 files without a session log among them" in problem
-    assert "write --files before it: once for each folder" in problem
+    assert "put --files before it, once per folder" in problem
 
 
 @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ def test_folders_of_input_files_are_no_sources(
         (["frobnicate"], "No such command"),
         (["build", "--workers", "x"], "valid integer"),
         (["build", "--workers", "0"], "runtime.workers"),
-        (["build", "--out", "plain/x", "--config", "seed.toml"], "more than 64 bits"),
-        (["build", "."], "apart"),
-        (["build", "a", "--files", "o", "--out", "o"], "apart"),
-        (["build", "o/private/a", "--out", "o"], "apart"),
+        (["build", "--out", "plain/x", "--config", "seed.toml"], "longer than 64 bits"),
+        (["build", "."], "separate ones"),
+        (["build", "a", "--files", "o", "--out", "o"], "separate ones"),
+        (["build", "o/private/a", "--out", "o"], "separate ones"),
         (["build", "gone"], "gone: found nothing"),
         (["build", "--scores", "gone.csv", "--dry-run"], "gone.csv: found nothing"),
         (["build", "--last", "gone", "--dry-run"], "gone: found nothing"),
         (["build", "--approvals", "gone", "--dry-run"], "gone: found nothing"),
         (["build", "--tripwires", "gone", "--dry-run"], "gone: found nothing"),
         (["build", "--files", "plain"], "--files without sessions"),
-        (["build", "--tables", "plain", "--dry-run"], "tables alone make no release"),
+        (["build", "--tables", "plain", "--dry-run"], "tables alone do not make a release"),
         (["verify", "--debug", "x", "--frobnicate"], "No such option: --frobnicate"),
         (["demo"], "Missing argument"),
         (["demo", "plain/x"], "Not a directory"),
@@ -129,7 +129,7 @@ def test_a_full_disk_is_told_and_a_half_demo_removed(
     monkeypatch.setattr(import_module("data.demo.generate"), "write_hostile_files", full)
     code, _, result = _run(["demo", str(tmp_path / "demo"), "--size", "1"], monkeypatch, capsys)
     assert (code, list(tmp_path.iterdir())) == (2, [])
-    assert result.startswith("benchmint: No space left on device: free some space where")
+    assert result.startswith("benchmint: No space left on device: free some space in")
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_an_empty_demo_folder_is_filled_and_a_half_one_refused(tmp_path: Path) -
     with_source(recipe, runtime)
     assert (demo / "truth.json").is_file()
     (demo / "benchmint.toml").unlink()
-    with pytest.raises(InputError, match="demo-1-7: found a file, or a folder that is not empty"):
+    with pytest.raises(InputError, match="demo-1-7: found a file or non-empty folder"):
         with_source(recipe, runtime)
 
 
@@ -277,7 +277,7 @@ def test_the_demo_of_another_version_is_named_with_what_to_do(tmp_path: Path) ->
     with_source(recipe, runtime)
     declaration = tmp_path / "demo-1-7" / "environment" / "environment.toml"
     declaration.write_text(f"facts = []\n{declaration.read_text('utf-8')}")
-    with pytest.raises(InputError, match=r"facts.*Move demo-1-7 away; the next build writes"):
+    with pytest.raises(InputError, match=r"facts.*Move demo-1-7 away; the next build recreates"):
         with_source(recipe, runtime)
 
 
@@ -309,7 +309,7 @@ def test_wrong_use_names_the_help_of_the_command(
         (["sql", "-"], "benchmint: stopped"),
         (
             ["build", "--dry-run"],
-            "benchmint: stopped; what was finished is kept: run the same command again to continue",
+            "benchmint: stopped; finished work is kept: run the same command again to continue",
         ),
     ],
 )

@@ -110,10 +110,7 @@ def test_an_old_name_runs_the_command_and_says_the_new_one(
     printed = capsys.readouterr()
     assert stopped.value.code == 0
     assert printed.out.startswith(f"Usage: benchmint {new} ")
-    assert (
-        printed.err
-        == f"benchmint: use `benchmint {new}`; the old name goes with the next release\n"
-    )
+    assert printed.err == f"benchmint: use `benchmint {new}`; the next release drops the old name\n"
 
 
 def test_no_old_name_is_a_name_of_today() -> None:

@@ -74,9 +74,9 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('name = "My Benchmark!"', "small letters, digits and hyphens, such as my-benchmark"),
-        ("name = 7", "a text, in quotes"),
-        ('release_date = "soon"', "a day, such as 2026-12-01"),
+        ('name = "My Benchmark!"', "lower-case letters, digits and hyphens, such as my-benchmark"),
+        ("name = 7", "text, in quotes"),
+        ('release_date = "soon"', "a date, such as 2026-12-01"),
         ('seed = "many"', "a whole number"),
         ("seed = 1.5", "a whole number"),
         ('version = "one"', "three numbers with dots, such as 1.0.0"),

@@ -101,7 +101,7 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_started(tmp_path: Path) -> 
         port = taken.getsockname()[1]
         result = service("start", tmp_path, port)
     assert result.returncode == 2
-    assert result.stderr.startswith(f"benchmint: port {port} is taken by another program")
+    assert result.stderr.startswith(f"benchmint: port {port} is in use by another program")
     assert len(result.stderr.splitlines()) == 1
     assert list(tmp_path.glob("*.pid")) == []
 

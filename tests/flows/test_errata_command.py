@@ -112,7 +112,7 @@ def test_errata_reach_the_leaderboard_without_running_an_agent(
         "errata", snapshot, "--correct", second, "--fields", fields,
         "--reason", "The sum left out <b>returns</b>.", "--key", key,
     )  # fmt: skip
-    assert f"{first} is withdrawn" in said and f"{second} is graded by corrected answers" in said
+    assert f"{first} is withdrawn" in said and f"{second} is graded with corrected answers" in said
     assert verify(snapshot) == before
     assert "errata signed by SHA256:" in run("verify", snapshot)
 
@@ -138,9 +138,9 @@ def test_an_erratum_can_be_replaced_and_printed(snapshot: Path, key: Path, tmp_p
     correct = ("errata", snapshot, "--correct", task, "--fields", fields, "--key", key)
     run(*correct, "--reason", "Returns were counted.")
     withdraw = ("errata", snapshot, "--withdraw", task, "--key", key, "--reason", "Not one answer.")
-    with pytest.raises(InputError, match="which is corrected already"):
+    with pytest.raises(InputError, match="which is already corrected"):
         run(*withdraw)
-    with pytest.raises(InputError, match=f"an answer of {task}"):
+    with pytest.raises(InputError, match=f"an answer for {task}"):
         run(*withdraw[:-1], "It is 12,345 or another.", "--replace")
     run(*withdraw, "--replace")
     said = run("errata", snapshot)
@@ -152,18 +152,18 @@ def test_an_erratum_can_be_replaced_and_printed(snapshot: Path, key: Path, tmp_p
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--withdraw", "t-none", "--reason", "r", "--key", "K"], "no task of demo-2026.07.01"),
-        (["--withdraw", "TASK", "--key", "K"], "an option too few"),
-        (["--withdraw", "TASK", "--reason", "r"], "an option too few"),
-        (["--withdraw", "TASK", "--reason", "a\nb", "--key", "K"], "no printable line"),
-        (["--correct", "TASK", "--reason", "r", "--key", "K"], "an option too few"),
+        (["--withdraw", "t-none", "--reason", "r", "--key", "K"], "not a task in demo-2026.07.01"),
+        (["--withdraw", "TASK", "--key", "K"], "a missing option"),
+        (["--withdraw", "TASK", "--reason", "r"], "a missing option"),
+        (["--withdraw", "TASK", "--reason", "a\nb", "--key", "K"], "no printable text"),
+        (["--correct", "TASK", "--reason", "r", "--key", "K"], "a missing option"),
         (
             ["--correct", "TASK", "--withdraw", "TASK", "--reason", "r", "--key", "K"],
-            "which --withdraw names too",
+            "which is also in --withdraw",
         ),
         (
             ["--correct", "TASK", "--fields", "FIELDS", "--reason", "it is 12345", "--key", "K"],
-            "an answer of t-",
+            "an answer for t-",
         ),
         (
             ["--correct", "TASK", "--fields", "SAME", "--reason", "r", "--key", "K"],

@@ -38,8 +38,8 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ((*NULL, "--at-once", "10000"), "less than or equal to 500"),
         (
             ("--agent", "oracel"),
-            "--agent: found no agent oracel; expected one of the agents. Did you "
-            "mean oracle? They are: react, claude-code, codex,",
+            "--agent: found unknown agent oracel; expected a known agent. Did you "
+            "mean oracle? Known agents: react, claude-code, codex,",
         ),
         ((*NULL, "--task", "nope"), "evaluate: found no task nope; expected tasks of"),
         ((*NULL, "--attempt-calls", "5"), "found a budget or prices"),
@@ -51,7 +51,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ((*NULL, "--mcp"), "--agent and --command: found agent null"),
         ((*COMMAND, "--programs", "/nonexistent"), "/nonexistent: found no folder"),
         (("--agent", "human", "--model", "m"), "--agent and --model: found agent human"),
-        (("--agent", "null,human"), "--agent human: found none, or others"),
+        (("--agent", "null,human"), "--agent human: found other agents"),
         (("--agent", "null,talk", "--name", "x"), "found 2 configurations named x"),
         (("--agent", "null,null"), "found 2 configurations named null"),
         (("--agent", "react,null"), "--agent and --model: found agent react, model None"),
@@ -121,7 +121,7 @@ def test_a_closed_address_is_told_of(
     done = inline("evaluate", snapshot, *MODEL, *address, "--out", tmp_path / "out")
     assert done.returncode == 0
     assert "0 of 1 done" in done.stdout
-    assert "1 attempts were ended by the infrastructure, the first with: " in done.stderr
+    assert "1 attempts were ended by infrastructure errors, the first: " in done.stderr
     assert "Connection" in done.stderr
 
 

@@ -54,7 +54,7 @@ def test_an_export_that_fails_half_way_leaves_nothing(
     done = inline("release", "export", runner, changed, "--out", folder / "out", "--with-private")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert f"{last}: found another file than was released" in line
+    assert f"{last}: found a file that differs from the released one" in line
     assert [*folder.iterdir()] == []
     folder.joinpath("out").mkdir()
     whole = inline("release", "export", runner, snapshot, "--out", folder / "out", "--with-private")
@@ -83,7 +83,7 @@ def test_one_export_at_a_time_and_what_a_killed_one_left_goes(
         (partial / "first").touch()
     assert [path.name for path in out.iterdir()] == ["first"]
     late = inline("release", "export", "inspect", snapshot, "--out", out)
-    assert "found a file or a folder with files" in late.stderr
+    assert "found a file or a folder with files in it" in late.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"out", ".out.2.abcd_123.part"}
 
 
@@ -120,5 +120,5 @@ def test_an_export_never_lands_in_the_release_or_under_ones_feet(
     assert "found a folder in the snapshot" in inside.stderr
     assert not (snapshot / "exports").exists()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="the folder that you are in"), new_folder(Path()):
+    with pytest.raises(InputError, match="the current folder"), new_folder(Path()):
         pass

@@ -107,6 +107,6 @@ def test_no_agent_gains_by_keeping_itself_unjudged(
     judged(folder, snapshot, NOWHERE, "--mode", "replay")
     assert files_of(folder / "scores") == tables
     if how in ("makes the judge quote nothing", "makes the judge believe claims"):
-        assert "4 of them without support; they count as not met" in said
+        assert "4 of them unsupported; they count as not met" in said
         assert (rows["gaming"].n_unjudged, rows["gaming"].passed_at_most) == (2, 1.0)
         assert n_requests > 10  # both readings of all, and something again

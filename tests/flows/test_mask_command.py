@@ -84,7 +84,7 @@ def test_a_folder_of_another_run_is_refused_untouched(
     for name in {"files", "private", "reports"} - {kept}:
         shutil.rmtree(out / name)
     before = contents(out)
-    with pytest.raises(InputError, match=f"found {kept}/ of another run; expected") as raised:
+    with pytest.raises(InputError, match=f"found {kept}/ from another run; expected") as raised:
         run("mask", tmp_path / "missing", "--out", out, *config)
     assert str(raised.value).startswith(f"{out}: ") and contents(out) == before
 
@@ -126,7 +126,7 @@ def test_a_killed_run_is_not_restored(folder: Path, tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     with pytest.raises(InputError, match="a masking run that was interrupted"):
         run("restore", out, "--out", tmp_path / "back")
-    with pytest.raises(InputError, match="found private/ of another run"):
+    with pytest.raises(InputError, match="found private/ from another run"):
         run("mask", folder, "--out", out, "--config", tmp_path / "config.toml")
 
 

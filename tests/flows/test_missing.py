@@ -54,7 +54,7 @@ def test_it_is_said_before_the_settings_are_read_and_not_to_the_quiet(
     first, second = inline(*wrong).stderr.splitlines()
     assert first == (
         "sandbox: absent, bubblewrap (bwrap) is not installed: `make system` installs it. "
-        "Tasks that need one are left out, with the reason."
+        "Tasks that need a sandbox are left out, with the reason."
     )
     assert "runtime.workers" in second
     (only,) = inline(*wrong, "--quiet").stderr.splitlines()

@@ -150,7 +150,7 @@ def test_a_changed_session_is_read_again_and_what_follows_waits(demo: Demo, tmp_
             "changed: [sessions] length.min_user_chars",
         ),
         ("selection.max_tasks", 2, "select", "changed: [selection] max_tasks"),
-        ("sessions.network.mode", "check", "network", "addresses have to be probed"),
+        ("sessions.network.mode", "check", "network", "URLs have to be probed"),
         (
             "judging.model",
             {"name": "m", "stages": ["screen"]},
@@ -239,5 +239,5 @@ def test_reasons_are_in_the_words_of_the_configuration(tmp_path: Path) -> None:
         "changed: the code, [sessions] length.min_user_chars, the release key, input files (1 of 2)"
     )
     (tmp_path / "t" / "k").mkdir(parents=True)
-    assert change_reason(tmp_path, "t", key) == "made by other code"
+    assert change_reason(tmp_path, "t", key) == "made by different code"
     assert change_reason(tmp_path, "u", key) == "not made yet"

@@ -61,7 +61,7 @@ def test_a_stage_is_a_state_that_tells_counts_and_reuse() -> None:
     with patch("prefect.task", return_value=keeping):
         as_task("labels", lambda: END)
         as_task("labels", lambda: replace(END, reused=True))
-    lines = ["labels: 1,046 kept, 3 not chosen", f"{END.line}, done already"]
+    lines = ["labels: 1,046 kept, 3 not chosen", f"{END.line}, already done"]
     assert [state.name for state in states] == ["Completed", "Cached"]
     assert [state.message for state in states] == lines
     assert [state.data for state in states] == [None, None]

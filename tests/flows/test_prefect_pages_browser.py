@@ -29,7 +29,7 @@ def lane():
     as_task("labels", lambda: StageEnd("labels", True, {"kept": 20}))
 def build():
     as_flow("sessions-to-tasks", label, lane)
-    keep_table("funnel", [{"stage": "scan", "rejected": 4}], "What came into each stage.")
+    keep_table("funnel", [{"stage": "scan", "rejected": 4}], "What entered each stage")
 as_flow("build-snapshot", label, build)
 """
 
@@ -92,7 +92,7 @@ def test_the_log_of_a_build_reads_from_stage_to_stage(server: str) -> None:
     run = _run(server, "snapshot of demo-2026.01.15")
     wanted = {"logs": {"flow_run_id": {"any_": [run]}}, "sort": "TIMESTAMP_ASC"}
     lines = [log["message"] for log in _rows(server, "logs/filter", wanted)]
-    counted = ["scan: 21 kept, 4 rejected", "labels: 20 kept, done already"]
+    counted = ["scan: 21 kept, 4 rejected", "labels: 20 kept, already done"]
     assert [line for line in lines if line in counted] == counted
 
 
@@ -111,7 +111,7 @@ def test_the_pages_show_it_and_call_nobody_else(server: str) -> None:
         page.goto(f"{pages}/flow-run/{run}?tab=Logs")
         page.get_by_text("scan: 21 kept, 4 rejected", exact=True).wait_for()
         page.goto(f"{pages}/flow-run/{run}?tab=Artifacts")
-        page.get_by_text("What came into each stage.").wait_for()
+        page.get_by_text("What entered each stage").wait_for()
         page.goto(f"{pages}/flow-run/{run}?tab=SubflowRuns")
         page.get_by_role("link", name="tasks of demo-2026.01.15").first.wait_for()
         page.goto(f"{pages}/flow-run/{lane}?tab=TaskRuns")

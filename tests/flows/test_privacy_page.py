@@ -121,7 +121,10 @@ def test_headers_are_no_markup(public: Path) -> None:
 
 @pytest.mark.parametrize(
     ("beyond", "assessable", "said"),
-    [(3, 42, "7.1 % (3 of 42) of the pairs"), (0, 0, "none of the pairs")],
+    [
+        (3, 42, "7.1 % (3 of 42) of the column-industry pairs"),
+        (0, 0, "none of the column-industry pairs"),
+    ],
 )
 def test_the_gate_of_fidelity_prints_its_share_and_the_counts_behind_it(
     public: Path, anonymized: TablesLane, beyond: int, assessable: int, said: str
@@ -137,7 +140,7 @@ def test_the_gate_of_fidelity_prints_its_share_and_the_counts_behind_it(
 def test_the_report_leads_to_the_page(public: Path) -> None:
     text = (public / "audit" / "report.html").read_text(encoding="utf-8")
     assert '<a href="privacy.html">Anonymized tables</a>' in text
-    assert "companies found again by the best attack" in text
+    assert "companies re-identified by the best attack" in text
 
 
 def test_no_cell_leaves_as_a_formula_and_no_identifier_leaves_at_all(

@@ -64,7 +64,7 @@ def test_the_demo_alone_has_the_published_key(tmp_path: Path) -> None:
     demo = with_source(Recipe(demo=DemoConfig(size=1)), Runtime(out=tmp_path))
     assert open_run(*demo[:2]).key == DEMO_KEY
     key = tmp_path / "private" / "release.key"
-    with pytest.raises(ConfigError, match="the published key of the demo"):
+    with pytest.raises(ConfigError, match="the demo's published key"):
         open_run(Recipe(), Runtime(out=tmp_path / "other", key_file=key))
     own = open_run(Recipe(), Runtime(out=tmp_path)).key  # the same output, other material
     assert own == release_key(key) != DEMO_KEY
@@ -183,5 +183,5 @@ def test_pictures_need_no_approval_where_the_source_is_public(
 def test_pictures_of_a_private_source_cannot_be_declared_published() -> None:
     values = {"source": {"disclosure": "private"}}
     masking = {"masking": {"documents": {"pictures": "published"}}}
-    with pytest.raises(InputError, match="a source that is declared public"):
+    with pytest.raises(InputError, match="a source declared public"):
         load_settings(None, {**values, **masking}, environment={}).recipe  # noqa: B018

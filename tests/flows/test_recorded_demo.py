@@ -25,7 +25,8 @@ def test_the_demo_says_whose_replies_judged_it_and_how_many_are_missing(tmp_path
     built = benchmint("build", "--out", tmp_path / "out")
     assert built.returncode == 0, built.stderr
     said = re.search(
-        rf"^judged by recorded replies of {RECORDED_MODEL}(?:; (\d+) of (\d+) questions had none)?",
+        rf"^judged by recorded replies of {RECORDED_MODEL}"
+        r"(?:; (\d+) of (\d+) questions had no reply)?",
         built.stdout,
         re.MULTILINE,
     )

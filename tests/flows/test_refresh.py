@@ -81,7 +81,7 @@ def test_two_days_of_a_registry_become_a_history_with_its_drift(
     assert max(change.values(), key=lambda row: row["points"])["low"] > 0
     page = (out / "drift.html").read_text()
     assert "own/shelf/till-watcher, 400" in page
-    assert "What changed since 2026-03-01" in page
+    assert "What has changed since 2026-03-01" in page
     assert (out / "ideas" / "ideas.jsonl").stat().st_size > 0
 
 

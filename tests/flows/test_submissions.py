@@ -75,7 +75,7 @@ def test_what_is_submitted_is_graded_again_and_admitted_once(
     (table,) = board.rglob("scores/scores.parquet")
     passed = pl.read_parquet(table)["passed"]
     assert passed.sum() > 0
-    with pytest.raises(InputError, match="found attempts of that name"):
+    with pytest.raises(InputError, match="found attempts with that name"):
         run("check", archive, "--snapshot", snapshot, "--out", board)
 
 
@@ -99,7 +99,7 @@ def test_a_forged_answer_of_a_tool_is_refused(
     said = run(
         "check", tmp_path / "s.zip", "--snapshot", snapshot, "--out", tmp_path / "board", code=1
     )
-    assert f"{spec.task_id}: discover_companies did not answer what is recorded" in said
+    assert f"{spec.task_id}: discover_companies does not return the recorded response" in said
     assert not (tmp_path / "board").exists()
 
 
@@ -151,10 +151,10 @@ def repacked(archive: Path, out: Path, name: str, content: bytes, *, listed: boo
 @pytest.mark.parametrize(
     ("name", "listed", "problem"),
     [
-        ("attempts/../../escaped.json", True, "a name that has no place there"),
-        ("/etc/passwd", True, "a name that has no place there"),
-        ("scores/scores.parquet", True, "a name that has no place there"),
-        ("outputs/x/more.txt", True, "a name that has no place there"),
+        ("attempts/../../escaped.json", True, "a name that does not belong there"),
+        ("/etc/passwd", True, "a name that does not belong there"),
+        ("scores/scores.parquet", True, "a name that does not belong there"),
+        ("outputs/x/more.txt", True, "a name that does not belong there"),
         ("attempts/x-1.json", True, "x-1.json: found ValidationError"),
     ],
 )
@@ -174,10 +174,10 @@ def test_a_file_that_was_changed_and_no_archive_at_all_are_refused(
     about = bundle(attempts, tmp_path / "s.zip")
     name = next(name for name in about.files if name.startswith("attempts/"))
     bad = repacked(tmp_path / "s.zip", tmp_path / "bad.zip", name, b"{}", listed=False)
-    with pytest.raises(InputError, match="another digest than it states"):
+    with pytest.raises(InputError, match="digest does not match the listed one"):
         unpack(bad, tmp_path / "folder")
     (tmp_path / "none.zip").write_bytes(b"no archive")
-    with pytest.raises(InputError, match="no archive that can be read"):
+    with pytest.raises(InputError, match="an archive that cannot be read"):
         unpack(tmp_path / "none.zip", tmp_path / "folder")
     assert asdict(about)["version"].startswith("benchmint-submission/")
 
@@ -186,8 +186,8 @@ def test_a_file_that_was_changed_and_no_archive_at_all_are_refused(
     ("forged", "problem"),
     [
         ({}, None),
-        ({"changes": ()}, "its services do not end as recorded when asked again"),
-        ({"audit": ()}, "its services do not end as recorded when asked again"),
+        ({"changes": ()}, "replaying its calls does not end in the recorded state"),
+        ({"audit": ()}, "replaying its calls does not end in the recorded state"),
     ],
 )
 def test_the_services_of_a_workflow_task_are_asked_again(

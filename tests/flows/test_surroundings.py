@@ -55,7 +55,7 @@ def test_files_are_named_in_utf8_whatever_the_locale(tmp_path: Path) -> None:
 
 def test_no_thread_is_started_by_a_word(tmp_path: Path) -> None:
     done = shell('exec "$@"', "release", "list", "--out", tmp_path, POLARS_MAX_THREADS="many")
-    assert done.stderr == "benchmint: POLARS_MAX_THREADS is not a number above 0 and is ignored\n"
+    assert done.stderr == "benchmint: POLARS_MAX_THREADS is not a positive number and is ignored\n"
 
 
 def test_no_child_is_forgotten(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_server_that_never_answers_is_given_up(
         monkeypatch.setattr("prefect.settings.PREFECT_API_URL", SimpleNamespace(value=lambda: url))
         monkeypatch.setenv("PREFECT_API_URL", url)
         with (
-            pytest.raises(server.ServerUnreachable, match="no Prefect server answers there"),
+            pytest.raises(server.ServerUnreachable, match="no Prefect server responds there"),
             server.own_server(),
         ):
             pass
@@ -151,5 +151,5 @@ def test_a_machine_without_a_loopback_is_told_so() -> None:
         pytest.skip("unshare is not installed")
     if done.stderr.startswith("unshare:"):
         pytest.skip(f"no network of its own: {done.stderr.strip()}")
-    assert "expected the loopback of this machine" in done.stderr
+    assert "expected this machine's loopback" in done.stderr
     listen(0).close()

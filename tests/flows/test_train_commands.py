@@ -103,16 +103,16 @@ def test_sql_speaks_utf8_whatever_the_locale(out: Path) -> None:
 
 
 def test_audit_names_the_gates_and_reasons_that_there_are(run: Run, out: Path) -> None:
-    none, files = "The gates of this run are: none.", "The reasons of this run are: file.empty."
+    none, files = "The gates in this run: none.", "The reasons in this run: file.empty."
     messages = {
-        ("gate", "zzz"): f"no such gate; expected a gate of this run. {none}",
-        ("gate", "fixtures"): f"no such gate; expected a gate of this run. "
+        ("gate", "zzz"): f"no such gate; expected a gate in this run. {none}",
+        ("gate", "fixtures"): f"no such gate; expected a gate in this run. "
         f"Did you mean fixture? {none}",
         (
             "gate",
             "length",
-        ): f"a gate that rejected nothing here; expected a gate of this run. {none}",
-        ("reason", "lenght.to_short"): "no such reason; expected a reason of this run. "
+        ): f"a gate that rejected nothing here; expected a gate in this run. {none}",
+        ("reason", "lenght.to_short"): "no such reason; expected a reason in this run. "
         f"Did you mean length.too_short? {files}",
     }
     for (option, name), message in messages.items():
@@ -137,14 +137,16 @@ def test_sql_prints_json_with_every_value_as_it_is(run: Run, out: Path) -> None:
 def test_sql_without_a_query_lists_what_there_is(run: Run, out: Path) -> None:
     report = run("sql", "--format", "json", "--out", out)
     listed = {row["name"]: row["row"] for row in json.loads(report.stdout)}
-    assert listed["funnel"] == "one stage of one run: units in, and their outcomes."
+    assert (
+        listed["funnel"] == "one stage of one run: the units that entered it, and their outcomes."
+    )
     assert {"turns", "overlaps", "runs"} <= listed.keys()
 
 
 def test_sql_says_that_there_is_more(run: Run, out: Path) -> None:
     report = run("sql", "FROM range(5)", "--limit", 2, "--format", "csv", "--out", out)
     assert report.stdout == "range\n0\n1\n"
-    assert report.stderr == "only the first 2 rows are shown: see --limit\n"
+    assert report.stderr == "showing only the first 2 rows; see --limit\n"
 
 
 def test_sql_refuses_and_says_why(run: Run, out: Path, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_budget_proposed_is_enough() -> None:
     assert (result.code, result.relaxation) == (BlockerCode.BUDGET, "budget = 12345.641")
     wider = config.model_copy(update={"budget": float(result.relaxation.split()[-1])})
     assert select_subset(given, wider).chosen == ("i0", "i1", "i2")
-    assert result.text == "the 3 cheapest eligible items cost 12345.641, the budget is 12345.6"
+    assert result.text == "the 3 cheapest eligible items cost 12345.641, but the budget is 12345.6"
 
 
 def ordered(leads: list[float], margin: float) -> tuple[Pool, SelectionConfig]:
@@ -61,7 +61,7 @@ def ordered(leads: list[float], margin: float) -> tuple[Pool, SelectionConfig]:
 def test_the_order_margin_proposed_holds() -> None:
     given, config = ordered([0.1, 0.1, 0.0996, -0.4, -0.3], 0.2)  # 2,996 / 3 = 998.67
     (result,) = blockers(given, config)
-    proposed = re.match(r"order_margin = (\S+), or another order of pilots", result.relaxation)
+    proposed = re.match(r"order_margin = (\S+), or a different pilot order", result.relaxation)
     assert proposed is not None
     assert proposed[1] == "0.0998"
     eased = config.model_copy(update={"order_margin": float(proposed[1])})
@@ -72,7 +72,7 @@ def test_no_margin_is_proposed_where_the_order_is_the_other_way_round() -> None:
     given, config = ordered([-0.1, -0.2, -0.3, -0.4], 0.0)
     (result,) = blockers(given, config)
     assert result.code is BlockerCode.ORDER
-    assert result.relaxation == "no order_margin, or another order of pilots"
+    assert result.relaxation == "no order_margin, or a different pilot order"
 
 
 def test_a_missing_score_is_no_failure_in_the_order() -> None:
@@ -130,8 +130,8 @@ def test_as_many_eligible_items_as_asked_for_are_enough_one_fewer_is_short() -> 
     result = blockers(given, enough.model_copy(update={"size": 4}))
     assert coded(result) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 4, 3, 1)]
     assert result[0].text == (
-        "4 of 4 items are eligible (0 do not distinguish the pilots), at most 3 can be chosen "
-        "together, and the size is 4: 1 short"
+        "4 of 4 items are eligible (0 do not distinguish the pilots) and at most 3 can be chosen "
+        "together, 1 short of the size 4"
     )
     assert result[0].relaxation == "size = 3", "all items are eligible: no other way helps"
 
@@ -152,7 +152,7 @@ def test_as_many_families_as_items_are_covered() -> None:
     short = SelectionConfig(size=5)
     result = blockers(pool_of_matrix(matrix, short), short)
     assert coded(result) == [(BlockerCode.FEWER_THAN_FAMILIES, "size", 6, 5, 1)]
-    assert result[0].text == "6 families must be covered, and the size is only 5"
+    assert result[0].text == "6 families must be covered, but the size is only 5"
 
 
 def test_a_family_without_an_eligible_item_is_named() -> None:
@@ -161,7 +161,7 @@ def test_a_family_without_an_eligible_item_is_named() -> None:
     config = SelectionConfig(size=2, objective=Objective.PAIRS)
     result = blockers(pool_of_matrix(matrix, config), config)
     assert coded(result) == [(BlockerCode.EMPTY_FAMILY, "g", 1, 0, 1)]
-    assert result[0].text == "family g must be covered, and none of its 2 items is eligible"
+    assert result[0].text == "family g must be covered, but none of its 2 items is eligible"
     with_one = config.model_copy(update={"must_include": ("d",)})
     assert select_subset(pool_of_matrix(matrix, with_one), with_one).chosen is not None
 
@@ -235,16 +235,16 @@ def test_an_order_margin_of_exactly_the_best_mean_lead_holds(margin: float, hold
         assert only.short == pytest.approx(0.0001)
         assert only.text == (
             "first ahead of second: the largest mean lead of any 3 eligible items is 0.1000, "
-            "required is 0.1001"
+            "but 0.1001 is required"
         )
-        assert only.relaxation == "order_margin = 0.1, or another order of pilots"
+        assert only.relaxation == "order_margin = 0.1, or a different pilot order"
 
 
 def test_no_lead_at_all_proposes_no_margin() -> None:
     given, config = ordered([0.1, -0.1, 0.0, -0.5], 0.2)
     config = config.model_copy(update={"drop_zero_discrimination": False, **FREE})
     result = blockers(given, config)
-    assert [one.relaxation for one in result] == ["no order_margin, or another order of pilots"]
+    assert [one.relaxation for one in result] == ["no order_margin, or a different pilot order"]
     assert result[0].available == 0
 
 

@@ -192,7 +192,7 @@ def test_the_leaderboard_takes_it_where_it_is_more_exact() -> None:
         assert before.overall is not None
         assert after.overall == pytest.approx(0.25 + before.overall / 2, abs=0.02)
         assert (after.overall_raw, after.passed) == (before.overall, before.passed)
-    sentence = "estimated for all 500 candidates of the pool by the ridge"
+    sentence = "estimated for all 500 candidates in the pool with"
     assert sentence in markdown_table(estimated) and sentence in leaderboard_html(
         estimated, "r", []
     )

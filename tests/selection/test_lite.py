@@ -127,11 +127,11 @@ def test_another_seed_draws_other_items() -> None:
 
 
 def test_impossible_sizes_and_repeated_ids_are_refused() -> None:
-    with pytest.raises(ConfigError, match="size 5 of a pool of 3"):
+    with pytest.raises(ConfigError, match="size 5 from a pool of 3"):
         choose_lite(pool(3), 5)
     with pytest.raises(ConfigError, match="size 0"):
         choose_lite(pool(3), 0)
-    with pytest.raises(ConfigError, match="1 items are named twice, first t0000"):
+    with pytest.raises(ConfigError, match="1 items are listed twice, first t0000"):
         choose_lite([*pool(3), LiteItem("t0000")], 2)
 
 

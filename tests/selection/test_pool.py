@@ -118,7 +118,7 @@ def test_named_pilots_keep_their_order_and_decide_eligibility_alone() -> None:
 def test_models_without_a_score_are_named() -> None:
     with pytest.raises(InputError) as caught:
         pool_of_matrix(matrix([[NAN, 1.0, NAN]], "zyx"), CONFIG)
-    assert caught.value.actual == "no score of x, z on the 1 items"
+    assert caught.value.actual == "no scores from x, z on the 1 items"
 
 
 def test_items_cost_what_the_matrix_says_unless_they_are_known() -> None:
@@ -154,13 +154,13 @@ def test_positions_are_grouped_by_sorted_value_without_those_that_have_none() ->
 
 def test_pilots_without_scores_or_named_twice_are_refused() -> None:
     matrix = drawn(20, 3)
-    with pytest.raises(InputError, match="m01 named more than once"):
+    with pytest.raises(InputError, match="m01 listed more than once"):
         pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m01", "m00", "m01")))
     silent = matrix.scores.copy()
     silent[:, 1] = np.nan
     matrix = replace(matrix, scores=silent)
     for pilots in ((), ("m00", "m01")):
-        with pytest.raises(InputError, match="no score of m01 on the 20 items"):
+        with pytest.raises(InputError, match="no scores from m01 on the 20 items"):
             pool_of_matrix(matrix, SelectionConfig(size=3, pilots=pilots))
     assert pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m00", "m02"))).pilots
 

@@ -231,11 +231,11 @@ QUALITY = Quality(
 PAGE = """\
 # Quality of the subset
 
-- 2 of 5 items, 2 pilots. All figures are for the pilots that the subset was chosen with; expect \
-less for other models.
+- 2 of 5 items, 2 pilots. All figures are for the pilots used to choose the subset; expect lower \
+figures for other models.
 - Order: Kendall tau 0.667, Spearman 0.500 with the pool.
 - Mean: 1.23 points off on average, 0.45 calibrated by the ridge (each pilot from others).
-- Gaps whose order is kept with 95 % probability: more than 20 points.
+- Gaps whose order is preserved with 95 % probability: more than 20 points.
 - Discrimination (standard deviation over the pilots): 0.200 on average, 0.100 in the pool.
 - Near-optimal subsets (a tenth of the items withheld in turn): 3 found, at 95.0 % of the \
 objective or better; tau 0.250 to 0.750.
@@ -261,7 +261,7 @@ objective or better; tau 0.250 to 0.750.
 |---|---|---|
 | 20 to 100 | 1 | 0.960 |
 
-## Items that tell no pilots apart: subset (pool)
+## Items that do not distinguish the pilots: subset (pool)
 
 | threshold | all pilots pass | all pilots fail |
 |---|---|---|
@@ -299,7 +299,7 @@ def test_what_is_not_known_is_not_on_the_page() -> None:
     page = text_of(bare, [])
     assert "- Mean: 1.23 points off on average.\n" in page
     assert "with 95 % probability: none.\n" in page
-    assert "withheld in turn): no other subset is possible near it.\n" in page
+    assert "withheld in turn): no other subset is possible near this one.\n" in page
     assert "Change against quality" not in page
     without_share = replace(QUALITY, near_optimal=NearOptimal(3, None, 0.25, 0.75))
     assert "in turn): 3 found; tau 0.250 to 0.750.\n" in text_of(without_share, [])

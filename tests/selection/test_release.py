@@ -133,7 +133,7 @@ def test_what_tells_no_pilots_apart_is_left_out_of_all() -> None:
     assert choice.reasons["sessions-12"] == NOT_PILOTED
     assert choice.reasons["sessions-06"] == NOT_IN_SUBSET
     alike = known(pilots=scores(dict.fromkeys(spread, 0.0)))
-    with pytest.raises(ReleaseError, match="0 tell the pilots apart"):
+    with pytest.raises(ReleaseError, match="0 distinguish the pilots"):
         choose(SESSIONS, {}, recipe(), SEED, alike)
 
 
@@ -157,7 +157,7 @@ def test_the_same_words_and_inputs_are_released_once() -> None:
 
 def test_a_low_share_binds_all_of_the_pool() -> None:
     shares = {"questions": {"low": 0.5}}
-    with pytest.raises(ReleaseError, match="lane questions needs at least 8 items, and only 1"):
+    with pytest.raises(ReleaseError, match="lane questions needs at least 8 items, but only 1"):
         choose([*SESSIONS, QUESTIONS[0]], {}, recipe(lane_shares=shares), SEED, known())
     both = [*SESSIONS[:2], *QUESTIONS[:2]]
     assert len(choose(both, {}, recipe(lane_shares=shares), SEED, known()).chosen) == 4

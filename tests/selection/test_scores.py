@@ -162,7 +162,7 @@ def test_only_models_that_are_there_and_named_once_can_be_taken() -> None:
     assert (turned.items, turned.families) == (matrix.items, matrix.families)
     with pytest.raises(InputError, match="no model d, e; expected some of: a, b, c"):
         matrix.of_models(["e", "a", "d"])
-    with pytest.raises(InputError, match="found b, c named more than once"):
+    with pytest.raises(InputError, match="found b, c listed more than once"):
         matrix.of_models(["c", "b", "c", "a", "b"])
 
 

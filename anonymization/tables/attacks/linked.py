@@ -88,8 +88,8 @@ def link(original: pl.DataFrame, released: pl.DataFrame, config: TableConfig) ->
     missing = [n for n in config.measures if n not in original.columns or n not in released.columns]
     if missing or original.height != released.height:
         actual = f"{original.height} and {released.height} rows, {len(missing)} measures missing"
-        todo = "Give the table and its own release."
-        raise InputError("attacks", actual, "the rows and measures of one table", todo)
+        todo = "Pass the table and its own release."
+        raise InputError("attacks", actual, "the rows and measures of a single table", todo)
     old = [numbers(original[name]) for name in config.measures]
     labels = _labels(original, config, old)
     at = labels["row"].to_numpy()

@@ -19,7 +19,7 @@ class Knowledge(StrEnum):
     ONE_TARGET = "one target"  # its own values only
     WHOLE_POPULATION = "whole population"  # all companies of the industry
     METHOD = "whole population, method and parameters"
-    PUBLISHED = "all that is published: code, recipe, seed"
+    PUBLISHED = "everything published: code, recipe, seed"
     KEY = "the release key"
 
 

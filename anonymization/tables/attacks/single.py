@@ -48,7 +48,7 @@ def unchanged_rows(linked: Linked) -> AttackResult:
     rows = linked.only(np.asarray(telling.any(axis=1)))
     same = (rows.original == rows.released) | np.isnan(rows.original) | (rows.original == 0)
     hits = same.all(axis=1).astype(np.float64)
-    risk, name = Risk.UNCHANGED_ROW, "figures as they came"
+    risk, name = Risk.UNCHANGED_ROW, "unchanged figures"
     chance = guessing(np.zeros(len(hits), dtype=np.int64))
     return result(risk, name, (), "table", Knowledge.ONE_TARGET, hits, chance)
 

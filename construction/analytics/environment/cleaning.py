@@ -35,7 +35,7 @@ def content(root: Path, relative: str) -> bytes:
     """The bytes of a file below `root`, inflated. Raises InputError."""
     if "\0" in relative or len(relative) > _LONGEST_PATH:
         todo = "Correct the declaration."
-        raise InputError(relative[:60], "no name of a file", "a file of the environment", todo)
+        raise InputError(relative[:60], "no name of a file", "a file in the environment", todo)
     path = root / relative
     try:
         inside = path.resolve().is_relative_to(root.resolve())
@@ -43,7 +43,7 @@ def content(root: Path, relative: str) -> bytes:
         inside = False
     if not inside or not path.is_file():
         actual = "no such file" if inside else "a path out of the folder"
-        raise InputError(relative, actual, "a file of the environment", "Correct the declaration.")
+        raise InputError(relative, actual, "a file in the environment", "Correct the declaration.")
     opener = gzip.open if path.suffix == ".gz" else Path.open
     try:
         with opener(path, "rb") as handle:

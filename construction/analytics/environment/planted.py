@@ -57,7 +57,7 @@ class _Writer:
         fitting = [m for m in own if not m.families or family in m.families]
         if not fitting:
             raise ConfigError(
-                f"{self.declaration.name}: found no metric of {role} of the family {family}; "
+                f"{self.declaration.name}: found no {role} metric in the family {family}; "
                 "expected one for planted policies. Declare it in [[metrics]]."
             )
         return self.pick(fitting)  # type: ignore[no-any-return]
@@ -112,8 +112,8 @@ def planted_policies(
     """
     if declaration.column("entities", "kind") is None or "places" not in declaration.roles:
         raise ConfigError(
-            f"{declaration.name}: roles: found no kind of the entities, or no places; expected "
-            "both for planted policies. Declare them."
+            f"{declaration.name}: roles: found no entity kind, or no places; expected both for "
+            "planted policies. Declare them."
         )
     words = load_table(__package__, "policies.toml")
     texts, policies = dict[str, str](), list[dict[str, Any]]()

@@ -73,7 +73,7 @@ def read_sheets(folder: Path) -> tuple[list[Sheet], dict[str, str]]:
             texts[re.sub(r"\W+", "_", path.stem)] = relative
     if not sheets:
         expected = f"files that end in {', '.join(TABULAR)}"
-        raise InputError(str(folder), "no table", expected, "Name the folder of the files.")
+        raise InputError(str(folder), "no table", expected, "Pass the folder with the files.")
     return sheets, texts
 
 
@@ -293,7 +293,7 @@ def _abroad(sheet: Sheet) -> Proposed | None:
     texts = [name for name in sheet.key if sheet.kinds[name] == "text"]
     if not years or not texts or not sheet.of("number"):
         return None
-    why = f"{texts[0]} is known to no entity"
+    why = f"{texts[0]} matches no entity"
     return Proposed("abroad", sheet, {"place": texts[0], "period": years[0]}, why)
 
 
@@ -352,7 +352,7 @@ def _line(sheet: Sheet, role: Proposed | None) -> str:
     key = ", ".join(sheet.key) or "no key"
     said = f"{sheet.file['path']}: {sheet.rows.height:,} rows by {key}: "
     if role is None:
-        return said + "no role (joins with nothing that has one)"
+        return said + "no role (does not join to a table that has one)"
     parts = ", ".join(f"{part} = {column}" for part, column in role.parts.items())
     return said + f"{role.role} ({parts}; {role.why})"
 
@@ -486,8 +486,8 @@ def role_faults(declaration: Declaration, tables: Mapping[str, pl.DataFrame]) ->
         known = rows.select(columns).drop_nulls()
         if known.n_unique() < known.height:
             yield (
-                f"roles.{name}: found several rows for one {' and '.join(parts)} in {role.table}; "
-                f"expected one. Correct the role, or say which rows count by roles.{name}.only."
+                f"roles.{name}: found several rows per {' and '.join(parts)} in {role.table}; "
+                f"expected one. Correct the role, or say which rows count with roles.{name}.only."
             )
 
 
@@ -501,6 +501,6 @@ def _unjoined(declaration: Declaration, tables: Mapping[str, pl.DataFrame]) -> I
         values = set(tables[own][mine].drop_nulls().cast(pl.String).to_list())
         if not values & set(tables[table][other].drop_nulls().cast(pl.String).to_list()):
             yield (
-                f"roles.{name}.{part}: found no value of {own}.{mine} in {table}.{other}; "
+                f"roles.{name}.{part}: found no values of {own}.{mine} in {table}.{other}; "
                 "expected columns that join. Correct the role."
             )

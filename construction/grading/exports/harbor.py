@@ -219,7 +219,7 @@ def _add_services(export: Export, task: ReleasedTask, folder: Path, server: Path
     task_id = task.candidate.task_id
     if needs_tables(task):
         raise InputError(
-            task_id, "operations of services and data tools", "one kind of tools in a task",
+            task_id, "service operations and data tools", "one kind of tool per task",
             "Export the release for Inspect, which serves both.",
         )  # fmt: skip
     link_server(server, folder / SERVICES)

@@ -61,8 +61,8 @@ def write_server(tables: Path, folder: Path) -> None:
         source = tables / f"{table.name}.parquet"
         if not source.is_file():
             raise InputError(
-                str(source), "no file", "the tables behind the tools that tasks name",
-                "Export from the whole public half of the release.",
+                str(source), "no file", "the tables behind the tools that tasks use",
+                "Export from the release's complete public half.",
             )  # fmt: skip
         shutil.copyfile(source, folder / "data" / source.name)
     (folder / "requirements.txt").write_text(pins(_DISTRIBUTIONS), encoding="utf-8")

@@ -100,8 +100,8 @@ def new_folder(out: Path) -> Iterator[Path]:
     target = out.resolve()
     if target == Path.cwd():
         raise InputError(
-            str(out), "the folder that you are in, which would be replaced", "another folder",
-            "Name one that is absent or empty, such as --out exports/harbor.",
+            str(out), "the current folder, which would be replaced", "another folder",
+            "Choose a missing or empty one, such as --out exports/harbor.",
         )  # fmt: skip
     is_new = not target.exists()
     with _held(out, target):
@@ -139,7 +139,7 @@ def _held(out: Path, target: Path) -> Iterator[None]:
 
 def _occupied(out: Path) -> InputError:
     return InputError(
-        str(out), "a file or a folder with files", "nothing, or an empty folder",
+        str(out), "a file or a folder with files in it", "nothing, or an empty folder",
         "Choose another folder, or remove this one.",
     )  # fmt: skip
 

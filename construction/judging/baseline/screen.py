@@ -238,17 +238,21 @@ def _first(words: tuple[str, ...] | list[str], text: str) -> str:
 class SelfContainmentReason(GateReason):
     """`ContainmentReason` as the reasons of a gate."""
 
-    CONVERSATION_ONLY = f"{NAME}.conversation_only", "It asks for nothing but conversation."
+    CONVERSATION_ONLY = f"{NAME}.conversation_only", "The request asks only for conversation."
     DEPENDS_ON_LIVE_SYSTEM = (
         f"{NAME}.depends_on_live_system",
-        "It needs something live: an account, a running system, the web, a device or a moment.",
+        "The request needs something live: an account, a running system, the web, a "
+        "device or a certain moment.",
     )
-    MISSING_INPUT = f"{NAME}.missing_input", "A file or text that it speaks of is not there."
-    MISSING_CONTEXT = f"{NAME}.missing_context", "It depends on what was said earlier."
-    MULTI_TASK = f"{NAME}.multi_task", "It asks for different pieces of work."
-    AMBIGUOUS_TASK = f"{NAME}.ambiguous_task", "It does not say clearly what is wanted."
-    NOT_VERIFIABLE = f"{NAME}.not_verifiable", "No third person could judge the result."
-    NEEDS_MODEL = f"{NAME}.needs_model", "No model or person has read it, and facts do not tell."
+    MISSING_INPUT = f"{NAME}.missing_input", "A file or text that the request refers to is missing."
+    MISSING_CONTEXT = f"{NAME}.missing_context", "The request depends on what was said earlier."
+    MULTI_TASK = f"{NAME}.multi_task", "The request asks for several different pieces of work."
+    AMBIGUOUS_TASK = f"{NAME}.ambiguous_task", "The request does not say clearly what is wanted."
+    NOT_VERIFIABLE = f"{NAME}.not_verifiable", "The result could not be judged by a third person."
+    NEEDS_MODEL = (
+        f"{NAME}.needs_model",
+        "No model or person has screened the request, and facts alone do not settle it.",
+    )
 
 
 class ScreeningConfig(StageConfig):
@@ -272,7 +276,8 @@ GATE = Gate(
     name=NAME,
     stage=NAME,
     section="judging",
-    meaning="Is it complete, one task, and checkable? A model or people decide, else facts.",
+    meaning="Is it complete, a single task and checkable? A model or people decide; without "
+    "them, facts.",
     config=ScreeningConfig,
     reasons=SelfContainmentReason,
     measure=screen,
@@ -281,7 +286,7 @@ GATE = Gate(
             "unread",
             Bound.MAX,
             "tasks",
-            "A model or a person has read it, or facts alone show that it is a task.",
+            "A model or a person has screened it, or facts alone show that it is a task.",
             SelfContainmentReason.NEEDS_MODEL,
             at=0,
             movable=False,
@@ -291,7 +296,7 @@ GATE = Gate(
             "grounds",
             Bound.MAX,
             "grounds",
-            "Who read it found no ground against handing it to a newcomer.",
+            "The screening found no reason not to hand it to a newcomer.",
             None,
             at=0,
             movable=False,

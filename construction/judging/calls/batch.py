@@ -293,6 +293,6 @@ class Batches:
             require_account(status, codes, error.message, self._line.runtime)
             if status == 404:
                 raise ConfigError("the endpoint has no Batch API (404)") from None
-            raise BatchError(f"the endpoint's Batch API answers {status}") from None
+            raise BatchError(f"the endpoint's Batch API returns {status}") from None
         except APIConnectionError:
-            raise BatchError("the endpoint's Batch API does not answer") from None
+            raise BatchError("the endpoint's Batch API does not respond") from None

@@ -153,14 +153,14 @@ class Mode(StrEnum):
 
 
 class Price(StageConfig):
-    """Price per million tokens, in any one currency."""
+    """Price per million tokens, in any single currency."""
 
     prompt: Annotated[float, Field(ge=0)] = 0.0
     completion: Annotated[float, Field(ge=0)] = 0.0
 
 
 class Prices(Price):
-    """The price of every model that `models` does not name; batches cost `batch_share` of it."""
+    """The price of any model not listed in `models`; batches cost `batch_share` of it."""
 
     batch_share: Annotated[float, Field(gt=0, le=1)] = 0.5
     models: Mapping[str, Price] = {}
@@ -231,15 +231,14 @@ class LlmConfig(Sampling, Spending):
 
 
 class LlmRuntime(StageConfig):
-    """Runtime, not part of the digest: endpoint and its pace. Times are in seconds.
+    """Endpoint and request rate; runtime settings, not part of the digest. Times are in seconds.
 
-    `api` is the interface: chat completions or responses. `key_variable` names the environment
-    variable that holds the key, which is stored nowhere else. `headers` are sent along; a value
-    `env:NAME` is read from the environment.
-    `attempts` includes the first call. After `give_up_after` questions in a row without any reply
-    from the endpoint, the run stops asking. `timeout` limits one call, `max_wait` each pause
-    between attempts, whatever the endpoint asks for. `batch_wait`: how long one run waits for
-    batches before it leaves them to the next run.
+    `api` is the interface: chat completions or responses. `key_variable` is the environment
+    variable that holds the key, which is stored nowhere else. `headers` are sent with each request;
+    a value of `env:NAME` is read from the environment. `attempts` includes the first call. After
+    `give_up_after` consecutive questions without any reply from the endpoint, the run stops asking.
+    `timeout` limits one call, and `max_wait` each pause between attempts, whatever the endpoint
+    asks for. `batch_wait`: how long one run waits for batches before leaving them to the next run.
     """
 
     base_url: str = "http://127.0.0.1:8000/v1"
@@ -265,9 +264,9 @@ class LlmRuntime(StageConfig):
     def _plain_address(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("base_url must be an http(s) address")
+            raise ValueError("base_url must be an http(s) URL")
         if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError("base_url must hold no user, password, query or fragment")
+            raise ValueError("base_url must contain no user, password, query or fragment")
         return url.rstrip("/")
 
     @property

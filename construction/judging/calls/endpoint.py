@@ -205,7 +205,7 @@ def require_account(
     status_line = f"({status} {code})" if code else f"({status})"
     if status == 401:
         named = runtime.key_variable
-        raise ConfigError(f"the model's endpoint refuses the key in {named} {status_line}")
+        raise ConfigError(f"the model endpoint rejects the key in {named} {status_line}")
     if status == 402:
         why, todo = "wants payment", "Top up the account"
     elif not _NO_CREDIT.isdisjoint(codes) or _NO_BALANCE.search(message[:4000].lower()):
@@ -215,8 +215,8 @@ def require_account(
     else:
         return
     raise AccountError(
-        f"the model's endpoint {host} {why} {status_line}. {todo}, or name another endpoint or "
-        "model. Answers so far are kept: run it again to continue."
+        f"the model's endpoint {host} {why} {status_line}. {todo}, or choose another endpoint or "
+        "model. Replies so far are kept: run it again to continue."
     )
 
 
@@ -415,7 +415,7 @@ class Live:
         if again is not None:
             return again
         if status == 404:
-            raise ConfigError("the model's endpoint has no such path or model (404)")
+            raise ConfigError("the model endpoint has no such path or model (404)")
         detail = f"http {status} {code}".rstrip()
         if status in TRANSIENT:
             return Failure(CallReason.FAILED, detail, headers=error.response.headers)

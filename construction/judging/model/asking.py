@@ -272,8 +272,8 @@ def require_answers(judged: list[Judged[T]]) -> list[Judged[T]]:
         others = " and others" if len(names) > _MOST_NAMED else ""
         raise UnansweredError(
             f"judging: found {len(judged)} questions with {summary}; expected an answer to each. "
-            f"None came about {', '.join(names[:_MOST_NAMED])}{others}. "
-            "Answers so far are kept: run it again to continue."
+            f"There was none for {', '.join(names[:_MOST_NAMED])}{others}. Answers so far are "
+            "kept: run it again to continue."
         )
     return judged
 

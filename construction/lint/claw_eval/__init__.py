@@ -32,7 +32,7 @@ def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
     """The faults of task folders below `root`; graders are attacked without a judge, as far as
     `trials` go.
     """
-    report, tasks = Report("tasks of Claw-Eval-Live", len(folders)), list[ForeignTask]()
+    report, tasks = Report("Claw-Eval-Live tasks", len(folders)), list[ForeignTask]()
     for folder in folders:
         try:
             tasks.append(read_task(folder, root))
@@ -47,13 +47,13 @@ def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
     for task in tasks:
         _gaps(task, report, missing)
         if task.reference and words_of(task.reference) in words_of(task.prompt):
-            what = "the prompt holds the reference solution"
+            what = "the prompt contains the reference solution"
             report.defects.append(Finding(task.task_id, "solution.in_instruction", what))
     missing.settle(report)
     for task in sorted(tasks, key=lambda each: digest(each.task_id)):
         _attack(task, report, trials)
     report.unchecked += trials.left_out("grader")
-    what = "services and a judge are not here: no reference solution was carried out"
+    what = "services and a judge are not available, so no reference solutions were run"
     report.unchecked.append(Finding("", "oracle", what))
     return report
 
@@ -89,7 +89,9 @@ def _attack(task: ForeignTask, report: Report, trials: Trials) -> None:
     if not any(gap.missing is Reason.CHECKS for gap in task.gaps):
         return
     if bubblewrap() is None:
-        report.unchecked.append(Finding(task.task_id, "grader", "no sandbox here (bubblewrap)"))
+        report.unchecked.append(
+            Finding(task.task_id, "grader", "no sandbox on this machine (bubblewrap)")
+        )
         return
     if not trials.allow():
         return

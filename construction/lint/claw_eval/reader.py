@@ -23,7 +23,7 @@ from data.text.lexicon import load_table
 TASK, GRADER, FIXTURES = "task.yaml", "grader.py", "fixtures"
 _MAX_BYTES, _MAX_FIXTURES = 2 << 20, 500
 _TURNS, _SECONDS = 24, 300  # where a task states no budget: the defaults of Claw-Eval-Live
-_DO = "Correct the file, or leave the task out."
+_DO = "Correct the file, or leave out the task."
 
 
 class Missing(StrEnum):
@@ -107,7 +107,7 @@ def document_of(folder: Path) -> Mapping[str, Any]:
         document = yaml.load(path.read_text("utf-8"), Loader=_PlainLoader)  # noqa: S506 (below)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError) as error:
         what = type(error).__name__
-        raise InputError(str(path), what, "YAML without tags and aliases", _DO) from None
+        raise InputError(str(path), what, "YAML without tags or aliases", _DO) from None
     if not isinstance(document, dict):
         raise InputError(str(path), type(document).__name__, "a mapping", _DO)
     return document
@@ -126,7 +126,7 @@ def _prompt(document: Mapping[str, Any], folder: Path) -> tuple[str, str]:
     prompt = document.get("prompt")
     text = prompt.get("text") if isinstance(prompt, Mapping) else prompt
     if not isinstance(text, str) or not text.strip():
-        raise InputError(str(folder / TASK), "no prompt", "prompt.text with words", _DO)
+        raise InputError(str(folder / TASK), "no prompt", "a non-empty prompt.text", _DO)
     language = prompt.get("language") if isinstance(prompt, Mapping) else None
     return text, language if isinstance(language, str) and len(language) < 20 else "und"
 

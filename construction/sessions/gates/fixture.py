@@ -30,11 +30,11 @@ from data.contracts import (
 class FixtureReason(GateReason):
     UNRESOLVED = (
         "fixture.unresolved",
-        "A file that was attached, or that the agent read, cannot be found.",
+        "A file that was attached or that the agent read cannot be found.",
     )
     NAMED_ONLY = (
         "fixture.named_only",
-        "A file that only the words name cannot be found: it may be an input or a result.",
+        "A file that is only mentioned cannot be found; it may be an input or a result.",
     )
     NO_CODE = (
         "fixture.no_code",
@@ -42,32 +42,32 @@ class FixtureReason(GateReason):
     )
     IN_PART = (
         "fixture.in_part",
-        "The log holds a part of a file that the agent read, and nobody has the file.",
+        "The log has only part of a file that the agent read, and the file itself cannot be found.",
     )
     NOT_FETCHED = (
         "fixture.not_fetched",
         "A declared file is only a pointer to content (Git LFS, git-annex).",
     )
-    OUTSIDE_ROOTS = "fixture.outside_roots", "A declared file lies outside the given folders."
+    OUTSIDE_ROOTS = "fixture.outside_roots", "A declared file is outside the input folders."
     SYMLINK = "fixture.symlink", "A declared file is a symbolic link."
     CREDENTIAL = "fixture.credential", "A declared file contains credentials."
     TOO_LARGE = "fixture.too_large", "A declared file, or all of them together, is too large."
     UNSAFE_ARCHIVE = "fixture.unsafe_archive", "A declared archive is not safe to unpack."
     OPAQUE_ARCHIVE = (
         "fixture.opaque_archive",
-        "A declared archive cannot be looked into: 7z, RAR, zstd and the like, encrypted, damaged.",
+        "A declared archive cannot be inspected: 7z, RAR, zstd or similar, encrypted, or corrupt.",
     )
-    NOT_REGULAR = "fixture.not_regular", "A declared file is a device, a pipe or a socket."
+    NOT_REGULAR = "fixture.not_regular", "A declared file is a device, pipe or socket."
 
 
 class FixtureConfig(StageConfig):
-    """Limits in bytes and files.
+    """Limits in bytes and numbers of files.
 
     An archive is unsafe if it inflates past `max_inflated_bytes`, or past `max_inflation_ratio`
-    times its size once it is over `free_inflated_bytes`, or if archives nest deeper than
-    `max_nesting`. `workspace` says when the folder that the session worked in is added to the
-    inputs, if the roots contain it: people take its content for granted and do not name it.
-    `unread`: if the log does not tell which files the agent used.
+    times its size once over `free_inflated_bytes`, or if archives are nested deeper than
+    `max_nesting`. `workspace` says when to add the session's working folder to the inputs if the
+    input roots contain it, since people take its content for granted and do not mention it.
+    `unread` adds it if the log does not show which files the agent used.
     """
 
     max_file_bytes: Count = 50_000_000
@@ -223,7 +223,7 @@ GATE = Gate(
     name="fixture",
     stage="gates",
     section="sessions.fixture",
-    meaning="Is every declared input file available, and safe to release?",
+    meaning="Is every declared input file available and safe to release?",
     config=FixtureConfig,
     reasons=FixtureReason,
     measure=measure,
@@ -244,7 +244,7 @@ GATE = Gate(
             "missing files",
             Bound.MAX,
             "files",
-            "Every file that was attached, or that the agent read, can be found.",
+            "Every file that was attached or that the agent read can be found.",
             None,
             lambda seen: seen["absent"],
             at=0,
@@ -253,7 +253,7 @@ GATE = Gate(
             "max_total_bytes",
             Bound.MAX,
             "bytes",
-            "All declared files together have at most this size.",
+            "The declared files have at most this total size.",
             FixtureReason.TOO_LARGE,
             lambda seen: seen["total_bytes"],
         ),
@@ -261,8 +261,8 @@ GATE = Gate(
             "unverified files",
             Bound.MAX,
             "files",
-            "A file that only the words name, or that the log holds in part, is at hand, or "
-            "screening tells what it is.",
+            "A file that is only mentioned, or only partly in the log, is available, or "
+            "screening can tell what it is.",
             None,
             lambda seen: seen["unverified"],
             at=0,

@@ -19,14 +19,14 @@ from data.text.scripts import HAN, UNIFIED_HAN
 
 class LengthReason(GateReason):
     TOO_SHORT = "length.too_short", "A person typed too little to describe a task."
-    TOO_LONG = "length.too_long", "Its messages are longer than those of a task."
+    TOO_LONG = "length.too_long", "The messages are too long for a task."
 
 
 class LengthConfig(StageConfig):
-    """`min_user_chars` are effective characters over all user turns (see `effective_chars`).
+    """`min_user_chars` counts effective characters over all user turns (see `effective_chars`).
 
-    `max_chars` are all characters of what the gates and masking read of messages: the user turns,
-    up to three earlier ones, and the agent's last reply.
+    `max_chars` counts all message characters that gates and masking read: the user turns, up to
+    three earlier ones, and the agent's last reply.
     """
 
     min_user_chars: Count = 10
@@ -122,7 +122,7 @@ GATE = Gate(
     name="length",
     stage="gates",
     section="sessions.length",
-    meaning="Did a person type enough to describe a task, and no more than one needs?",
+    meaning="Did a person type enough to describe a task, and no more than a task needs?",
     config=LengthConfig,
     reasons=LengthReason,
     measure=measure,
@@ -140,7 +140,7 @@ GATE = Gate(
             "max_chars",
             Bound.MAX,
             "characters",
-            "The messages have at most this many characters.",
+            "The messages have no more than this many characters in total.",
             LengthReason.TOO_LONG,
             lambda seen: seen["chars"],
         ),

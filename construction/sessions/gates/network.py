@@ -30,16 +30,19 @@ from data.contracts import (
 class NetworkReason(GateReason):
     """Why the gate failed, or could not say. Ordered: the first that applies is given."""
 
-    UNREACHABLE = "network.unreachable", "A URL does not answer."
+    UNREACHABLE = "network.unreachable", "A URL does not respond."
     FORBIDDEN_ADDRESS = (
         "network.forbidden_address",
         "A URL leads to a private address, which is never requested.",
     )
-    BAD_URL = "network.bad_url", "A URL is malformed, or names a port that is never requested."
+    BAD_URL = "network.bad_url", "A URL is malformed or uses a port that is never requested."
     ONE_TIME_PATH = "network.one_time_path", "A URL works only once, so it was not requested."
     NOT_FROZEN = "network.not_frozen", "The page at a URL is too large to be stored."
-    NOT_CHECKED = "network.not_checked", "A URL was not checked: this machine has no network."
-    OFFLINE = "network.offline", "A URL was not checked: the settings ask for no network."
+    NOT_CHECKED = (
+        "network.not_checked",
+        "A URL was not checked: this machine has no network access.",
+    )
+    OFFLINE = "network.offline", "A URL was not checked: the settings disable network access."
 
 
 class Reach(StrEnum):
@@ -88,12 +91,13 @@ _SEVERITY = {reason: place for place, reason in enumerate(NetworkReason)}
 
 
 class NetworkConfig(StageConfig):
-    """Recipe of gate and probe, in seconds and bytes. No setting lifts the address check.
+    """Settings for the gate and the probe, in seconds and bytes. No setting disables the address
+    check.
 
-    `mode`: `check` asks whether each URL answers, `freeze` also keeps what it answered, and
-    `offline` opens no socket. `unverified` says what a release does with instances whose URLs
-    could not be checked. `attempts` counts requests per hop, `deadline` is the time on the wire
-    per URL over all hops and attempts.
+    `mode`: `check` tests whether each URL responds, `freeze` also keeps the response, and `offline`
+    opens no sockets. `unverified` says what to do with instances whose URLs could not be checked.
+    `attempts` counts requests per hop; `deadline` limits the total time per URL over all hops and
+    attempts.
     """
 
     mode: Literal["check", "freeze", "offline"] = "check"
@@ -208,7 +212,7 @@ GATE = Gate(
     name="network",
     stage="network",
     section="sessions.network",
-    meaning="Does every URL that a person gave answer?",
+    meaning="Does every URL that a person gave respond?",
     config=NetworkConfig,
     reasons=NetworkReason,
     measure=measure,
@@ -217,7 +221,7 @@ GATE = Gate(
             "unreachable URLs",
             Bound.MAX,
             "URLs",
-            "At most this many URLs do not answer.",
+            "At most this many URLs do not respond.",
             None,
             lambda seen: seen["unreachable_count"],
             when=lambda seen: _REASONS.get(seen["cause"]) not in _NEVER_REQUESTED,

@@ -35,7 +35,7 @@ from data.contracts import (
 class RestorationReason(GateReason):
     UNRECOVERABLE = (
         "restoration.unrecoverable",
-        "Nothing in the session can restore a redacted span.",
+        "A redacted span cannot be restored from anything in the session.",
     )
 
 
@@ -60,7 +60,7 @@ class MatchStrategy(StrEnum):
 
 
 class RestorationConfig(StageConfig):
-    """The paper allows no span that stays redacted (EnterpriseClawBench)."""
+    """The paper allows no spans that stay redacted (EnterpriseClawBench)."""
 
     max_unrecoverable: Count = 0
 

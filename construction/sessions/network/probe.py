@@ -297,7 +297,7 @@ def probe_urls(
     directory. Network failures are results; errors of the prober or the disk are raised.
     """
     if config.mode == "freeze" and freeze_dir is None:
-        raise ConfigError('network mode "freeze" needs a directory for the frozen pages')
+        raise ConfigError('network mode "freeze" needs a directory for frozen pages')
     results: dict[str, ProbeResult] = {}
     waiting: list[WebUrl] = []
     for text in sorted({normalise(url) for url in urls}):

@@ -10,10 +10,10 @@ from data.contracts import StageConfig
 
 
 class NetworkRuntime(StageConfig):
-    """Runtime settings of the probe, not part of the digest. Times are in seconds.
+    """Runtime settings for the probe, not part of the digest. Times are in seconds.
 
-    `host_delay` is the pause between two requests to a host, `refresh` selects the captured
-    results to probe again.
+    `host_delay` is the pause between two requests to the same host; `refresh` selects which
+    captured results to probe again.
     """
 
     concurrency: Annotated[int, Field(ge=1, le=64)] = 8

@@ -14,7 +14,7 @@ _NAME = "google-adk"
 
 
 def fits(sample: Sample) -> bool:
-    """Events with an author and an invocation, or cases of an evaluation set."""
+    """Events with an author and an invocation, or cases in an evaluation set."""
     for record in sample.records:
         if _events(record) is not None or _is_event(record) or _cases(record):
             return True

@@ -32,7 +32,7 @@ _FOLDER = re.compile(r"Git repository created in (.+)")
 
 
 def fits(sample: Sample) -> bool:
-    """A first heading `# aider chat started at` and a time."""
+    """A first heading `# aider chat started at` with a time."""
     return any(_START.fullmatch(line) for line in sample.text.splitlines()[:20])
 
 

@@ -14,7 +14,7 @@ _FILE = "file://"
 
 
 def fits(sample: Sample) -> bool:
-    """A version `v`, and messages whose results name their call as `toolUseID` or have a number."""
+    """A version `v`, and messages whose results refer to their call by `toolUseID` or by number."""
     head = sample.head
     if "v" not in head or not isinstance(head.get("messages"), list):
         return False

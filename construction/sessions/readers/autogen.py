@@ -17,7 +17,7 @@ _REPEATED = "ToolCallSummaryMessage"  # of the results
 
 
 def fits(sample: Sample) -> bool:
-    """A `TeamState` with `agent_states`, or a state with an `llm_context` of messages."""
+    """A `TeamState` with `agent_states`, or a state whose `llm_context` has messages."""
     head = sample.head
     is_team = kind_of(head) == "TeamState" and isinstance(head.get("agent_states"), dict)
     return is_team or bool(dicts(inner(head, "llm_context").get("messages")))

@@ -231,12 +231,14 @@ _START_KEYS = ("session_start", "start_time", "startTime", "created_at", "timest
 
 
 def fits(sample: Sample) -> bool:
-    """Lists of messages that all have OpenAI roles, or ShareGPT's `from`; or such messages."""
+    """Lists of messages that all have OpenAI roles or ShareGPT's `from`, or the messages
+    themselves.
+    """
     return any(map(_is_chat, sample.records))
 
 
 def fits_hermes(sample: Sample) -> bool:
-    """A chat with the platform on which Hermes held it."""
+    """A chat with the platform that Hermes ran it on."""
     return any({"platform", "session_id"} <= r.keys() and _is_chat(r) for r in sample.records)
 
 

@@ -55,7 +55,7 @@ _KEYS = frozenset(
 
 
 def fits(sample: Sample) -> bool:
-    """Typed records with a `uuid` or a `message`, or a document of `loglines`."""
+    """Typed records with a `uuid` or a `message`, or a document with `loglines`."""
     for record in sample.records:
         kind = kind_of(record)
         if isinstance(record.get("loglines"), list) or kind == "file-history-snapshot":

@@ -54,7 +54,7 @@ _NAME = "cline"
 
 
 def fits(sample: Sample) -> bool:
-    """A list of messages with the extension's tags, or of what the window asked and said."""
+    """A list of messages with the extension's tags, or of prompts and replies in its window."""
     for item in sample.items[:3]:
         texts = [plain(part.get("text")) for part in dicts(item.get("content"))]
         if isinstance(item.get("content"), str):

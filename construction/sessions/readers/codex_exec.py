@@ -22,7 +22,9 @@ _SILENT = frozenset(
 
 
 def fits(sample: Sample) -> bool:
-    """Records `thread.started`, `turn.started` or `item.…`, or numbered `msg` of the old form."""
+    """Records `thread.started`, `turn.started` or `item.…`, or numbered `msg` records in the old
+    format.
+    """
     for record in sample.records:
         kind = kind_of(record)
         if kind in _TURNS or (kind.startswith("item.") and "item" in record):

@@ -13,7 +13,7 @@ from data.contracts import ReadIssue, Session, SourceFormat
 
 
 def fits(sample: Sample) -> bool:
-    """A `sessionId` and a `workspaceDirectory` beside a `history` of messages in roles."""
+    """A `sessionId` and a `workspaceDirectory` next to a `history` of messages with roles."""
     history = dicts(sample.head.get("history"))
     return {"sessionId", "workspaceDirectory"} <= sample.head.keys() and all(
         isinstance(inner(entry, "message").get("role"), str) for entry in history[:20]

@@ -19,7 +19,7 @@ _NAME = "cursor-agent"
 
 
 def fits(sample: Sample) -> bool:
-    """A role beside a message without a type, or a stream with Cursor's `tool_call` records."""
+    """A role next to a message without a type, or a stream with Cursor's `tool_call` records."""
     for record in sample.records:
         message = record.get("message")
         if "role" in record and isinstance(message, dict) and "type" not in record:

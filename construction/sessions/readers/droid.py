@@ -15,7 +15,7 @@ _SHOWN = "user_only"  # words of the program that the model is not sent
 
 
 def fits(sample: Sample) -> bool:
-    """A `session_start`, or messages of plain text with a session's id."""
+    """A `session_start`, or plain text messages with a session ID."""
     return any(
         kind_of(record) == "session_start"
         or (

@@ -45,9 +45,9 @@ _SELECTED = re.compile(r"^User Selected Files:\n((?:- [^\n]+\n?)+)", re.MULTILIN
 
 
 def fits(sample: Sample) -> bool:
-    """`projectHash`, `$set`, an answer of type `gemini`, a history of parts, or stream-json.
+    """`projectHash`, `$set`, a reply of type `gemini`, a history of parts, or stream-json.
 
-    The history may be the `context` of a report about an `error`.
+    The history may be the `context` in an `error` report.
     """
     for record in sample.records:
         if kind_of(record) == "init" and {"session_id", "model"} <= record.keys():

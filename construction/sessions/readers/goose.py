@@ -19,7 +19,7 @@ _SILENT = frozenset(
 
 
 def fits(sample: Sample) -> bool:
-    """A head with `working_dir`, or messages whose parts are Goose's requests and responses."""
+    """A header with `working_dir`, or messages whose parts are Goose's requests and responses."""
     for record in sample.records:
         if "working_dir" in record and (
             "message_count" in record

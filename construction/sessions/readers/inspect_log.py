@@ -35,7 +35,7 @@ _BROKEN = (OSError, zipfile.BadZipFile, EOFError, ValueError, RuntimeError, JSON
 
 
 def fits(sample: Sample) -> bool:
-    """An archive with a header or a journal, or a document of an evaluation with its plan."""
+    """An archive with a header or a journal, or an evaluation document with its plan."""
     if sample.names:
         return _HEADER in sample.names or _START in sample.names
     head = sample.head

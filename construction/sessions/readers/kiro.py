@@ -24,7 +24,9 @@ _NOTICES = frozenset({"Compaction", "Clear", "CancelledPrompt"})
 
 
 def fits(sample: Sample) -> bool:
-    """A `kind` such as `Prompt` beside `data` with an id, an export of such, or a `history`."""
+    """A `kind` such as `Prompt` next to `data` with an ID, an export of such records, or a
+    `history`.
+    """
     return _is_history(sample.head) or any(
         kind_of(entry, "kind") in _ROLES and "message_id" in inner(entry, "data")
         for entry in (*sample.records, *dicts(sample.head.get(_LISTED))[:5])

@@ -18,7 +18,7 @@ _MODELS = frozenset({"GENERATION"})
 
 
 def fits(sample: Sample) -> bool:
-    """Traces with `observations`, or observations with a `traceId` and item of their types."""
+    """Traces with `observations`, or observations of their types with a `traceId` and an item."""
     return any(
         _is_observation(item)
         for record in sample.records

@@ -17,7 +17,7 @@ _MAIN = ""
 
 
 def fits(sample: Sample) -> bool:
-    """Events of a session, whose ids begin with `sevt_`, or calls and messages of such an agent."""
+    """Session events whose IDs begin with `sevt_`, or such an agent's calls and messages."""
     return any(
         plain(event.get("id", "")).startswith("sevt_")
         or (kind_of(event) in (*_CALLS, "user.define_outcome") and "id" in event)

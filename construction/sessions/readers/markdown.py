@@ -282,7 +282,8 @@ FORMS = (
     Form(
         SourceFormat.CLAUDE_CODE,
         "claude-code",
-        "A console with Claude Code's greeting, and lines that begin with `>`, `❯`, `⏺` or `●`",
+        "Console output with Claude Code's greeting, and lines that begin with `>`, `❯`, `⏺` or "
+        "`●`",
         re.compile(
             r"(?:[^\n]{0,200}\n){0,12}?[^\n]{0,40}(?:✻ Welcome to Claude Code|Claude Code v\d)"
         ),
@@ -294,7 +295,7 @@ FORMS = (
     Form(
         SourceFormat.CLAUDE_CODE,
         "claude-code",
-        "Markdown: the title `# Claude Conversation Log`, and headings of speakers with a picture",
+        "Markdown: the title `# Claude Conversation Log`, and speaker headings with an emoji",
         re.compile(r"# Claude Conversation Log\s*\n"),
         re.compile(r"###? (?:👤|🤖|🔧|📤|ℹ️) (User|Claude|Tool Use|Tool Result|System)\s*"),
         _add_extracted,
@@ -305,7 +306,7 @@ FORMS = (
     Form(
         SourceFormat.CURSOR,
         "cursor",
-        "Markdown: a title, then `_Exported on … from Cursor (…)_`, and headings of speakers",
+        "Markdown: a title, then `_Exported on … from Cursor (…)_`, and speaker headings",
         re.compile(r"# [^\n]*\n\s*_Exported on [^\n]* from Cursor \([^\n]*\)_\s*\n"),
         re.compile(r"\*\*(User|Cursor|Assistant)\*\*\s*"),
         _add_cursor,
@@ -325,7 +326,7 @@ FORMS = (
     Form(
         SourceFormat.AMP,
         "amp",
-        "Markdown: a front matter with `threadId: T-…`, and headings `## User` and `## Assistant`",
+        "Markdown: front matter with `threadId: T-…`, and headings `## User` and `## Assistant`",
         re.compile(r"---\n(?:[^\n]*\n){0,20}?threadId: T-[^\n]*\n(?:[^\n]*\n){0,20}?---\n"),
         re.compile(r"## (User|Assistant)\s*"),
         _add_amp,
@@ -339,7 +340,7 @@ FORMS = (
     Form(
         SourceFormat.KIMI,
         "kimi",
-        "Markdown: a front matter with a session and the title `# Kimi Session Export`",
+        "Markdown: front matter with a session, and the title `# Kimi Session Export`",
         re.compile(r"---\nsession_id: [^\n]*\n(?:[^\n]*\n){0,20}?# Kimi Session Export"),
         re.compile(r"### (User|Assistant|System|Developer)|## Turn \d{1,6}"),
         _add_kimi,
@@ -353,7 +354,7 @@ FORMS = (
     Form(
         SourceFormat.COPILOT_CLI,
         "copilot-cli",
-        "Markdown: the title `# 🤖 Copilot CLI Session`, and headings below the time they took",
+        "Markdown: the title `# 🤖 Copilot CLI Session`, and headings under the time they took",
         re.compile(r"# 🤖 Copilot CLI Session\s*\n"),
         re.compile(r"### (\S+) (?:(\w+)|`([^`\n]+)`)\s*"),
         _add_copilot,
@@ -363,7 +364,7 @@ FORMS = (
     Form(
         SourceFormat.OPENCODE,
         "opencode",
-        "Markdown: a title, `**Session ID:** ses_…`, and headings of speakers",
+        "Markdown: a title, `**Session ID:** ses_…`, and speaker headings",
         re.compile(r"# [^\n]*\n\s*\*\*Session ID:\*\* ses_[^\n]*\n\*\*Created:\*\* "),
         re.compile(r"## (User|Assistant)(?: \([^·\n]* · ([^·\n]*?)(?: · [^·\n]*)?\))?\s*"),
         _add_opencode,

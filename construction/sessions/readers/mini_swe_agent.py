@@ -41,7 +41,7 @@ _TAIL = "\n\nYou can execute bash commands and edit files to implement the neces
 
 
 def fits(sample: Sample) -> bool:
-    """Its `trajectory_format`, its version in `info`, or a fence that a return code answers."""
+    """Its `trajectory_format`, its version in `info`, or a code fence followed by a return code."""
     head = sample.head
     named = plain(head.get("trajectory_format", "")).startswith("mini-swe-agent")
     if named or "mini_version" in inner(head, "info"):

@@ -26,7 +26,7 @@ _OWN_ITEMS = frozenset({"function_call", "function_call_output", "reasoning"})
 
 
 def fits(sample: Sample) -> bool:
-    """`object: response` with its output, that inside `response`, or a list of items."""
+    """`object: response` with its output, the same inside `response`, or a list of items."""
     for record in sample.records:
         if _response(record) is not None:
             return True

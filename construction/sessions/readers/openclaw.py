@@ -112,7 +112,7 @@ _CHANGES = frozenset(
 
 
 def fits(sample: Sample) -> bool:
-    """A session's header, or messages and changes with a time."""
+    """A session header, or messages and changes with a time."""
     for record in sample.records:
         kind, message = text_or_none(record.get("type")), record.get("message")
         if kind == "session" and record.keys() & {"cwd", "version"}:

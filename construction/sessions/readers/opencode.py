@@ -30,7 +30,7 @@ _NAME = "opencode"
 
 
 def fits(sample: Sample) -> bool:
-    """Ids of sessions, messages or projects in opencode's spelling, or an export of such."""
+    """Session, message or project IDs in opencode's format, or an export with such IDs."""
     for record in sample.records:
         listed = dicts(record.get("messages"))
         if "info" in record and ("parts" in record or any("parts" in entry for entry in listed)):

@@ -56,9 +56,10 @@ _ANSWERED = "Please continue working on the task on whatever approach you think 
 
 
 def fits(sample: Sample) -> bool:
-    """Events with a `source` and an action, an observation or a `kind`, or a history of such.
+    """Events with a `source` and an action, an observation or a `kind`, or a history of such
+    events.
 
-    With an `instruction` its events may lack what is around them. A request to a model has
+    With an `instruction` its events may lack their surroundings. A request to a model has
     `messages`, a `response` with `choices` and a `cost`.
     """
     if _is_request(sample.head):

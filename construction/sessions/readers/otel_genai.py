@@ -30,7 +30,7 @@ _DEEPEST = 12
 
 
 def fits(sample: Sample) -> bool:
-    """Spans, of a resource or bare, with attributes `gen_ai.…` or their forerunners."""
+    """Spans, in a resource or bare, with `gen_ai.…` attributes or their predecessors."""
     return any(_has_marks(record, _MARKS) for record in sample.records)
 
 

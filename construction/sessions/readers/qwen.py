@@ -18,7 +18,7 @@ _FRAMES = ("<qwen:", "<system-reminder>")
 
 
 def fits(sample: Sample) -> bool:
-    """A `sessionId` beside messages of parts, or beside a `systemPayload`."""
+    """A `sessionId` next to messages made of parts, or next to a `systemPayload`."""
     return any(
         "sessionId" in record
         and (isinstance(inner(record, "message").get("parts"), list) or "systemPayload" in record)

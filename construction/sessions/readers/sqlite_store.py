@@ -65,7 +65,7 @@ class Store:
         named = [f"`{name}`" for name in self.shape if name != "*"]
         columns = ", ".join(f"`{column}`" for column in sorted(self.shape.get("*", ())))
         tables = f"the table{'s' * (len(named) > 1)} {' and '.join(named)}"
-        kept = f"{tables} that holds conversations" if self.holds is not None else tables
+        kept = f"{tables} containing conversations" if self.holds is not None else tables
         return f"A SQLite database with {kept if named else f'a table of {columns}'}"
 
     def fits(self, sample: Sample) -> bool:

@@ -19,7 +19,7 @@ Record = dict[str, Any]
 
 
 def fits(sample: Sample) -> bool:
-    """A trajectory of actions, or a history whose messages name their types."""
+    """A trajectory of actions, or a history whose messages state their types."""
     return any(
         any("message_type" in entry for entry in dicts(record.get("history"))[:20])
         or any("action" in step for step in dicts(record.get("trajectory"))[:20])

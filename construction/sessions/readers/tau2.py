@@ -13,7 +13,7 @@ _MARKS = frozenset({"###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"})
 
 
 def fits(sample: Sample) -> bool:
-    """`simulations` beside tasks or info, or one simulation with its task's id and reward."""
+    """`simulations` next to tasks or info, or one simulation with its task's ID and reward."""
     return any(
         (isinstance(record.get("simulations"), list) and bool(record.keys() & {"tasks", "info"}))
         or _is_simulation(record)

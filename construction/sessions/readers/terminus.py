@@ -20,7 +20,7 @@ _THOUGHT = re.compile(r"\s*<think>(.*?)</think>\s*", re.DOTALL)
 
 
 def fits(sample: Sample) -> bool:
-    """A row of `conversations` in roles, with the name of an agent such as `terminus-2`."""
+    """A row with `conversations` in roles, and an agent name such as `terminus-2`."""
     return any(
         kind_of(record, "agent").startswith("terminus")
         and any("role" in message for message in dicts(record.get("conversations")))

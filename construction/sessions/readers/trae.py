@@ -11,7 +11,7 @@ from data.contracts import ReadIssue, Session, SourceFormat
 
 
 def fits(sample: Sample) -> bool:
-    """A `task` beside `agent_steps` and `llm_interactions`."""
+    """A `task` next to `agent_steps` and `llm_interactions`."""
     return {"task", "agent_steps", "llm_interactions"} <= sample.head.keys()
 
 

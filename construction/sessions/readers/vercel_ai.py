@@ -16,7 +16,7 @@ _TIMES = ("createdAt", "created_at", "timestamp")
 
 
 def fits(sample: Sample) -> bool:
-    """Messages with `toolInvocations`, parts of the window, or calls named by `toolCallId`."""
+    """Messages with `toolInvocations`, parts of the window, or calls identified by `toolCallId`."""
     return any(
         _is_message(message)
         for record in sample.records

@@ -34,7 +34,7 @@ _FAILED = "ERROR while calling tool"
 
 
 def fits(sample: Sample) -> bool:
-    """A document of `requests` with a `responder…` or a version, or a first change that sets it."""
+    """A document with `requests` and `responder…` or a version, or a first change that sets it."""
     head = sample.head
     state = head.get("v") if head.get("kind") == _SET_ALL else head
     if not isinstance(state, dict) or not isinstance(state.get("requests"), list):

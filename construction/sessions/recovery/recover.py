@@ -28,12 +28,12 @@ _NAMED_CHARS = 4_000  # of a message in which file names are looked for
 
 
 class RecoveryConfig(StageConfig):
-    """When structure alone separates two tasks, and how much of a session a model is shown.
+    """When structure alone separates two tasks, and how much of a session to show to a model.
 
     `long_pause_seconds`: a pause this long (12 hours) separates work on different files.
-    `prompt_tokens`: what one question about a session may hold, `message_tokens`: of one message,
-    whose middle is left out where it is longer; `window_turns`: messages a question. A longer
-    session is asked about in windows that overlap by `overlap_turns`.
+    `prompt_tokens` limits one question about a session and `message_tokens` one message (longer
+    ones are cut in the middle); `window_turns` is the number of messages per question. Longer
+    sessions are split into windows that overlap by `overlap_turns`.
     """
 
     long_pause_seconds: float = Field(default=43_200.0, gt=0)

@@ -60,7 +60,7 @@ def _captured(folder: Path, source: str) -> list[Kept]:
         if actual != capture.sha256:
             raise InputError(
                 str(capture.path), actual[:_DIGITS], f"the capture {capture.sha256[:_DIGITS]}",
-                "Restore it: captures are never changed.",
+                "Restore it; captures are never changed.",
             )  # fmt: skip
     return kept
 

@@ -249,7 +249,7 @@ def capture_registry(
         settings = RegistryConfig.model_validate(limits.model_dump() | given)
     except ValueError:
         raise ConfigError(
-            "--registry: expected http://host or https://host, perhaps with a path."
+            "--registry: expected http://host or https://host, optionally with a path."
         ) from None
     capture = collect_registry(settings, recipe.collect, date, folder)
     counts = capture.counts
@@ -276,9 +276,7 @@ def read_capture(path: Path) -> Capture:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         actual = f"no capture of a registry ({type(error).__name__})"
-        raise InputError(
-            str(path), actual, "a capture", "Collect again into another file."
-        ) from None
+        raise InputError(str(path), actual, "a capture", "Collect again to another file.") from None
 
 
 async def _collect(

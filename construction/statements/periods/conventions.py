@@ -35,11 +35,11 @@ class YearLabel(StrEnum):
 
 
 class PeriodConfig(StageConfig):
-    """Conventions of fiscal years.
+    """Conventions for naming fiscal years.
 
-    The year that names a fiscal year is decided by `label_by_company` (by company_id), then by what
-    the filings show (the table `conventions`), then `label_by_source` and `label_by`.
-    Questions use a year's name only if the first two know it.
+    Which calendar year names a fiscal year is decided by `label_by_company` (by company_id), then
+    by what the filings show (the table `conventions`), then by `label_by_source` and `label_by`.
+    Questions use a year's name only if one of the first two decides it.
     """
 
     label_by: YearLabel = YearLabel.END

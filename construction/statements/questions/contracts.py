@@ -70,8 +70,8 @@ class Operation(StrEnum):
 class LevelConfig(StageConfig):
     """The shares of medium and hard questions; all others are easy.
 
-    Questions are taken in a keyed order. One to which no means applies stays easy, so that fewer
-    than asked for may be hard; the report says how many.
+    Questions are processed in a keyed order. A question that cannot be made harder stays easy, so
+    there may be fewer hard ones than requested; the report says how many.
     """
 
     medium: Share = 0.4
@@ -80,16 +80,18 @@ class LevelConfig(StageConfig):
     @model_validator(mode="after")
     def _together(self) -> Self:
         if self.medium + self.hard > 1:
-            raise ValueError("medium and hard are shares of all questions: together at most 1")
+            raise ValueError(
+                "medium and hard are shares of all questions and must add up to at most 1"
+            )
         return self
 
 
 class QuestionConfig(StageConfig):
-    """Settings of the questions stage.
+    """Settings for the questions stage.
 
-    A statement reports in millions if `round_share` of its amounts have at most one decimal in
-    millions, and in thousands if as many are whole thousands. `max_decimals` bounds the decimals
-    that a question asks for, `max_characters` its length.
+    A statement is taken to report in millions if a share of at least `round_share` of its amounts
+    has at most one decimal in millions, and in thousands if that share is whole thousands.
+    `max_decimals` limits the decimals that a question asks for, and `max_characters` its length.
     """
 
     round_share: Share = 0.6

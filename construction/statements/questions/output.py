@@ -307,8 +307,8 @@ def stored_questions(folder: Path) -> list[Question]:
 
 SURFACE = "api"
 DIFFICULTY_RULE = (
-    "easy: one value, in its usual words; medium: one value, by the filer's own label, a synonym, "
-    "or a part of a fiscal year without its dates; hard: two values to combine"
+    "easy: one value, in the usual wording; medium: one value, by the filer's own label, a "
+    "synonym, or part of a fiscal year without its dates; hard: two values to combine"
 )
 _FAMILIES = load_table(__package__, "families.toml")
 
@@ -392,7 +392,7 @@ def report_lines(report: Mapping[str, Any], out: Path, stamp: str) -> Iterator[s
     by_region, by_category = _counts(report["by_region"]), _counts(report["by_category"])
     yield f"by region {by_region}; by category {by_category}"
     replaced = report["replacements"]
-    yield f"{rejected} drawn points could not become questions, {replaced} replaced"
+    yield f"{rejected} drawn points could not be turned into questions; {replaced} were replaced"
     for reason, n in report["not_asked"].items():
         yield f"  {n} × {reason}"
     yield _leveled(report["levels"])

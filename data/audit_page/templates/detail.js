@@ -22,8 +22,8 @@ const Detail = (() => {
   const near = (step, row) => step.checks.flatMap((check) => {
     const value = cell(check.values, row);
     if (!breaks(check.bound, value, check.limit)) return [];
-    if (check.fixed) return [`${check.meaning.replace(/\.$/, "")}: this limit cannot be moved`];
-    return [`would pass ${check.name} at ${told(value)} instead of ${told(check.limit)}`];
+    if (check.fixed) return [`${check.meaning.replace(/\.$/, "")}: this limit is fixed`];
+    return [`would pass ${check.name} at a limit of ${told(value)} instead of ${told(check.limit)}`];
   });
 
   const gate = (columns, step, row) => {
@@ -66,7 +66,7 @@ const Detail = (() => {
     at("detail").replaceChildren(...parts);
   };
 
-  const clear = () => at("detail").replaceChildren(make("p", { className: "soft" }, "No rejection fits these filters."));
+  const clear = () => at("detail").replaceChildren(make("p", { className: "soft" }, "No rejections match these filters."));
 
   return { places, show, clear };
 })();

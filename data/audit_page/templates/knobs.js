@@ -14,8 +14,8 @@ const Knobs = (() => {
   const ladder = (model, place, check) => {
     const lines = neighbours(model, place, check, 6).map((line) =>
       make("tr", {}, ...[line.limit, line.through, line.kept, line.open].map((x) => make("td", { className: "num" }, told(x)))));
-    if (!lines.length) return make("p", { className: "soft" }, "Nothing was rejected by this limit.");
-    const heads = ["At", "pass this limit", "kept in the end", "not measured further"];
+    if (!lines.length) return make("p", { className: "soft" }, "This limit rejected nothing.");
+    const heads = ["Limit", "pass this limit", "kept in the end", "not measured further"];
     return make("table", {},
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", className: "num" }, text)))),
       make("tbody", {}, ...lines));
@@ -27,9 +27,9 @@ const Knobs = (() => {
     const range = { min: 0, max: reach(check, step.rows.length), step: check.whole ? 1 : 0.01 };
     const slider = make("input", { type: "range", id, ...range });
     const box = make("input", { type: "number", min: 0, step: range.step, ariaLabel: `${check.name}, as a number` });
-    const back = make("button", { type: "button", disabled: true }, `Back to ${told(check.limit)}`);
-    const near = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: `Neighbours of ${check.name}` });
-    const more = make("details", {}, make("summary", {}, `Neighbours of ${check.name}`), near);
+    const back = make("button", { type: "button", disabled: true }, `Reset to ${told(check.limit)}`);
+    const near = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: `Nearest values for ${check.name}` });
+    const more = make("details", {}, make("summary", {}, `Nearest values for ${check.name}`), near);
     const fill = () => { if (more.open) near.replaceChildren(ladder(model, place, number)); };
     const put = (value) => {
       const limit = Number.isFinite(value) && value >= 0 ? value : check.limit;
@@ -60,8 +60,8 @@ const Knobs = (() => {
         ? step.checks.flatMap((check, number) => (check.fixed ? [] : [knob(model, place, number, changed)])) : [];
       knobs.push(...mine);
       const why = step.contradictions
-        ? `${grouped(step.contradictions)} recorded verdicts contradict the limits known here, so this gate has no sliders.`
-        : mine.length ? "" : "No limit of this gate can be moved.";
+        ? `${grouped(step.contradictions)} recorded verdicts contradict the current limits, so this gate has no sliders.`
+        : mine.length ? "" : "This gate's limits are fixed.";
       const failed = then.steps[place].failed;
       const head = make("summary", {}, make("strong", {}, step.name), ` ${grouped(failed)} failed`);
       groups.push(make("details", { className: "gate", open: failed > 0 && place < 2 }, head,
@@ -85,8 +85,8 @@ const Knobs = (() => {
           .map(([n, before]) => make("td", { className: "num" }, n === null ? "–" : grouped(n) + shift(n, before))));
     });
     at("steps").replaceChildren(...lines);
-    const [verb, whose] = now.open === 1 ? ["was", "its"] : ["were", "their"];
-    const open = now.open ? `; ${grouped(now.open)} more ${verb} not measured further, so ${whose} outcome is unknown` : "";
+    const [verb, whose] = now.open === 1 ? ["was", "its outcome is"] : ["were", "their outcomes are"];
+    const open = now.open ? `; ${grouped(now.open)} more ${verb} not measured further, so ${whose} unknown` : "";
     at("kept").textContent = `${grouped(now.kept)} of ${grouped(model.n)} would be kept${shift(now.kept, then.kept)}${open}.`;
   };
 

@@ -68,7 +68,7 @@ const Page = (() => {
       performance.mark("filter-start");
       found = Rejections.filter(rows, wanted(now));
       const shown = list.show(found);
-      const cut = shown < found.length ? `, the first ${grouped(shown)} entries listed` : "";
+      const cut = shown < found.length ? `; showing the first ${grouped(shown)} entries` : "";
       const all = Rejections.counted(columns.about.units, columns.about.entries);
       const some = found.length < rows.n ? `${Rejections.counted(Rejections.units(rows, found), found.length)}, of ` : "";
       at("found").textContent = `${some}${all}${cut}`;

@@ -2,7 +2,7 @@
 const Served = (() => {
   const ask = async (path, body) => {
     const token = at("token").value.trim();
-    if (!token) throw new Error("Give the token that the command printed.");
+    if (!token) throw new Error("Enter the token printed by the command.");
     const answer = await fetch(path, {
       method: "POST", headers: { "Content-Type": "application/json", "X-Audit-Token": token }, body: JSON.stringify(body),
     });
@@ -24,10 +24,10 @@ const Served = (() => {
           make("p", { className: "soft" }, `${role} · ${path}:${told(line)}`),
           make("pre", { tabIndex: 0, ariaLabel: "Evidence" }, text),
         ]));
-        if (!turns.length && !missing.length && !changed.length) place.textContent = "No turn is recorded for this item.";
+        if (!turns.length && !missing.length && !changed.length) place.textContent = "No turns are recorded for this item.";
       } catch (error) { place.replaceChildren(make("p", { className: "bad" }, error.message)); }
     });
-    return make("div", { className: "evidence" }, button, make("p", { className: "soft" }, "Each access is logged."), place);
+    return make("div", { className: "evidence" }, button, make("p", { className: "soft" }, "Every access is logged."), place);
   };
 
   const list = (signed) => at("signed").replaceChildren(...signed.map(({ at: when, name, note, run_id }) =>

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const NAMES = ["Id", "Stage", "Unit", "Outcome", "Gate", "Reason", "Missing", "Measured", "Allowed", "Units"];
+  const NAMES = ["ID", "Stage", "Unit", "Outcome", "Gate", "Reason", "Missing", "Measured", "Allowed", "Units"];
   const STAGE = 1, GATE = 4, REASON = 5, MEASURED = 7, UNITS = 9, PAGE = 25;
   const { words, rows, sentences } = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);

@@ -43,7 +43,7 @@ def load_rows(half: Half, findings: Findings) -> dict[str, Row]:
         if row is None:
             continue
         if row["task_id"] in rows:
-            findings.add(Check.TASK_TWICE, where, "the task id was listed before")
+            findings.add(Check.TASK_TWICE, where, "a task ID that was already listed")
         rows[row["task_id"]] = row
     if content and not content.endswith(b"\n"):
         where = f"{half.name}/{layout.TASK_LIST}"
@@ -90,7 +90,7 @@ def check_tasks(
         texts = {f"{folder}/{layout.INSTRUCTION}", f"{folder}/{layout.TASK_YAML}"}
         inputs = {layout.input_path(task_id, item) for item in task.fixtures}
         for path in sorted((texts | inputs) - half.files.keys()):
-            findings.add(Check.TASK_FILES, f"{half.name}/{path}", "the task lacks this file")
+            findings.add(Check.TASK_FILES, f"{half.name}/{path}", "the task is missing this file")
         expected |= texts | inputs
         _check_fixtures(half, task, findings)
         if manifest is not None and row["canary"] != manifest.canary:

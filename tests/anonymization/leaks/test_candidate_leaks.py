@@ -172,11 +172,11 @@ def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: 
         "one": None, "two": "leaks.private_value", "bare": "masking.instruction_changed",
     }  # fmt: skip
     evidence = {row.item_id: row.evidence["found"] for row in records.ledger}
-    assert evidence["one"] == "the name of a column"
-    assert str(evidence["bare"]).startswith("a quoted text (2 times); PERSON in prompt")
+    assert evidence["one"] == "a column name"
+    assert str(evidence["bare"]).startswith("quoted text (2 times); PERSON in prompt")
     first, *others = read_private([out], CHANGED)
     assert tuple(first.values()) == (
-        STAGE, "one", "the name of a column", "turn 1", "Health", "Swinby",
+        STAGE, "one", "a column name", "turn 1", "Health", "Swinby",
     )  # fmt: skip
     assert [row["item_id"] for row in others] == ["bare", "bare"]
     of_bare = [verdict.reason for name, verdict in records.verdicts if name == "bare"]
@@ -274,7 +274,7 @@ def test_tripwires_that_could_not_be_found_are_refused(
 
 
 def test_tripwires_without_an_end_are_not_read() -> None:
-    with pytest.raises(InputError, match="below 64 MiB"):
+    with pytest.raises(InputError, match="under 64 MiB"):
         read_tripwires(Path("/dev/zero"), CONFIG)
 
 

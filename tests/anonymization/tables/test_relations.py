@@ -89,7 +89,7 @@ def test_formulas_are_over_measures(role: ColumnRole) -> None:
         "per_head": ColumnConfig(role=role, formula=formula),
         "a_double": ColumnConfig(role=ColumnRole.DERIVED, formula=double),
     }
-    with pytest.raises(ValidationError, match="formulas are over measures, not: per_head"):
+    with pytest.raises(ValidationError, match="formulas use measures, not: per_head"):
         TableConfig(columns=columns, entity="id", period="year")
 
 

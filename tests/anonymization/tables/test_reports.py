@@ -116,7 +116,7 @@ def test_periods_of_aggregates_are_cut_as_those_of_rows(given_ends: bool, row_en
 def test_a_given_sum_that_no_rows_move_is_refused() -> None:
     frame, config = company_table(), company_config(step(M.LOG_NOISE, 0.4))
     made = perturb_table(frame, config, KEY).frame
-    with pytest.raises(InputError, match="1 cells for which no rows of the same industry, year"):
+    with pytest.raises(InputError, match="1 cells with no rows by industry, year"):
         align(_cell("none", "2020", 7), frame, made, config, PEOPLE)
     unknown = frame.with_columns(
         people=pl.when(pl.col("industry") == "steel").then(None).otherwise("people")

@@ -190,9 +190,13 @@ def test_a_wrong_role_gives_one_clear_line(role: str, change: Any, expected: str
 @pytest.mark.parametrize(
     ("role", "change", "expected"),
     [
-        ("plans", {"table": "farm_jobs"}, "several rows for one place in farm_jobs"),
-        ("places", {"table": "farm_sales_abroad", "place": "land"}, "found no value of members"),
-        ("register", {"table": "farm_jobs", "key": "farming"}, "found no value of members.coop_no"),
+        ("plans", {"table": "farm_jobs"}, "several rows per place in farm_jobs"),
+        ("places", {"table": "farm_sales_abroad", "place": "land"}, "found no values of members"),
+        (
+            "register",
+            {"table": "farm_jobs", "key": "farming"},
+            "found no values of members.coop_no",
+        ),
     ],
 )
 def test_roles_that_the_data_do_not_bear_out(role: str, change: Any, expected: str) -> None:

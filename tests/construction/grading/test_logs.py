@@ -194,7 +194,7 @@ def test_attempts_that_nothing_wrote_are_refused(
     odd = replace(record, attempt=replace(record.attempt, **changes))
     path.write_text(json.dumps(asdict(odd)))
     # a number that no schema of an attempt admits is found before its plausibility is looked at
-    problem = "(another attempt's name or id, or numbers|ValidationError)"
+    problem = "(another attempt's name or ID, or impossible numbers|ValidationError)"
     with pytest.raises(InputError, match=rf"{path}: found {problem}"):
         grade_attempts(tasks, logs)
 
@@ -228,7 +228,7 @@ def test_tables_on_a_full_disk_are_told_of_in_one_line() -> None:
 
 
 def test_attempts_on_another_release_are_refused(tasks: ReleasedTasks, logs: Path) -> None:
-    with pytest.raises(InputError, match="attempts on another release"):
+    with pytest.raises(InputError, match="attempts at another release"):
         grade_attempts(replace(tasks, digest="0" * 64), logs)
 
 

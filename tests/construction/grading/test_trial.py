@@ -222,7 +222,7 @@ def test_what_was_not_tried_is_unverified_or_refused(seen: Tried) -> None:
 
 
 def test_to_try_nothing_and_release_only_what_was_tried_is_a_contradiction() -> None:
-    with pytest.raises(ValueError, match=r'sandbox = "off" tries nothing'):
+    with pytest.raises(ValueError, match=r'sandbox = "off" tries no candidates'):
         SandboxRecipe(unverified="refuse")
 
 

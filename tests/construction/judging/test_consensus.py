@@ -81,7 +81,7 @@ def test_agreement_is_what_the_caller_says() -> None:
 @pytest.mark.parametrize(
     ("items", "opinions", "actual"),
     [
-        (["a", "a"], [], "an id that occurs twice"),
+        (["a", "a"], [], "a duplicate ID"),
         (["a"], [Opinion("b", "ann", "x")], "an opinion about an unknown item"),
         (["a"], [Opinion("a", "ann", "x", 0)], "a round below 1"),
     ],

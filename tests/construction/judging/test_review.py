@@ -399,7 +399,9 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     command.review_export_command(tmp_path / "rest.xlsx", out=tmp_path)
     assert "1 item to decide" in capsys.readouterr().out
     before = sheet.read_bytes()
-    with pytest.raises(InputError, match=r"sheet\.csv: found a file; expected no file yet"):
+    with pytest.raises(
+        InputError, match=r"sheet\.csv: found an existing file; expected a new file"
+    ):
         command.review_export_command(sheet, out=tmp_path)
     assert sheet.read_bytes() == before
     assert len(entries(tmp_path / "private" / "access.log")) == 2  # a refusal is no look
@@ -408,5 +410,5 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert sheet.read_bytes() != before
     with pytest.raises(InputError, match=r"the extension \.txt"):
         command.review_export_command(tmp_path / "x.txt", out=tmp_path)
-    with pytest.raises(InputError, match="the items of a build"):
+    with pytest.raises(InputError, match="a build's items"):
         command.review_export_command(sheet, out=tmp_path / "elsewhere")

@@ -234,7 +234,7 @@ def test_faults_portability_and_what_was_not_checked_are_told_apart(
     made = folder(tmp_path / "bench" / below, COUNTS_CALLS)
     (made.parent / "secret.txt").write_text("secret")
     report = lint_path(tmp_path / "bench")
-    assert (report.format, report.tasks) == ("tasks of Claw-Eval-Live", 1)
+    assert (report.format, report.tasks) == ("Claw-Eval-Live tasks", 1)
     assert report.defects == [
         Finding("W07", "foreign.missing_fixture", "fixtures/gone.json"),
         Finding("W07", "foreign.missing_fixture", "../../secret.txt"),

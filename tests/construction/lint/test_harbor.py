@@ -99,7 +99,7 @@ def test_a_solution_that_fails_here_is_not_called_a_fault(tmp_path: Path) -> Non
         ),
         ({"solution__solve.sh": ""}, "no solution to try"),
         ({"solution__solve.sh": "curl http://127.0.0.1/x"}, "fetch from the network"),
-        ({"environment__Dockerfile": FROM.replace("/app", "/usr/share")}, "folders of the system"),
+        ({"environment__Dockerfile": FROM.replace("/app", "/usr/share")}, "system folders"),
     ],
 )
 @needs_box
@@ -184,7 +184,7 @@ def test_a_task_of_steps_has_an_instruction_and_tests_in_each(
     (made / "steps/tell/instruction.md").unlink()
     (made / "steps/count/tests/test.sh").unlink()
     assert {(f.code, f.detail) for f in lint_path(made).defects} == {
-        ("instruction.empty", "no words in steps/tell/instruction.md"),
+        ("instruction.empty", "no text in steps/tell/instruction.md"),
         ("tests.missing", "no steps/count/tests/test.sh"),
     }
 
@@ -200,7 +200,7 @@ def test_what_no_task_of_a_set_has_is_kept_elsewhere(
     report = lint_path(tmp_path)
     assert codes(report) == set()
     (apart,) = [finding for finding in report.unchecked if finding.code == "fixture.missing"]
-    assert apart.detail == "repo/: 10 tasks name it and none has it; it is kept elsewhere"
+    assert apart.detail == "repo/: 10 tasks refer to it and none has it; it is kept elsewhere"
     (tmp_path / "0/herds/environment/repo").mkdir()
     assert [f.code for f in lint_path(tmp_path).defects] == ["fixture.missing"] * 9
 
@@ -240,5 +240,5 @@ def test_a_dockerfile_is_read_as_far_as_it_is_plain() -> None:
 
 
 def test_an_empty_folder_has_no_form(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no tasks in a form that is known"):
+    with pytest.raises(InputError, match="no tasks in a known format"):
         lint_path(tmp_path)

@@ -32,7 +32,7 @@ def test_links_lead_to_no_other_tasks_and_out_of_no_folder(tmp_path: Path) -> No
     (made / "instruction.md").symlink_to(other / "instruction.md")
     report = lint_path(tmp_path / "set", trials=0)
     assert [finding.code for finding in report.defects] == ["instruction.empty"]
-    assert "1 folder passed by: a link" in [finding.detail for finding in report.unchecked]
+    assert "1 folder skipped: a link" in [finding.detail for finding in report.unchecked]
 
 
 def test_a_link_within_the_set_is_followed(tmp_path: Path) -> None:
@@ -64,12 +64,12 @@ def test_a_bomb_of_anchors_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "task.yaml").write_text("\n".join(["l0: &l0 x", *levels]))
     (finding,) = lint_path(tmp_path).defects
     assert finding.code == "task.unreadable"
-    assert "expected YAML without tags and aliases" in finding.detail
+    assert "expected YAML without tags or aliases" in finding.detail
 
 
 def test_a_folder_without_tasks_says_what_was_passed_by(tmp_path: Path) -> None:
     made = task(tmp_path / "elsewhere")
     (tmp_path / "set").mkdir()
     (tmp_path / "set/linked").symlink_to(made)
-    with pytest.raises(InputError, match="no tasks in a form that is known"):
+    with pytest.raises(InputError, match="no tasks in a known format"):
         lint_path(tmp_path / "set")

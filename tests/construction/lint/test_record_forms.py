@@ -60,7 +60,7 @@ def test_what_a_whole_set_does_is_not_called_a_fault_of_its_samples(tmp_path: Pa
             for n in range(10, 30)]  # fmt: skip
     report = lint(tmp_path, *rows)
     assert report.defects == []
-    assert "20 of 20 inputs hold their target" in report.unchecked[0].detail
+    assert "20 of 20 inputs contain their target" in report.unchecked[0].detail
     open_ended = lint(tmp_path, {"input": "Write a poem.", "id": 1}, {"input": "Sing.", "id": 2})
     assert open_ended.defects == []
     assert [finding.code for finding in open_ended.unchecked] == ["answer.empty", "grader"]
@@ -153,7 +153,7 @@ def test_faults_of_tasks_of_tau2(tmp_path: Path) -> None:
     alone = lint_path(domain / "tasks.json")
     assert ("sinks", "action.unknown_tool") not in defects(alone)
     assert ("looks", "grader.passed_by_null") not in defects(alone)
-    assert Finding("", "action.unknown_tool", f"no tool of {domain.name} is known here") in (
+    assert Finding("", "action.unknown_tool", f"no tools of {domain.name} are known here") in (
         alone.unchecked
     )
 
@@ -174,18 +174,18 @@ def test_a_checkout_of_tau2_is_linted_by_domain(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "name"),
     [
-        ({"session_id": "a", "messages": []}, "a log of sessions"),
-        ({"input": [{"role": "user", "content": "?"}], "ideal": "x"}, "samples of OpenAI's evals"),
+        ({"session_id": "a", "messages": []}, "a session log"),
+        ({"input": [{"role": "user", "content": "?"}], "ideal": "x"}, "OpenAI evals samples"),
         ({"gene": "a", "count": 3}, "records with count, gene"),
     ],
 )
 def test_other_forms_are_refused_by_name(tmp_path: Path, row: Row, name: str) -> None:
-    with pytest.raises(InputError, match=f"found {name}; expected folders of Harbor"):
+    with pytest.raises(InputError, match=f"found {name}; expected Harbor"):
         lint(tmp_path, row)
 
 
 def test_tasks_of_terminal_bench_are_named(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t/task.yaml").write_text("instruction: Do it.\nparser_name: pytest\n")
-    with pytest.raises(InputError, match="found tasks of Terminal-Bench 1"):
+    with pytest.raises(InputError, match="found Terminal-Bench 1 tasks"):
         lint_path(tmp_path)

@@ -155,7 +155,7 @@ def test_files_are_arrays_or_lines(tmp_path: Path) -> None:
     path.write_text('{"a": {"question": "?"}, "b": {"question": "!"}}')
     assert [row["id"] for row in rows_of(path)] == ["a", "b"]
     path.write_text('{"id": 1}\nno\n')
-    with pytest.raises(InputError, match=r"records.json:2: found no JSON"):
+    with pytest.raises(InputError, match=r"records.json:2: found invalid JSON"):
         rows_of(path)
 
 
@@ -170,7 +170,7 @@ def test_records_that_are_nested_deep_are_named(tmp_path: Path, field: str) -> N
 def test_a_wrong_line_of_an_array_is_named(tmp_path: Path) -> None:
     path = tmp_path / "records.json"
     path.write_bytes(b'\xef\xbb\xbf[\n {"id": 1},\n {"id": NaN}\n]')
-    with pytest.raises(InputError, match=r"records.json:3: found no JSON at character \d+"):
+    with pytest.raises(InputError, match=r"records.json:3: found invalid JSON at character \d+"):
         rows_of(path)
     path.write_bytes(b'\xef\xbb\xbf[\n {"id": 1}]')
     assert len(rows_of(path)) == 1

@@ -71,5 +71,5 @@ def test_rows_of_swe_bench_hold_patches_that_git_applies(world: World, tmp_path:
 
 def test_a_release_without_such_tasks_has_no_rows(world: World, tmp_path: Path) -> None:
     empty = replace(released(world, tmp_path), tasks={})
-    with pytest.raises(InputError, match="no task over a repository"):
+    with pytest.raises(InputError, match="no repository tasks"):
         list(swe_bench_lines(empty))

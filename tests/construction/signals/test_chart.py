@@ -61,7 +61,7 @@ def test_the_gap_marks_what_the_pool_holds() -> None:
     gap = coverage_gap({"a": 0.5, "b": 0.5}, {"a": 3, "b": 1}, 4, GapConfig())
     svg = draw([gap_panel(gap, {})], "Gap")
     assert "+25.0 PRIORITY" in texts(svg)
-    assert "50.0 %, held 75.0 %" in texts(svg)
+    assert "50.0 %, pool 75.0 %" in texts(svg)
     assert "−25.0 REDUCE" in texts(svg)
     assert svg.count('class="held"') == 2
 

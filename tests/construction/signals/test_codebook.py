@@ -29,7 +29,7 @@ def test_meta_patterns_stand_apart(tmp_path: Path) -> None:
             "cues",
             'anchors = ["Fold paper into shapes."]',
             "anchors = []",
-            "no anchor sentence for paper",
+            "no anchor sentences for paper",
         ),
     ],
 )

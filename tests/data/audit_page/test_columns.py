@@ -150,7 +150,7 @@ def test_reasons_and_limits_come_with_their_words() -> None:
     made = columns()
     assert made["sentences"] == {
         "file.empty": "The file is empty.",
-        "instance.duplicate": "It is a copy of another instance.",
+        "instance.duplicate": "The instance is a copy of another one.",
     }
     assert made["around"]["length  10"] == ("at least", "characters")
     assert made["around"]["fixture fixture.bad 0"] == ("at most", "files")

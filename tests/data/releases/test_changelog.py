@@ -36,7 +36,7 @@ def first(tmp_path: Path) -> str:
 
 
 def test_the_first_release_says_so(first: str) -> None:
-    assert result(first) == ["First release of this snapshot series."]
+    assert result(first) == ["First release in this snapshot series."]
     assert first.splitlines()[0] == "# Changes"
     assert "`demo-2026.07.01`" in first
 

@@ -137,10 +137,10 @@ def test_the_changelog_tells_what_both_public_halves_show(root: Path) -> None:
     )
     assert lines[1:] == [
         "What changed in tasks: difficulty in 1, prompt in 1.",
-        "Ids that now have a different prompt or different input files; their scores are not "
+        "IDs that now have a different prompt or different input files, so scores are not "
         f"comparable: {tasks[1]}.",
-        f"Same content under another id: {tasks[-1]} is now t-other.",
-        "Mixture: moved by 0.200 (total variation): assurance -20.0 points, "
+        f"Same content under a different ID: {tasks[-1]} is now t-other.",
+        "Mixture: shifted by 0.200 (total variation): assurance -20.0 points, "
         "correspondence +10.0 points, data_reporting +10.0 points.",
         "Privacy and licence: privacy generated → masked.",
         "Privacy report: 2 figures differ (audit/privacy.json).",

@@ -87,7 +87,7 @@ def test_why_a_task_left_and_came_is_in_the_other_ledger(tmp_path: Path) -> None
     assert fates[first.task_id] == (
         "in the other release: select: The best subset of this size does not include it."
     )
-    assert fates[second.task_id].startswith("it is not a candidate of the other release")
+    assert fates[second.task_id].startswith("it is not a candidate in the other release")
     assert any(fates[first.task_id] in line for line in changes_lines(changes))
     page = changes_page(changes, [], "No attempts <b>were</b> given.")
     assert "No attempts &lt;b&gt;were&lt;/b&gt; given." in page

@@ -81,7 +81,7 @@ def test_what_is_published_is_never_changed(snapshot: Path, tmp_path: Path) -> N
         published(snapshot, str(target))
     card.write_bytes(content)
     (target / NAME / "public" / "extra.txt").write_text("x")
-    with pytest.raises(ReleaseError, match="which is not of the release"):
+    with pytest.raises(ReleaseError, match="which is not part of the release"):
         published(snapshot, str(target))
     assert (target / POINTER).read_bytes() == before
 
@@ -111,7 +111,7 @@ def test_a_copy_that_was_cut_off_goes_on_and_had_no_pointer(
 def test_the_target_is_outside_and_what_others_keep_there_stays(
     snapshot: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match="a folder of the snapshot itself"):
+    with pytest.raises(InputError, match="a folder inside the snapshot itself"):
         published(snapshot, str(snapshot / "public" / "copy"), private=True)
     assert verify(snapshot).ok
     target = tmp_path / "there"
@@ -140,7 +140,7 @@ def test_storage_that_loses_bytes_is_seen(snapshot: Path, monkeypatch: pytest.Mo
 def test_an_address_that_cannot_be_reached_is_an_error_of_one_line(
     snapshot: Path, target: str
 ) -> None:
-    with pytest.raises(InputError, match="an address that fsspec reaches") as caught:
+    with pytest.raises(InputError, match="a URL that fsspec can reach") as caught:
         published(snapshot, target)
     assert "\n" not in str(caught.value)
 
@@ -164,7 +164,7 @@ def test_errata_there_are_replaced_by_their_successors_alone(
     published(snapshot, str(target))
 
     notice.write_bytes(first)  # an older copy of the release
-    with pytest.raises(ReleaseError, match="errata from which the notice here was not made"):
+    with pytest.raises(ReleaseError, match="errata that the local notice is not based on"):
         published(snapshot, str(target))
     withdrawn_too(snapshot, notice, 3)  # and what somebody made from it
     with pytest.raises(ReleaseError, match="repeat your errata and publish again"):
@@ -223,7 +223,7 @@ def test_a_link_to_the_target_is_followed(snapshot: Path, tmp_path: Path) -> Non
     assert published(snapshot, str(target)).where == str(tmp_path / "disk" / NAME)
     assert verify(tmp_path / "disk" / NAME).ok
     (tmp_path / "own").symlink_to(snapshot)
-    with pytest.raises(InputError, match="a folder of the snapshot itself"):
+    with pytest.raises(InputError, match="a folder inside the snapshot itself"):
         published(snapshot, str(tmp_path / "own"))
 
 

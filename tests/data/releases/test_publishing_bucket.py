@@ -83,7 +83,7 @@ def test_of_two_releases_under_a_name_at_once_one_is_published(
     ]
     assert len(winners) == 1, outcomes
     assert any(
-        "which is not of the release" in text or "other content" in text for text in outcomes
+        "which is not part of the release" in text or "other content" in text for text in outcomes
     )
     storage = fsspec.filesystem("s3", skip_instance_cache=True)
     storage.get(f"{bucket}/{NAME}", str(tmp_path / "back"), recursive=True)
@@ -117,6 +117,6 @@ def test_errata_that_came_in_between_are_not_overwritten(
         return read
 
     monkeypatch.setattr(RemoteFolder, "content", overtaken)
-    with pytest.raises(ReleaseError, match="another publisher wrote it just now"):
+    with pytest.raises(ReleaseError, match="another publisher has just written it"):
         published(snapshot, bucket)
     assert storage.cat_file(f"{bucket}/{notice.name}") == later

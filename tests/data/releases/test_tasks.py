@@ -31,7 +31,7 @@ def test_what_was_altered_after_the_release_is_not_run(snapshot: Path, pattern: 
     read_tasks(snapshot)
     path = next(path for path in (snapshot / "public").glob(pattern) if path.is_file())
     path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(InputError, match="another file than was released"):
+    with pytest.raises(InputError, match="a file that differs from the released one"):
         read_tasks(snapshot)
 
 
@@ -40,7 +40,7 @@ def test_gold_that_was_altered_after_the_release_does_not_grade(snapshot: Path) 
     task_id = next(iter(tasks.tasks))
     path = next((snapshot / "private" / task_id).glob("answers.json"))
     path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(InputError, match="another file than was released"):
+    with pytest.raises(InputError, match="a file that differs from the released one"):
         tasks.grading(task_id)
 
 
@@ -65,7 +65,7 @@ def test_a_task_without_anything_that_grades_it_is_named(snapshot: Path) -> None
     shutil.rmtree(private / task_id)
     (private / layout.SUMS).write_bytes(sums.render(sums.compute(private)))
     tasks = read_tasks(snapshot)
-    with pytest.raises(InputError, match=f"{task_id}: found nothing that grades the task"):
+    with pytest.raises(InputError, match=f"{task_id}: found nothing to grade the task with"):
         tasks.grading(task_id)
 
 
@@ -73,7 +73,7 @@ def test_a_file_that_is_a_link_is_not_read(snapshot: Path) -> None:
     path = next((snapshot / "public").glob("tasks/*/instruction.md"))
     path.rename(snapshot / "elsewhere")
     path.symlink_to(snapshot / "elsewhere")
-    with pytest.raises(InputError, match="another file than was released"):
+    with pytest.raises(InputError, match="a file that differs from the released one"):
         read_tasks(snapshot)
 
 

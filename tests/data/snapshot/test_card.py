@@ -39,7 +39,7 @@ def test_the_card_counts_the_tasks_of_each_lane_unless_it_has_a_summary_of_its_o
 @pytest.mark.parametrize(
     ("sandbox", "verified", "said"),
     [
-        ("off", 0, "no: the recipe asks for none (`[preflight] sandbox`)"),
+        ("off", 0, "no: the recipe does not enable it (`[preflight] sandbox`)"),
         ("run", 16, "16 of 16, without a fault"),
         ("run", 12, "12 of 16, without a fault; no sandbox worked for the other 4"),
     ],

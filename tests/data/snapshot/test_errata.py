@@ -86,7 +86,7 @@ def test_errata_apply_and_the_snapshot_stays_as_it_is(snapshot: Path) -> None:
     )
     assert errata_lines(release.notice) == (
         f"{first} is withdrawn and not counted ({DAY}): Two readings are possible.",
-        f"{second} is graded by corrected answers ({DAY}): Summed over the wrong week.",
+        f"{second} is graded with corrected answers ({DAY}): Summed over the wrong week.",
     )
 
 
@@ -104,27 +104,27 @@ FORGERIES: dict[str, tuple[Callable[[Any], object], Ed25519PrivateKey | None, st
     "altered, with the old signature": (
         lambda s: s["predicate"]["errata"].pop(),
         None,
-        "a signature that is not that of its key",
+        "a signature that does not match its key",
     ),
     "signed by one key, naming another": (
         lambda s: None,
         OTHER,
-        "a signature that is not that of its key",
+        "a signature that does not match its key",
     ),
     "of another release": (
         lambda s: s["subject"][0]["digest"].update(sha256="0" * 64),
         KEY,
-        "errata of another release",
+        "errata for another release",
     ),
     "of another snapshot": (
         lambda s: s["predicate"].update(snapshot="other-2026.01.01"),
         KEY,
-        "errata of another release",
+        "errata for another release",
     ),
     "about an unknown task": (
         lambda s: s["predicate"]["errata"][0].update(task_id="t-none"),
         KEY,
-        "no task of the release",
+        "not a task in the release",
     ),
     "twice about a task": (
         lambda s: s["predicate"]["errata"][0].update(
@@ -136,22 +136,22 @@ FORGERIES: dict[str, tuple[Callable[[Any], object], Ed25519PrivateKey | None, st
     "corrected without a digest": (
         lambda s: s["predicate"]["errata"][1].update(correction=None),
         KEY,
-        "without the digest that it needs",
+        "without the required digest",
     ),
     "a reason that moves the cursor": (
         lambda s: s["predicate"]["errata"][0].update(reason="\x1b[2J"),
         KEY,
-        "without a reason or a day",
+        "without a reason or date",
     ),
     "another kind of statement": (
         lambda s: s.update(predicateType="urn:benchmint:release:1"),
         KEY,
-        "a signature that is not that of its key",
+        "a signature that does not match its key",
     ),
     "an unknown action": (
         lambda s: s["predicate"]["errata"][0].update(action="praised"),
         KEY,
-        "no notice of errata",
+        "an unreadable errata notice",
     ),
 }
 
@@ -171,14 +171,14 @@ def test_a_forged_notice_is_an_error_of_one_line_and_a_finding(snapshot: Path, n
 @pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000, b"\xff\xfe", b"x" * (2 << 20)])
 def test_what_is_no_notice_is_refused(snapshot: Path, content: bytes) -> None:
     published(snapshot).write_bytes(content)
-    with pytest.raises(InputError, match="no notice of errata"):
+    with pytest.raises(InputError, match="an unreadable errata notice"):
         read_tasks(snapshot)
 
 
 def test_only_the_signer_of_a_release_signs_its_errata(snapshot: Path) -> None:
     sign(snapshot, KEY, verify(snapshot))
     path = published(snapshot)
-    with pytest.raises(ReleaseError, match="with the key of the release"):
+    with pytest.raises(ReleaseError, match="with the release's key"):
         published(snapshot, OTHER)
     path.unlink()
     (snapshot / "public" / "attestation.json").rename(snapshot.parent / "aside.json")
@@ -198,7 +198,7 @@ def test_verify_checks_the_signer_and_the_private_file(snapshot: Path) -> None:
     assert state(KEY) == ("checked", [])
     assert state(OTHER)[1][0].startswith("signature.other_signer: signed by SHA256:")
     private.chmod(0o640)
-    assert state(KEY)[1] == ["errata.wrong: found a file that others may read"]
+    assert state(KEY)[1] == ["errata.wrong: found a file that other users can read"]
     private.chmod(0o600)
     stored = orjson.loads(private.read_bytes())
     next(iter(stored["corrections"].values()))["fields"] = answers("98")
@@ -206,7 +206,7 @@ def test_verify_checks_the_signer_and_the_private_file(snapshot: Path) -> None:
     with pytest.raises(InputError, match="no correction of t-"):
         read_tasks(snapshot).grading(ids(snapshot)[1])
     private.unlink()
-    assert state(KEY)[1][0].startswith("errata.wrong: found no corrections")
+    assert state(KEY)[1][0].startswith("errata.wrong: found unreadable corrections")
     assert (
         check_errata(snapshot / "public", [KEY.public_key()], verify(snapshot / "public"))[1] == ()
     )

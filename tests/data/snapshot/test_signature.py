@@ -83,7 +83,7 @@ def test_signing_again_writes_the_same_bytes(signed: Path) -> None:
 
 
 def test_without_a_signature_or_a_key_it_says_so(snapshot: Path, signed: Path) -> None:
-    assert checked(signed, None).state.endswith("not checked: give the signer's --key")
+    assert checked(signed, None).state.endswith("not checked: pass the signer's --key")
     (signed / ATTESTATION).unlink()
     assert checked(snapshot, None) == SignatureReport("unsigned")
     assert checks(checked(snapshot)) == [Check.UNSIGNED]
@@ -199,7 +199,7 @@ def with_signer(tmp_path: Path, key: Ed25519PrivateKey) -> Path:
 def test_an_expected_signer_that_is_absent_or_another_is_found(tmp_path: Path) -> None:
     snapshot = with_signer(tmp_path, KEY)
     assert checks(checked(snapshot, None)) == [Check.UNSIGNED]
-    with pytest.raises(ReleaseError, match="its manifest names the signer SHA256:"):
+    with pytest.raises(ReleaseError, match="its manifest expects the signer SHA256:"):
         sign(snapshot, OTHER, verify(snapshot))
     sign(snapshot, KEY, verify(snapshot))
     assert checked(snapshot).signer == key_id(KEY.public_key())
@@ -241,7 +241,7 @@ def test_keys_are_read_in_the_format_of_openssh(tmp_path: Path) -> None:
         key_id(KEY.public_key()),
         key_id(OTHER.public_key()),
     ]
-    with pytest.raises(InputError, match="a passphrase that does not open it"):
+    with pytest.raises(InputError, match="a passphrase that does not unlock it"):
         read_private_key(tmp_path / "locked", lambda: "another")
 
 
@@ -262,7 +262,7 @@ def test_keys_of_another_kind_and_missing_files_are_named(tmp_path: Path) -> Non
         read_private_key(tmp_path / "key", str)
     with pytest.raises(InputError, match=r"pub:1: .* expected an Ed25519 public key"):
         read_public_keys(tmp_path / "pub")
-    with pytest.raises(InputError, match=r"found nothing; .* the publisher of the release has it"):
+    with pytest.raises(InputError, match=r"found nothing; .* which the release.s publisher has"):
         read_public_keys(tmp_path / "none")
     with pytest.raises(InputError, match=r"found nothing; .* ssh-keygen"):
         read_private_key(tmp_path / "none", str)

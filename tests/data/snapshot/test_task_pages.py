@@ -55,13 +55,13 @@ def test_previews_are_rows_text_or_a_note(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('a,b\n1,"x\ny"\n' + "2,3\n" * 1_400)
     shown = preview("a.csv", tmp_path / "a.csv")
     assert (shown.rows[:2], len(shown.rows), shown.text) == ([["a", "b"], ["1", "x\ny"]], 12, "")
-    assert shown.note == "The beginning; the file goes on."
+    assert shown.note == "Beginning of the file only."
     small = preview_of("a.csv", b"a,b\n" + b"2,3\n" * 40, 164)
     assert (len(small.rows), small.note) == (41, "")  # shown whole
     assert preview_of("b.txt", b"caf\xc3\xa9", 5).text == "café"
     assert preview_of("b.txt", b"caf\xc3", 900).text == "caf"  # cut inside a character
-    assert preview_of("b.txt", b"caf\xe9", 4).note.startswith("No text")
-    assert preview_of("b.xlsx", b"PK\x03\x04\x00", 5).note.startswith("No text")
+    assert preview_of("b.txt", b"caf\xe9", 4).note.startswith("Not text")
+    assert preview_of("b.xlsx", b"PK\x03\x04\x00", 5).note.startswith("Not text")
     assert preview_of("b.md", b"\x1b[31m<b>", 8).text == "⟨U+001B⟩[31m<b>"
 
 
@@ -82,7 +82,7 @@ def test_many_inputs_and_checks_are_folded(tmp_path: Path) -> None:
     view = TaskView(task, shown, {"checks": checks})
     ((_, html), _) = task_pages([view], "demo", "", back=("../index.html", "Back"))
     assert "<summary>6 more files</summary>" in html and "<summary>2 more</summary>" in html
-    assert html.count('">The whole file</a>') == 9
+    assert html.count('">Whole file</a>') == 9
 
 
 def test_many_tools_are_counted_by_service() -> None:
@@ -103,7 +103,7 @@ def test_what_is_checked_is_what_grades_the_task(tmp_path: Path) -> None:
     looked = checked_words(
         task, {"checks": [{"evidence": "retrieval", "kind": "records_returned"}]}
     )
-    assert looked == ["What it looked up: the records that the services showed it."]
+    assert looked == ["What it looked up: the records that the services returned."]
 
 
 def test_files_and_programs_among_answers_are_named_and_folded(tmp_path: Path) -> None:
@@ -112,6 +112,6 @@ def test_files_and_programs_among_answers_are_named_and_folded(tmp_path: Path) -
     held = {"b.xlsx": base64.b64encode(b"PK\x03\x04" + b"0" * 600).decode()}
     grading = {"checks": [{"params": {"inputs": held, "program": program}}]}
     ((name, shown, long),) = TaskView(task, [], grading).answers
-    assert name == "checks" and "b.xlsx: (an office document or an archive of 604 bytes)" in shown
+    assert name == "checks" and "b.xlsx: (an Office document or archive of 604 bytes)" in shown
     assert long == [("1 / params / program", "900 characters", program)]
     assert "import x" not in shown

@@ -154,7 +154,7 @@ def test_the_card_says_what_the_questions_could_not_fill(tmp_path: Path, pristin
     text = (write_snapshot(filled, tmp_path / "out").path / "public/README.md").read_text()
     assert "| guidance | non-US | 7 | 3 | 2 | 1 | value.zero |" in text
     assert "Few questions about guidance: a forecast." in text
-    assert "Commonest reason not" not in (pristine / "public/README.md").read_text()
+    assert "Most common reason not" not in (pristine / "public/README.md").read_text()
 
 
 def test_the_card_points_to_the_privacy_report_where_there_is_one(tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ def test_what_was_tried_is_evidence_and_nothing_else_is(public: Path) -> None:
         "O.b.2": "shown",
         "O.a.1": NOT_SHOWN,
     }
-    assert shown["R.13"].evidence == "3 of 4 came out right (null, talk)"
-    assert shown["O.c.1"].evidence.startswith("1 of 18 tasks are judged in part; no judge ran")
+    assert shown["R.13"].evidence == "3 of 4 gave the expected result (null, talk)"
+    assert shown["O.c.1"].evidence.startswith("1 of 18 tasks are partly judged; no judge ran")
     assert shown["O.d.1"].state == "not applicable"
     untried = items(public, ())
     for item in ("T.7", "T.8", "T.9", "T.10", "O.b.2", "R.13"):

@@ -76,9 +76,9 @@ def test_a_store_that_changed_is_noticed(tmp_path: Path, damage: str) -> None:
 
 def test_opaque_ids_must_be_usable_and_distinct(tmp_path: Path) -> None:
     given = release(tmp_path)
-    with pytest.raises(ReleaseError, match="same opaque id"):
+    with pytest.raises(ReleaseError, match="same opaque ID"):
         write_snapshot(replace(given, opaque=lambda _: "same"), tmp_path / "out")
-    with pytest.raises(ReleaseError, match="cannot name a page"):
+    with pytest.raises(ReleaseError, match="cannot be used as a page name"):
         write_snapshot(replace(given, opaque=lambda item: f"../{item}"), tmp_path / "out")
 
 

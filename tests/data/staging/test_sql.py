@@ -149,7 +149,7 @@ def test_values_become_json(staging: Path) -> None:
 
 
 def test_a_query_is_not_read_without_end(staging: Path, tmp_path: Path) -> None:
-    with pytest.raises(SqlRefused, match="30000 characters; at most 20000"):
+    with pytest.raises(SqlRefused, match="30000 characters; the limit is 20000"):
         run_sql(staging, " " * 30_000, LIMITS)
     with pytest.raises(InputError, match="benchmint build"):
         run_sql(tmp_path / "gone.duckdb", "SELECT 1", LIMITS)

@@ -74,9 +74,9 @@ def test_a_price_list_that_is_none_is_refused(
 
 def test_limits_that_cannot_be_kept_are_refused(prices: Path) -> None:
     none = Budget()
-    with pytest.raises(InputError, match="no price of other/model"):
+    with pytest.raises(InputError, match="no price for other/model"):
         spending_of("other/model", Budget(cost=Decimal(1)), none, None, prices)
-    with pytest.raises(InputError, match=f"no price of {MODEL}"):
+    with pytest.raises(InputError, match=f"no price for {MODEL}"):
         spending_of(MODEL, none, Budget(cost=Decimal(1)), None, None)
     with pytest.raises(InputError, match="no model"):
         spending_of(None, Budget(tokens=5), none, None, None)

@@ -122,7 +122,7 @@ def test_results_on_another_release_are_refused(snapshot: Path, tmp_path: Path) 
     (folder / "verifier").mkdir()
     printed = json.dumps({"release_digest": "another"})
     (folder / "verifier" / "test-stdout.txt").write_text(f"noise\n{printed}\n")
-    with pytest.raises(InputError, match="found results on another release"):
+    with pytest.raises(InputError, match="found results from another release"):
         write_results(snapshot, job, tmp_path / "out")
     trial(job, "b", "t-other", "125")
     with pytest.raises(InputError, match="found task t-other"):
@@ -137,7 +137,7 @@ def test_a_name_is_not_taken_twice(snapshot: Path, tmp_path: Path) -> None:
     trial(tmp_path / "two", "a", question, "125", **other)
     write_results(snapshot, tmp_path / "one", tmp_path / "out", "mine")
     write_results(snapshot, tmp_path / "one", tmp_path / "out", "mine")
-    with pytest.raises(InputError, match="found attempts of another runner or release"):
+    with pytest.raises(InputError, match="found attempts from another runner or release"):
         write_results(snapshot, tmp_path / "two", tmp_path / "out", "mine")
 
 
@@ -249,8 +249,12 @@ def test_trajectories_become_attempts(snapshot: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("x.json", trajectory("1"), "found a trajectory that names no task"),
-        ("TASK.json", trajectory("1", extra={"release_digest": "z"}), "results on another release"),
+        ("x.json", trajectory("1"), "found a trajectory that does not name its task"),
+        (
+            "TASK.json",
+            trajectory("1", extra={"release_digest": "z"}),
+            "results from another release",
+        ),
         ("TASK.json", {"schema_version": "ATIF-v9.0", "steps": []}, "that cannot be read"),
         ("TASK.json", {"steps": []}, "found no attempts"),
     ],

@@ -95,7 +95,7 @@ def test_what_ends_the_runner_itself_is_said_in_one_line(message: str, line: str
 
 def test_a_second_run_in_the_same_folder_is_refused(tasks: ReleasedTasks, tmp_path: Path) -> None:
     whole = plan(tasks, tmp_path / "run", "null")
-    with alone(whole), pytest.raises(RunUnderWay, match="another run is under way here"):
+    with alone(whole), pytest.raises(RunUnderWay, match="another run is in progress here"):
         evaluate(whole)
 
 

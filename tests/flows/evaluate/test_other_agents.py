@@ -111,7 +111,10 @@ def test_an_agent_behind_an_address_calls_tools_and_delivers(
     [
         ((500, {}), "its answer: it answered HTTP 500"),
         ((200, []), "its answer: (): Input should be an object"),
-        ((200, {"files": [{"name": "../x", "content": ""}]}), "a name that leads elsewhere"),
+        (
+            (200, {"files": [{"name": "../x", "content": ""}]}),
+            "a file name that points outside its folder",
+        ),
         ((200, {"files": [{"name": "x", "content": "?"}]}), "x is not base64"),
     ],
 )
@@ -135,7 +138,7 @@ def test_an_agent_that_is_not_there_is_the_infrastructures_error(
     ("agent", "other", "reason"),
     [
         ("claude-code", {"program": Program("claude-code", Path("nowhere"))}, "`make agents`"),
-        (HTTP, {"url": "http://agent.example/"}, "served on the loopback of this machine alone"),
+        (HTTP, {"url": "http://agent.example/"}, "served only on this machine's loopback"),
     ],
 )
 def test_what_a_configuration_cannot_do_is_left_out_with_a_reason(
@@ -269,10 +272,10 @@ def test_a_command_that_reads_no_mcp_is_not_let_at_questions(
         program=Program(COMMAND, None, "true", reads_mcp=False),
     )  # fmt: skip
     (reason,) = evaluate(plan).left_out.values()
-    assert "reads no MCP servers" in reason
+    assert "does not read MCP servers" in reason
     assert replace(plan, program=Program(COMMAND, None, "true")).left_out(task_id) is None
     assert replace(plan, program=None, agent=HUMAN).left_out(task_id) == (
-        "the task has data tools, which a shell does not have"
+        "the task has data tools, which are not available in a shell"
     )
 
 

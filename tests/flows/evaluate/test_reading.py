@@ -80,13 +80,13 @@ def test_a_reader_comes_from_the_board_to_a_failed_attempt_and_its_task(
         page.click("#attempts tbody tr:nth-child(1) td:nth-child(1) a >> nth=0")
         page.wait_for_load_state()
         first = page.locator("header").inner_text()
-        assert "Expected zanzibar-4711" in first and "Its answer is wrong." in first
+        assert "Expected zanzibar-4711" in first and "The agent's answer is wrong." in first
         assert page.locator("header").bounding_box()["height"] < 844  # of the first screen
         assert _HOSTILE in page.locator("#answer").inner_text()
         assert "Days left" in page.locator("#outputs table").inner_text()
         assert page.title() != "owned"
         assert (overflow(page), violations(page), trouble) == ([], [], [])
-        page.click("text=The task with its inputs and answers")
+        page.click("text=The task, with its inputs and answers")
         page.wait_for_load_state()
         assert "zanzibar-4711" in page.locator("#answers").inner_text()
         assert (overflow(page), violations(page), trouble) == ([], [], [])

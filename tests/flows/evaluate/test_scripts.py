@@ -137,5 +137,5 @@ def _check_views(release: ReleasedTasks, folder: Path, plans: Mapping[str, Scrip
 
 def test_a_playback_needs_a_folder_and_others_none(questions: ReleasedTasks) -> None:
     for agent, source in ((PLAYBACK, None), (ORACLE, Path("x"))):
-        with pytest.raises(InputError, match="a folder of attempts with playback alone"):
+        with pytest.raises(InputError, match="a folder of attempts only with playback"):
             scripts_of(agent, questions, None, 1, source)

@@ -97,7 +97,7 @@ def test_the_split_is_that_of_the_release_or_drawn_by_its_seed(snapshot: Path) -
         ("hr_admin", 1, 1, "drawn"),
         ("sales", 3, 6, "release"),
     ]
-    assert reasons == {"executive": "a class of one task has none to learn on beside it"}
+    assert reasons == {"executive": "a class with a single task has no other task to learn from"}
     backwards = dict(reversed(list(tasks.items())))
     assert transfer_classes(backwards, 7) == (classes, reasons)
     assert {transfer_classes(tasks, seed)[0][0].held_out for seed in range(8)} == {
@@ -189,7 +189,7 @@ def test_every_held_out_task_is_in_a_pair_or_left_out_with_a_reason(whole: Whole
         assert reason.startswith("the reply is no skill: expected a sentence, and instructions")
         assert Path(reason.removesuffix(")").partition("delete ")[2]).suffix == SUFFIX
     assert reasons == {
-        ("class", "a class of one task has none to learn on beside it"): 1,
+        ("class", "a class with a single task has no other task to learn from"): 1,
         **{("skill", reason): 1 for reason in no_skills},
         ("task", "no skill for its class"): 14,
     }
@@ -256,7 +256,7 @@ def test_a_skill_that_somebody_changed_is_refused(whole: Whole) -> None:
     content = path.read_bytes()
     path.write_bytes(content.replace(b"RULE", b"RUSE"))
     try:
-        with pytest.raises(InputError, match="another skill than was written"):
+        with pytest.raises(InputError, match="a modified skill"):
             study(order(whole.snapshot, whole.folder, whole.served.url))
     finally:
         path.write_bytes(content)
@@ -301,7 +301,7 @@ def test_a_creator_that_fails_is_asked_again_by_the_next_run(
         assert made.left_out == [
             LeftOut(
                 "task", made.classes[0].held_out[0], f"{PROVIDER}{GOOD}", OBEDIENT,
-                "with the skill: the infrastructure ended its attempts",
+                "with the skill: its attempts were ended by infrastructure errors",
             )
         ]  # fmt: skip
         served.silent = set()
@@ -333,8 +333,8 @@ def test_nothing_is_distilled_from_attempts_that_are_not_finished(
         wanted = order(snapshot, tmp_path, served.url, (GOOD,), consumers=(OBEDIENT,))
         made = study(replace(wanted, classes=("hr_admin",)))
         assert [row.reason for row in made.left_out] == [
-            "1 in-domain attempts are not finished: the same command goes on",
-            "without a skill: the infrastructure ended its attempts",
+            "1 in-domain attempts are unfinished; run the same command again to continue",
+            "without a skill: its attempts were ended by infrastructure errors",
         ]
         assert not served.requests_of(GOOD)
 
@@ -349,7 +349,7 @@ def test_what_only_a_judge_can_score_needs_one(
         wanted = order(judged, tmp_path, served.url, (GOOD,), consumers=(OBEDIENT,),
                        classes=("hr_admin",))  # fmt: skip
         made = study(wanted)
-        reason = "without a skill: only a judge could score it (--judge)"
+        reason = "without a skill: only a judge can score it (--judge)"
         assert [row.reason for row in made.left_out] == [reason]
         n_before = len(served.requests)
         made = study(replace(wanted, judge="judge-1", judge_url=url))
@@ -396,13 +396,19 @@ def test_a_killed_study_goes_on_and_pays_nothing_twice(
     ("options", "problem"),
     [
         (("--consumers", "react"), "--consumers: found 'react'; expected AGENT:MODEL"),
-        (("--consumers", "null:m"), "--consumers: found null; expected agents that take a skill"),
-        (("--consumers", "nope:m"), "--consumers: found nope; expected agents that take a skill"),
+        (
+            ("--consumers", "null:m"),
+            "--consumers: found null; expected agents that can use a skill",
+        ),
+        (
+            ("--consumers", "nope:m"),
+            "--consumers: found nope; expected agents that can use a skill",
+        ),
         (("--creators", "gpt"), "found gpt at http://127.0.0.1:9/v1 ("),
-        (("--consumers", "react:m,react:m"), "names with commas between them, each once"),
+        (("--consumers", "react:m,react:m"), "comma-separated names, each once"),
         (("--creators", "m,"), "--creators: found 'm,'"),
         (("--class", "nope"), "--class: found nope; expected hr_admin, sales"),
-        (("--class", "executive"), "--class: found executive (a class of one task has none to"),
+        (("--class", "executive"), "--class: found executive (a class with a single task has no"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(

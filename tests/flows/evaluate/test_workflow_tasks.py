@@ -89,7 +89,7 @@ def test_exports_without_the_private_half_leave_a_workflow_task_out_and_say_so(
     snapshot, task_id = released
     export_inspect_command(snapshot, tmp_path / "inspect")
     printed = capsys.readouterr()
-    assert f"1 workflow tasks are left out, the first {task_id}" in printed.err
+    assert f"1 workflow tasks are left out (first: {task_id})" in printed.err
     rows = (tmp_path / "inspect" / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
     names = {json.loads(row)["id"] for row in rows}
     assert names == read_tasks(snapshot).tasks.keys() - {task_id}

@@ -57,7 +57,7 @@ def test_a_second_process_on_a_file_cannot_break_its_log(tmp_path: Path) -> None
     path = tmp_path / "one.sqlite"
     with Instance.start(path, filled_world(1, 2)) as first, Instance.reopen(path) as second:
         first.answer(GET)
-        with pytest.raises(InstanceGone, match="another process goes on with it"):
+        with pytest.raises(InstanceGone, match="another process is using it"):
             second.answer(GET)
         first.answer(GET)
     with Instance.reopen(path) as again:

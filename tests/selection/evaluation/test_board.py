@@ -85,9 +85,9 @@ def test_the_page_begins_with_what_it_is_and_leaves_out_empty_columns(
     content = write_board(replace(made, rows=tuple(rows)), "demo", tmp_path, listed)[0].read_text()
     about = content.partition('<p class="lead">')[2].partition("</p>")[0]
     assert about.startswith(
-        "A benchmark of 100 tasks for AI agents (tried: 2 questions), and how 3"
+        "A benchmark with 100 tasks for AI agents (tried: 2 questions), and the results of 3"
     )
-    assert "All of them are built-in dummies and no AI models" in about
+    assert "All of them are built-in dummies, not AI models" in about
     assert ">unjudged</button>" not in content and ">infrastructure</button>" not in content
     assert ">cost</button>" in content
     rows[0] = replace(rows[0], harness="h", n_infra=2)
@@ -264,7 +264,7 @@ def test_one_judge_judges_a_board_and_kin_is_marked() -> None:
     other = board(attempts, scores.with_columns(judge=pl.lit("model:claude-9")), TASKS)
     assert not any(row.judged_by_kin for row in other.rows)
     two = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("a")).otherwise(pl.lit("b"))
-    with pytest.raises(InputError, match="one judge for all of a leaderboard"):
+    with pytest.raises(InputError, match="one judge for the whole leaderboard"):
         board(attempts, scores.with_columns(judge=two), TASKS)
 
 
@@ -277,7 +277,9 @@ def test_the_lite_subset_is_held_against_the_ranking_on_all_tasks(tmp_path: Path
     assert (made.lite.turned, made.lite.tied) == (0, 0)
     page = write_board(made, "r", tmp_path, [])[0].read_text()
     assert "Lite subset (12 tasks): Kendall" in page
-    assert "Of 2 pairs told apart on all tasks, 2 have the same order on it, 0 the other" in page
+    assert (
+        "Of 2 pairs distinguished on all tasks, 2 have the same order on it, 0 are reversed" in page
+    )
     assert board(attempts, scores, TASKS).lite is None
 
 

@@ -85,8 +85,8 @@ def test_what_the_material_lacks_is_said() -> None:
     source = pl.when(company="c00").then(pl.lit("other:")).otherwise(pl.lit("one:"))
     frame = frame.with_columns(company=source + pl.col("company"))
     assert lacking(frame, config) == [
-        "guidance: quota 30.0 %, the material allows about 4.8 %",
-        "quarter: quota 60.0 %, the material allows about 0.0 %",
+        "guidance: quota 30.0 %, but the material allows only about 4.8 %",
+        "quarter: quota 60.0 %, but the material allows only about 0.0 %",
         "other: 1 of 400 companies, about 2.9 of 60 questions",
     ]
     assert lacking(points(20, 20), config) == []

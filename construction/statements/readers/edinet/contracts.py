@@ -14,9 +14,10 @@ STAGE = "edinet.read"
 
 
 class EdinetConfig(StageConfig):
-    """`us_traded`: EDINET codes of the companies whose shares or depositary receipts are traded on
-    a US exchange; EDINET does not say so, and without this list no company counts as US.
-    `max_line_bytes` and `max_inflated_bytes` (per file) bound what is read."""
+    """`us_traded`: EDINET codes of companies whose shares or depositary receipts are traded on a US
+    exchange. EDINET does not provide this, and without the list no company counts as US.
+    `max_line_bytes` and `max_inflated_bytes` (per file) limit what is read.
+    """
 
     source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = "edinet"
     disclosure: Disclosure = Disclosure.PUBLIC

@@ -69,7 +69,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
             summaries.add(path)
     if not summaries:
         given = ", ".join(str(path) for path in paths) or "no path"
-        raise InputError(given, "no summaries", SUMMARIES, "Name a file or its folder.")
+        raise InputError(given, "no summaries", SUMMARIES, "Pass a file or its folder.")
     folders = {path.parent for path in summaries} | {p.resolve() for p in paths if p.is_dir()}
     lists.update(path for folder in folders if (path := folder / CODE_LIST).is_file())
     return (sorted(summaries, key=_by_name), sorted(lists, key=_by_name))

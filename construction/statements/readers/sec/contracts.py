@@ -27,14 +27,14 @@ STAGE = "sec.read"
 
 
 class SecConfig(StageConfig):
-    """Settings of the SEC reader.
+    """Settings for the SEC reader.
 
-    A table may inflate to `max_table_bytes`; beyond `free_inflated_bytes` only to
-    `max_inflation_ratio` times its compressed size. The first
-    `max_listed_lines` broken lines of a file get one ledger row each, the others share one row.
+    A table may inflate to `max_table_bytes`, but beyond `free_inflated_bytes` only to
+    `max_inflation_ratio` times its compressed size. The first `max_listed_lines` malformed lines of
+    a file get one ledger row each; all others share one row.
 
-    `segment_axes` and `equity_axes` are parts of axis names, in lower case: a fact with such an
-    axis belongs to the segments, or to the statement of equity.
+    `segment_axes` and `equity_axes` are substrings of axis names, in lower case: a fact with such
+    an axis belongs to the segments or to the statement of equity.
     """
 
     source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = "sec"

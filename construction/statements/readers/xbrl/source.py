@@ -44,8 +44,9 @@ _ENGLISH = (None, "AU", "CA", "GB", "IE", "IN", "NZ", "SG", "US", "ZA")
 
 
 class XbrlConfig(StageConfig):
-    """Settings of the reader of xBRL-JSON: `max_document_bytes` and `max_facts` bound what is read
-    of one document, inflated if it lies in a zip."""
+    """Settings for the xBRL-JSON reader: `max_document_bytes` and `max_facts` limit what is read
+    from one document (inflated, if it is in a zip).
+    """
 
     source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = "xbrl"
     disclosure: Disclosure = Disclosure.PUBLIC

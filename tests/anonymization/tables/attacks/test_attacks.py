@@ -156,7 +156,7 @@ def test_doubled_rows_are_counted_and_left_out() -> None:
 
 def test_tables_of_different_height_are_refused() -> None:
     frame, released, config = world(NOISE)
-    with pytest.raises(InputError, match="the rows and measures of one table"):
+    with pytest.raises(InputError, match="the rows and measures of a single table"):
         link(frame, released.head(5), config)
 
 

@@ -161,7 +161,7 @@ def solved(folder: Path, steps: dict[str, Any], url: str) -> subprocess.Complete
 def test_only_the_served_tables_leave(tables: Path, tmp_path: Path) -> None:
     names = {path.name for path in tables.rglob("*.parquet")}
     assert names == {f"{name}.parquet" for name in ("companies", "series", "points", "history")}
-    with pytest.raises(InputError, match="expected the tables behind the tools that tasks name"):
+    with pytest.raises(InputError, match="expected the tables behind the tools that tasks use"):
         write_server(tmp_path, tmp_path / "tables")
 
 

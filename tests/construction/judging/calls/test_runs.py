@@ -192,7 +192,7 @@ def test_a_remote_model_needs_masked_text_and_a_key(
 ) -> None:
     config = LlmConfig(mode=Mode.LIVE, model="m")
     remote = LlmRuntime(base_url="https://models.example/v1")
-    with pytest.raises(ConfigError, match="masked text only"):
+    with pytest.raises(ConfigError, match="only see masked text"):
         Client(config, remote, tmp_path)
     with (
         Client(config, remote, tmp_path, masked=True) as client,
@@ -203,7 +203,11 @@ def test_a_remote_model_needs_masked_text_and_a_key(
 
 @pytest.mark.parametrize(
     ("mode", "model", "result"),
-    [("rules", "m", "asks no model"), ("live", "", "name of a model"), ("record", "m", "a store")],
+    [
+        ("rules", "m", "uses no model"),
+        ("live", "", "a model name"),
+        ("record", "m", "a reply store"),
+    ],
 )
 def test_settings_that_cannot_work_are_refused(mode: str, model: str, result: str) -> None:
     with pytest.raises(ConfigError, match=result):
@@ -212,7 +216,7 @@ def test_settings_that_cannot_work_are_refused(mode: str, model: str, result: st
 
 def test_a_budget_needs_a_limit_of_replies() -> None:
     config = LlmConfig(mode=Mode.LIVE, model="m", max_tokens="none", budget_tokens=9)
-    with pytest.raises(ConfigError, match="a budget needs a limit of replies"):
+    with pytest.raises(ConfigError, match="a budget needs a reply limit"):
         Client(config, LlmRuntime(), None)
 
 

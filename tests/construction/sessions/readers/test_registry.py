@@ -52,7 +52,7 @@ def test_the_forced_format_is_obeyed(tmp_path: Path) -> None:
 def test_other_formats_are_named(tmp_path: Path) -> None:
     issue = _only_issue(lines(tmp_path, [{"chat_format_version": 1}]))
     assert issue.reason == "file.unsupported"
-    assert issue.actual == "grok (chat history without ids)"
+    assert issue.actual == "grok (chat history without IDs)"
     assert issue.expected.startswith(
         "a log of openclaw, claude_code, codex, codex_exec, atif, chat"
     )

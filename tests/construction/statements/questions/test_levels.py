@@ -241,7 +241,7 @@ def test_shares_are_counted_and_their_order_is_keyed() -> None:
 
 
 def test_shares_of_more_than_all_are_refused() -> None:
-    with pytest.raises(ValueError, match="together at most 1"):
+    with pytest.raises(ValueError, match="add up to at most 1"):
         LevelConfig(medium=0.7, hard=0.4)
 
 
