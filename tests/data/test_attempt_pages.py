@@ -84,7 +84,7 @@ def test_checks_say_what_they_expected_and_what_was_seen() -> None:
         ("answer.value", "failed", "The answer", "125 million USD",
          "126 million USD", "The value is wrong."),
         ("rule.r1", "partly met", "There is a table.", "xlsx", "1; worth 50.0 %",
-         "There are fewer files than were asked for."),
+         "There are fewer files than requested."),
         ("rubric.depth.2", "no verdict", "It says why.", "", "", ""),
         ("check.made", "passed", "One task was written down.", "max: 1", "", ""),
     ]  # fmt: skip
@@ -131,7 +131,7 @@ def test_checks_of_files_that_are_not_there_were_not_made() -> None:
     assert [check.state for check in checks] == ["failed", *["not made"] * 3]
     lines = why(replace(view(score), outputs=()), checks)
     assert lines[1:3] == [
-        "The files that were asked for: not met. There is no such file.",
+        "The files that were asked for: not met. The file does not exist.",
         "3 checks were not made: the file to check is missing.",
     ]
 
@@ -214,7 +214,7 @@ def test_the_first_sentence_names_what_decides() -> None:
     assert lines == [
         "The agent's answer is wrong.",
         "The answer: not met. The value is wrong. Expected 125 million USD. Found 126 million USD.",
-        "There is a table: partly met. There are fewer files than were asked for. Expected xlsx. "
+        "There is a table: partly met. There are fewer files than requested. Expected xlsx. "
         "Found 1; worth 50.0 %.",
         "1 check has no verdict: only a judge can decide.",
         "The first reference step that was not reached: Rank the regions.",
