@@ -33,7 +33,7 @@ def test_lines_with_and_without_a_kind(tmp_path: Path) -> None:
     [
         (
             "pebble\n x!\n",
-            r"list\.txt:2: found a value of 1 letters and digits; expected 2 or more",
+            r"list\.txt:2: found a value with 1 letters and digits; expected 2 or more",
         ),
         ("PERSN\tpebble\n", r"list\.txt:1: found an unknown kind .* Did you mean PERSON\?"),
         ("person\tpebble\n", r"Did you mean PERSON\?"),

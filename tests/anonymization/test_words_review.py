@@ -131,7 +131,7 @@ def test_files_that_are_no_list_of_words(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(InputError, match=message):
             read_review(path)
-    with pytest.raises(InputError, match="expected the list of words"):
+    with pytest.raises(InputError, match="expected the filled-in word list"):
         read_review(tmp_path / "gone.csv")
 
 
@@ -153,7 +153,7 @@ def test_a_list_and_a_review_that_contradict_each_other(tmp_path: Path) -> None:
     assert with_review(((plain, "acorn"),), review, path) == ((person, "pebble"), (plain, "acorn"))
     for listed, message in {
         (plain, "stone"): "found `keep`",
-        (plain, "pebble"): "another kind",
+        (plain, "pebble"): "one kind per word",
     }.items():
         with pytest.raises(InputError, match=message):
             with_review((listed,), review, path)

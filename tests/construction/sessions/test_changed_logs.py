@@ -30,5 +30,7 @@ def test_a_log_that_is_another_than_the_scanned_one_ends_the_shard(
     process_shard(job, tmp_path / "first")
     change(log)
     (tmp_path / "second").mkdir()
-    with pytest.raises(InputError, match=r"logs/sheds\.jsonl: found another file than at the st"):
+    with pytest.raises(
+        InputError, match=r"logs/sheds\.jsonl: found a file that changed or disappeared"
+    ):
         process_shard(job, tmp_path / "second")

@@ -85,7 +85,7 @@ def test_the_change_is_printed_with_families_that_vanished(
     print_mixture(figures | moved | {"change": change})
     lines = capsys.readouterr().out.splitlines()
     assert any("since 2026-02-01" in line for line in lines)
-    assert "2 days of history; since 2026-02-01 0 skills new, 1 skill gone" in lines
+    assert "2 days of history; since 2026-02-01, 0 skills new and 1 skill gone" in lines
     assert any(line.split() == ["gone", "0.0", "%", "-10.0", "points"] for line in lines)
 
 

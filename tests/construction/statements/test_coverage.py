@@ -49,7 +49,7 @@ def test_columns_of_the_table_are_aligned() -> None:
     )
     at = lines[0].index("available") + len("available")
     assert [line[at - 1] for line in lines[1:]] == ["5", "2", "0"]
-    assert scarce.startswith("guidance, less than 5 % of the questions: ")
+    assert scarce.startswith("guidance, under 5 % of the questions: ")
     assert "TDnet" in scarce
 
 
