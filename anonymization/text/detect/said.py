@@ -61,6 +61,8 @@ _COUNTED = re.compile(
     r"|customers|accounts|units|hours|days|weeks|months|years|points|or more|to \d)\b"
 )
 _NO_TAIL = words("words.toml", "no_tails")
+# What stands behind the name of a table, before the keys of its rows.
+_OF_STATEMENTS = frozenset({"VALUES", "SELECT", "WHERE", "SET", "FROM"})
 _FEWEST = {
     EntityType.PHONE: 5,
     EntityType.BANK_ACCOUNT: 6,
@@ -146,6 +148,8 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
         count = sum(map(str.isdigit, word))
         if kind is EntityType.PHONE and count < len(word.lstrip("+")):
             break
+        if word in _OF_STATEMENTS:
+            break
         is_tail_word = digits > 0 and word in _NO_TAIL
         if count == 0 and not (word.isupper() and len(word) <= 6 and not is_tail_word):
             break
@@ -174,6 +178,8 @@ _SIGNS = re.compile(r"[\d._#@-]")
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
+# Behind a command, which a label may introduce: `limits：edquota -u`.
+_OPTION_AFTER = re.compile(r"[ \t]+--?[A-Za-z]")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
 # What services call the login of all their customers: `apikey`, `smtptoken`.
 _OF_SERVICE = re.compile(r"(?:e?mail|smtp|api|app|user|auth|access)+[-_]?(?:key|token|secret)s?")
@@ -200,6 +206,8 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
         return start
     if is_blanked(plain) or is_shared_login(plain):
+        return start
+    if plain.isalpha() and _OPTION_AFTER.match(text, end):
         return start
     if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start

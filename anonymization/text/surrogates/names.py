@@ -11,6 +11,7 @@ from functools import cache
 
 from numpy.random import Generator
 
+from anonymization.text.detect.wording import words as listed_words
 from anonymization.text.surrogates.assignment import (
     LETTERS,
     LONGER_FROM,
@@ -309,6 +310,7 @@ _ZH_STEM = "zh.company"
 _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
 _APOSTROPHES = ("'", "’")
+_COUNTRIES = listed_words("places.toml", "countries")  # in brackets: where a firm of a group is
 _LEGAL_FORMS = frozenset(
     {"Inc", "LLC", "Ltd", "Limited", "Corp", "Corporation", "GmbH", "AG", "PLC", "plc", "LLP"}
 )
@@ -329,7 +331,8 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
     def change(match: re.Match[str]) -> str:
         word, folded = match.group(), match.group().casefold()
         is_genitive = folded == "s" and value[match.start() - 1 : match.start()] in _APOSTROPHES
-        if folded in keep or has_han(word) or is_genitive:
+        is_country = word.title() in _COUNTRIES and value[: match.start()].rstrip().endswith("(")
+        if folded in keep or has_han(word) or is_genitive or is_country:
             return word
         if word.isupper() and len(word) < _LONG_NAME:  # initials
             return _code(table, word, salt)
