@@ -47,8 +47,10 @@ def _is_of_machine(login: str) -> bool:
 
 
 def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings without such words that only stand where somebody's name would."""
+    """The findings without such words that only stand where somebody's name would; with a capital
+    they may be one: King."""
     for finding in findings:
+        value = text[finding.start : finding.end]
         is_placed = finding.type in _BY_PLACE and finding.recognizer != DECLARED
-        if not (is_placed and _is_of_machine(text[finding.start : finding.end])):
+        if not (is_placed and not value.istitle() and _is_of_machine(value)):
             yield finding

@@ -161,11 +161,20 @@ def _find_of_settings(text: str) -> Iterator[Finding]:
             yield Finding(*match.span("v"), EntityType.SECRET, "secret.named", _NAMED_SCORE)
 
 
+_OF_MAIL = ("address", "addr", "mail", "from")
+_WORD_OF_NAME = re.compile(r"[a-z]+")
+
+
 def _is_secret(name: str, value: str, rest: str) -> bool:
     if _COMPUTED.search(value) or _DIGEST.search(value):
         return False  # a template that a program fills in, perhaps with drawn characters; an image
     if is_placeholder(value) or _PATH.match(value.lower()) or _DATE.match(value):
         return False
+    if name.endswith(_OF_MAIL) and "@" in value:
+        return False  # where a letter about a password comes from
+    parts = _WORD_OF_NAME.findall(value.lower())
+    if len(parts) > 1 and set(parts) <= set(_WORD_OF_NAME.findall(name.lower())):
+        return False  # `smtp_password=smtp-password`
     if any(word in name for word in PASSWORDS):
         in_han = not name.isascii() and not _MORE_WORDS.match(rest)
         return _is_password(value, in_han) or "cleartext" in name

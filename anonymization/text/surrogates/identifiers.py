@@ -227,7 +227,13 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     if not any(map(str.isdigit, value)):
         return coded(table, value, salt)
     is_plain = value.isdecimal() and not _YEAR.fullmatch(value)  # 75 is no other than 075
-    return _in_parts(table, "coded", value, salt, _paid if is_plain else _counted)
+    lead = _SERIES.match(value)  # of a year or an office, by which a register is sorted
+    start = lead.end() if lead else 0
+    new = _in_parts(table, "coded", value[start:], salt, _paid if is_plain else _counted)
+    return value[:start] + new
+
+
+_SERIES = re.compile(r"\d{2}-(?=\d{3,6}-[A-Z])")
 
 
 def amount(table: SurrogateTable, value: str, salt: str) -> str:

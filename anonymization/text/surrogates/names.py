@@ -310,7 +310,9 @@ _ZH_STEM = "zh.company"
 _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
 _APOSTROPHES = ("'", "’")
-_COUNTRIES = listed_words("places.toml", "countries")  # in brackets: where a firm of a group is
+# In brackets: where a firm of a group is.
+_COUNTRIES = frozenset(map(str.casefold, listed_words("places.toml", "countries")))
+_IN_BRACKETS = re.compile(r"\( ?([^\W\d_]{2,20}) ?\)")
 _LEGAL_FORMS = frozenset(
     {"Inc", "LLC", "Ltd", "Limited", "Corp", "Corporation", "GmbH", "AG", "PLC", "plc", "LLP"}
 )
@@ -324,15 +326,16 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
     keep = lexicon().company_words
-    words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
-    if all(word in keep for word in words):
+    places = {place.casefold() for place in _IN_BRACKETS.findall(value)} & _COUNTRIES
+    words = {word.casefold() for word in LETTERS.findall(value) if not has_han(word)}
+    if words - places <= keep:
         keep = frozenset(map(str.casefold, _LEGAL_FORMS))
+    keep |= places
 
     def change(match: re.Match[str]) -> str:
         word, folded = match.group(), match.group().casefold()
         is_genitive = folded == "s" and value[match.start() - 1 : match.start()] in _APOSTROPHES
-        is_country = word.title() in _COUNTRIES and value[: match.start()].rstrip().endswith("(")
-        if folded in keep or has_han(word) or is_genitive or is_country:
+        if folded in keep or has_han(word) or is_genitive:
             return word
         if word.isupper() and len(word) < _LONG_NAME:  # initials
             return _code(table, word, salt)
