@@ -169,7 +169,8 @@ def licence(value: str) -> bool:
 
 
 _EXAMPLES = re.compile(
-    r"(?:your|my)[-_](?:account|name|e?mail|user|address|login)@[\w.-]+|(?:post|web|host)master@domain\.tld"
+    r"(?:your|my)[-_](?:account|name|e?mail|user|address|login)@[\w.-]+"
+    r"|(?:post|web|host)master@domain\.tld|[\w.+-]+@your-?(?:domain|company|site|host)\.(?:com|org|net)"
     r"|(?:test|user|admin|you|me|my|your|name|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
     r"@(?:(?:[\w-]+\.)?example\.(?:com|net|org)|(?:e?mail|(?:my|your)?-?(?:domain|company))\.com)"
 )

@@ -22,7 +22,7 @@ from anonymization.text.detect.wording import (
     private_site,
     words,
 )
-from anonymization.text.secrets.evidence import is_blanked, is_placeholder
+from anonymization.text.secrets.evidence import is_blanked, is_placeholder, repeats_label
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN, HAN_KANA
@@ -325,6 +325,9 @@ _WORD = re.compile(r"[^\s,;，。、；\"'`<>()（）\[\]{}|」』】]{4,64}")
 _PHRASE = re.compile(
     r"[A-Za-z0-9]{2,16}(?: [A-Za-z0-9]{1,16}){1,4}(?=[ \t]*(?:[.,;\"'`)，。、；]|\n|$))"
 )
+# The whole name of a setting, of which words that announce a password are the end.
+_LABEL_BEFORE = re.compile(r"([A-Za-z][\w-]{1,60})[\"']?\s?[=:]\s?[\"']?$")
+_LONGEST_LABEL = 72  # characters
 _SHORTEST_BARE = 6  # characters of a password right behind its word
 _SYMBOLS = re.compile(r"[!@#$%^&*+~?]")
 _JOINED = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+")
@@ -360,6 +363,9 @@ def password(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if len(value) < 4 or is_placeholder(value) or _FILE.fullmatch(value) or "/" in value:
         return start
     if text[end : end + 1] in ("(", "["):
+        return start
+    label = _LABEL_BEFORE.search(text, max(0, start - _LONGEST_LABEL), start)
+    if label and repeats_label(label[1], value):
         return start
     letters = any(map(str.isalpha, value))
     if letters and (_SYMBOLS.search(value[1:]) or any(map(str.isdigit, value))):

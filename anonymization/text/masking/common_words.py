@@ -13,10 +13,12 @@ from anonymization.text.detect.wording import (
     is_program_word,
     is_service_login,
 )
+from anonymization.text.masking.pieces import FIELD
 from anonymization.text.surrogates.assignment import lexicon
 
 # Kinds that a position alone shows, whatever the word there.
 _BY_PLACE = kinds("UNEXPLAINED ACCOUNT USER_PATH")
+_SAID = frozenset({DECLARED, FIELD})  # recognizers of what a label or a form declares
 _LOGINS = kinds("ACCOUNT USER_PATH")
 _SHORTEST_LOGIN = 8  # letters; a shorter one may be a name in the code
 
@@ -51,6 +53,6 @@ def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     they may be one: King."""
     for finding in findings:
         value = text[finding.start : finding.end]
-        is_placed = finding.type in _BY_PLACE and finding.recognizer != DECLARED
+        is_placed = finding.type in _BY_PLACE and finding.recognizer not in _SAID
         if not (is_placed and not value.istitle() and _is_of_machine(value)):
             yield finding

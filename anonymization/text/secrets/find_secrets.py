@@ -162,7 +162,6 @@ def _find_of_settings(text: str) -> Iterator[Finding]:
 
 
 _OF_MAIL = ("address", "addr", "mail", "from")
-_WORD_OF_NAME = re.compile(r"[a-z]+")
 
 
 def _is_secret(name: str, value: str, rest: str) -> bool:
@@ -172,9 +171,8 @@ def _is_secret(name: str, value: str, rest: str) -> bool:
         return False
     if name.endswith(_OF_MAIL) and "@" in value:
         return False  # where a letter about a password comes from
-    parts = _WORD_OF_NAME.findall(value.lower())
-    if len(parts) > 1 and set(parts) <= set(_WORD_OF_NAME.findall(name.lower())):
-        return False  # `smtp_password=smtp-password`
+    if repeats_label(name, value):
+        return False
     if any(word in name for word in PASSWORDS):
         in_han = not name.isascii() and not _MORE_WORDS.match(rest)
         return _is_password(value, in_han) or "cleartext" in name
