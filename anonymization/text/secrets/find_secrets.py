@@ -41,6 +41,7 @@ from anonymization.text.secrets.evidence import (
     line_after,
     line_before,
     names_a_hash,
+    repeats_label,
 )
 from anonymization.text.secrets.of_commands import find_of_commands
 from data.text.folding import lower_in_place
