@@ -164,8 +164,8 @@ class Masker:
                 self._fixed[piece] = fixed
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
-            findings = without_roles(piece.value, _clipped(piece, findings))
-            findings = without_loose_days(piece.value, findings)
+            named = without_roles(piece.value, _clipped(piece, findings))
+            findings = without_loose_days(piece.value, named)
             self._full_names |= self._declared_names(piece.value, findings)
             own, undecided = self._divided(piece.value, findings)
             kept, hits = around(own, listed, piece.value)
