@@ -11,7 +11,6 @@ from functools import cache
 
 from numpy.random import Generator
 
-from anonymization.text.detect.wording import words as listed_words
 from anonymization.text.surrogates.assignment import (
     LETTERS,
     LONGER_FROM,
@@ -311,7 +310,6 @@ _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
 _APOSTROPHES = ("'", "’")
 # In brackets: where a firm of a group is.
-_COUNTRIES = frozenset(map(str.casefold, listed_words("places.toml", "countries")))
 _IN_BRACKETS = re.compile(r"\( ?([^\W\d_]{2,20}) ?\)")
 _LEGAL_FORMS = frozenset(
     {"Inc", "LLC", "Ltd", "Limited", "Corp", "Corporation", "GmbH", "AG", "PLC", "plc", "LLP"}
@@ -326,7 +324,7 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
     keep = lexicon().company_words
-    places = {place.casefold() for place in _IN_BRACKETS.findall(value)} & _COUNTRIES
+    places = {place.casefold() for place in _IN_BRACKETS.findall(value)} & lexicon().firm_countries
     words = {word.casefold() for word in LETTERS.findall(value) if not has_han(word)}
     if words - places <= keep:
         keep = frozenset(map(str.casefold, _LEGAL_FORMS))
