@@ -116,6 +116,8 @@ def field_of(label: str) -> Field | None:
     return None
 
 
+# An address of somebody is found as such; what is left is only the form of one.
+_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,}")
 _COMMAND = re.compile(r"[a-z][\w.-]* --?[A-Za-z]")  # with an option: `edquota -u`
 _PORT = re.compile("ポート(?!フォ)|端口")  # of a machine, which is nobody's number
 _PLACED = ["location"]  # where something is, and nobody's name: `location_name`
@@ -150,7 +152,7 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
         return digits >= _FEWEST_DIGITS and not is_clause and _CODE.search(plain) is None
     if field is Field.PAY:
         return sum(map(str.isdigit, plain)) >= _FEWEST_DIGITS and len(plain.split()) <= _MOST_WORDS
-    if _COMMAND.match(plain):
+    if _COMMAND.match(plain) or _MAIL.fullmatch(plain):
         return False
     if _MEMBER.fullmatch(plain) or (plain.islower() and len(plain.split()) > _LONGEST_NAME):
         return False

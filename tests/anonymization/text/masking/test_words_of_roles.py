@@ -90,6 +90,7 @@ def test_what_a_family_name_stands_before_is_no_name(detector: TextDetector, rol
         "MAIL_PASSWORD=mail-password",
         "define('PASSWORD_RESET_FROM_ADDRESS', 'helpline@yourdomain.com');",
         "SMTP_HOST=smtp.office365.com",
+        "SMTP_USER=your-account@gmail.com",
         "export BUILD_USER_UID=yourself",
     ],
 )
