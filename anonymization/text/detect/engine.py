@@ -49,6 +49,7 @@ from anonymization.text.detect.strict import NAME as POSITION
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.weight import Weight, names_again, weights
+from anonymization.text.detect.wording import GIVEN_NAMES
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
@@ -212,6 +213,9 @@ def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
             return not (is_known or _is_region(text, finding))
         if config.public_places and finding.type is EntityType.LOCATION:
             return not is_public_place(value)
+        if config.public_places and finding.type is EntityType.PERSON:
+            is_said = finding.recognizer == DECLARED or value in GIVEN_NAMES
+            return is_said or not is_public_place(value)  # a town in a column of towns
         return True
 
     return wanted

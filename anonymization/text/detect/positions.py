@@ -39,7 +39,7 @@ _WORD = r"[A-Za-z][\w.-]{1,31}"
 _ACCOUNTS = screened(
     rf"(?<![\w./@:-])(?P<user>{_WORD})@(?P<host>[A-Za-z][\w-]{{1,40}})(?=[\s:'\"`;,)]|\Z)(?!\.\w)"
     r"(?!:\d+\.\d)",
-    rf"(?i:(?:for|invalid|unknown|by|as|su) user)[ =](?P<login>{_WORD})(?![\w@.(])",
+    rf"(?i:(?:(?<!password )for|by|as|su) user)[ =](?P<login>{_WORD})(?![\w@.(])",
     r"(?i:file|smb|nfs|ssh|sftp|afp|rdp|vnc|redis|amqp|ldap|https?|ipp)://"
     r"(?P<netloc>[a-z][\w-]{2,40})(?=[/:\s\"'<>)]|\Z)(?!:\d+\.)",
     r"(?i:login|logon|user ?name|user id)[ :=]{1,2}"
@@ -93,6 +93,8 @@ _RECORD = Screened(
     r"|病人|患者|受试者|被験者|検体|捐赠者)(?: no\.?| number| id| code)?[ :#]{0,2}"
     r"(?P<v>(?-i:[A-Z]{1,4}-?\d{1,6}[A-Z]?|\d{1,4}[-/]?[A-Z]{1,3}|[A-Z]\d{1,3}-\d{1,4}))(?![\w-])"
 )
+# The subject of a letter or a school: `Subject: MU1101 endterm report`.
+_COURSE = re.compile(r"(?i:subject):? ?[A-Z]{2,4}-?\d{3,4}[A-Z]?(?![\w-])")
 # Records of somebody in the path of an address.
 _RECORD_PATH = Screened(
     r"(?i)/(?:customers?|users?|patients?|clients?|members?|people|persons?|employees?|accounts?"
@@ -125,7 +127,8 @@ def find_positions(text: str) -> Iterator[_Span]:
                 yield *match.span(group), EntityType.ACCOUNT
     for pattern in (_RECORD, _RECORD_PATH):
         for match in pattern.finditer(text):
-            yield *match.span("v"), EntityType.UNEXPLAINED
+            if not _COURSE.match(text, match.start()):
+                yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _NAMED.finditer(text):
         group = match.lastgroup or "cn"
         if group == "cn" and (is_program_word(match["cn"]) or of_group(text, match.start("cn"))):

@@ -169,7 +169,9 @@ def licence(value: str) -> bool:
 
 
 _EXAMPLES = re.compile(
-    r"(?:test|user|admin|you|me|my|your|name|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
+    r"(?:your|my)[-_](?:account|name|e?mail|user|address|login)@[\w.-]+"
+    r"|(?:post|web|host)master@domain\.tld|[\w.+-]+@your-?(?:domain|company|site|host)\.(?:com|org|net)"
+    r"|(?:test|user|admin|you|me|my|your|name|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
     r"@(?:(?:[\w-]+\.)?example\.(?:com|net|org)|(?:e?mail|(?:my|your)?-?(?:domain|company))\.com)"
 )
 _ALGORITHM = re.compile(  # of SSH, with the vendor that has added it

@@ -22,7 +22,7 @@ from anonymization.text.detect.wording import (
     private_site,
     words,
 )
-from anonymization.text.secrets.evidence import is_blanked, is_placeholder
+from anonymization.text.secrets.evidence import is_blanked, is_placeholder, repeats_label
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN, HAN_KANA
@@ -61,6 +61,8 @@ _COUNTED = re.compile(
     r"|customers|accounts|units|hours|days|weeks|months|years|points|or more|to \d)\b"
 )
 _NO_TAIL = words("words.toml", "no_tails")
+# What stands behind the name of a table, before the keys of its rows.
+_OF_STATEMENTS = frozenset({"VALUES", "SELECT", "WHERE", "SET", "FROM"})
 _FEWEST = {
     EntityType.PHONE: 5,
     EntityType.BANK_ACCOUNT: 6,
@@ -146,6 +148,8 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
         count = sum(map(str.isdigit, word))
         if kind is EntityType.PHONE and count < len(word.lstrip("+")):
             break
+        if word in _OF_STATEMENTS:
+            break
         is_tail_word = digits > 0 and word in _NO_TAIL
         if count == 0 and not (word.isupper() and len(word) <= 6 and not is_tail_word):
             break
@@ -174,6 +178,8 @@ _SIGNS = re.compile(r"[\d._#@-]")
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
+# Behind a command, which a label may introduce: `limits：edquota -u`.
+_OPTION_AFTER = re.compile(r"[ \t]+--?[A-Za-z]")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
 # What services call the login of all their customers: `apikey`, `smtptoken`.
 _OF_SERVICE = re.compile(r"(?:e?mail|smtp|api|app|user|auth|access)+[-_]?(?:key|token|secret)s?")
@@ -200,6 +206,8 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
         return start
     if is_blanked(plain) or is_shared_login(plain):
+        return start
+    if plain.isalpha() and _OPTION_AFTER.match(text, end):
         return start
     if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start
@@ -317,6 +325,9 @@ _WORD = re.compile(r"[^\s,;，。、；\"'`<>()（）\[\]{}|」』】]{4,64}")
 _PHRASE = re.compile(
     r"[A-Za-z0-9]{2,16}(?: [A-Za-z0-9]{1,16}){1,4}(?=[ \t]*(?:[.,;\"'`)，。、；]|\n|$))"
 )
+# The whole name of a setting, of which words that announce a password are the end.
+_LABEL_BEFORE = re.compile(r"([A-Za-z][\w-]{1,60})[\"']?\s?[=:]\s?[\"']?$")
+_LONGEST_LABEL = 72  # characters
 _SHORTEST_BARE = 6  # characters of a password right behind its word
 _SYMBOLS = re.compile(r"[!@#$%^&*+~?]")
 _JOINED = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+")
@@ -352,6 +363,9 @@ def password(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if len(value) < 4 or is_placeholder(value) or _FILE.fullmatch(value) or "/" in value:
         return start
     if text[end : end + 1] in ("(", "["):
+        return start
+    label = _LABEL_BEFORE.search(text, max(0, start - _LONGEST_LABEL), start)
+    if label and repeats_label(label[1], value):
         return start
     letters = any(map(str.isalpha, value))
     if letters and (_SYMBOLS.search(value[1:]) or any(map(str.isdigit, value))):

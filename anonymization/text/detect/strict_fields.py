@@ -64,6 +64,8 @@ _WORD = pattern_of(rf"{LETTER}+")
 _HUMP = pattern_of(rf"[A-Z][a-z]+|{LETTER}+")
 # Labels of things, too: what stands there is a name only if it looks like one.
 _OF_THINGS = listed(_TABLE, "of_things", "latin")
+_CLAUSE = pattern_of("[的是了这那哪吗呢]|です|ます|する|した")  # words of a sentence, in no name
+_SHORTEST_CLAUSE = 8  # characters
 _LETTERS = pattern_of(rf"(?:{LETTER}|[{HAN_KANA}])")
 
 
@@ -92,6 +94,8 @@ def field_of(label: str) -> Field | None:
     if not plain or len(plain) > _LONGEST_LABEL or is_flag(label):
         return None
     if not plain.isascii():
+        if _PORT.search(plain):
+            return None
         for field in _IN_TABLE:
             if plain.endswith(tuple(listed(_TABLE, field, "cjk"))):
                 return field
@@ -112,6 +116,10 @@ def field_of(label: str) -> Field | None:
     return None
 
 
+# An address of somebody is found as such; what is left is only the form of one.
+_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,}")
+_COMMAND = re.compile(r"[a-z][\w.-]* --?[A-Za-z]")  # with an option: `edquota -u`
+_PORT = re.compile("ポート(?!フォ)|端口")  # of a machine, which is nobody's number
 _PLACED = ["location"]  # where something is, and nobody's name: `location_name`
 
 
@@ -139,9 +147,13 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
     if field is not Field.CODED and small in normalised(label).split():
         return False
     if field is Field.CODED:
-        return sum(map(str.isdigit, plain)) >= _FEWEST_DIGITS and _CODE.search(plain) is None
+        is_clause = len(plain) >= _SHORTEST_CLAUSE and _CLAUSE.search(plain) is not None
+        digits = sum(map(str.isdigit, plain))
+        return digits >= _FEWEST_DIGITS and not is_clause and _CODE.search(plain) is None
     if field is Field.PAY:
         return sum(map(str.isdigit, plain)) >= _FEWEST_DIGITS and len(plain.split()) <= _MOST_WORDS
+    if _COMMAND.match(plain) or _MAIL.fullmatch(plain):
+        return False
     if _MEMBER.fullmatch(plain) or (plain.islower() and len(plain.split()) > _LONGEST_NAME):
         return False
     if _CODE.search(plain) or not _LETTERS.search(plain) or len(plain.split()) > _MOST_WORDS:
@@ -389,10 +401,6 @@ def _checked(
         kind = EntityType.ACCOUNT if is_login else EntityType.UNEXPLAINED
         is_sure = field is not Field.NAMED or _is_sure(label, text[start:end], dictionary)
         yield start, end, kind, field if is_sure else Field.MAYBE
-
-
-_CLAUSE = pattern_of("[的是了这那哪吗呢]|です|ます|する|した")  # words of a sentence, in no name
-_SHORTEST_CLAUSE = 8  # characters
 
 
 def _is_sure(label: str, value: str, dictionary: frozenset[str]) -> bool:

@@ -38,6 +38,7 @@ def characters(table: str, key: str) -> frozenset[str]:
 _DOUBLE = words("names.toml", "chinese_double")
 _SINGLE = characters("names.toml", "chinese") - {"\n"}
 _NOT_NAMES = words("names.toml", "chinese_not_names")
+CHINESE_ROLES = words("names.toml", "chinese_roles")
 _JOBS = words("words.toml", "job_heads")
 _NO_HANDLES = words("words.toml", "no_handles")
 _HOST_ENDS = frozenset(
@@ -107,6 +108,7 @@ def private_site(value: str) -> bool:
 
 
 _DECORATING = words("words.toml", "decorating")
+_DIRECTIVES = words("words.toml", "template_directives")
 SERVICE_LOGINS = words("words.toml", "service_logins")
 _OF_SERVICES = words("words.toml", "of_services")
 
@@ -117,7 +119,7 @@ def own_handle(value: str) -> bool:
     end = name.rpartition(".")[2] if "." in name else ""
     is_host = end in _HOST_ENDS or end in _FILE_ENDS
     is_decorator = "." in name and name.partition(".")[0] in _DECORATING
-    is_known = name in _NO_HANDLES or is_service_login(name) or is_decorator
+    is_known = name in _NO_HANDLES or name in _DIRECTIVES or is_service_login(name) or is_decorator
     is_pointer = _POINTER.fullmatch(name) is not None
     return not (is_known or is_host or is_pointer) and any(map(str.isalpha, name))
 

@@ -42,9 +42,11 @@ def words_of_addresses(text: str, findings: Iterable[Finding]) -> Iterator[tuple
     for finding in findings:
         if finding.type is EntityType.EMAIL:
             local = text[finding.start : finding.end].partition("@")[0]
-            words = [word for word in _NAME_WORD.findall(local) if not NO_MAILBOX.fullmatch(word)]
-            if len(words) <= _MOST_IN_ADDRESS:  # more of them name a list
-                yield words, not _JOINING.isdisjoint(local)
+            words, is_joined = _NAME_WORD.findall(local), not _JOINING.isdisjoint(local)
+            own = [word for word in words if not NO_MAILBOX.fullmatch(word)]
+            is_machine = is_joined and len(own) < len(words)  # `itsm-noreply@`
+            if len(words) <= _MOST_IN_ADDRESS and not is_machine:  # more of them name a list
+                yield own, is_joined
 
 
 def words_of_identifiers(text: str, fixed: Spans) -> Iterator[str]:
@@ -68,6 +70,24 @@ def is_in_brand(text: str, finding: Finding) -> bool:
     """Is a word a part of a firm's name, or of goods: `Hale & Smith`, `Rogers ファイル`?"""
     is_second = text[max(0, finding.start - 3) : finding.start] == " & "
     return is_second or _BRANDED.match(text, finding.end) is not None
+
+
+_YEAR = re.compile(r"(?:19|20)\d\d|年")
+# A day without a year, by figures: `6/13`. Detection reads none, as most such figures are shares.
+_DAY = re.compile(r"(?<![^\s(（])(?:1[0-2]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?![^\s)）])")
+_FEWEST_DAYS = 2
+
+
+def without_loose_days(text: str, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without days that have no year (`7月11日`), where others of the text that have
+    none either (`6/13`) stay: all of them move, or none."""
+    findings = list(findings)
+    dates = [each for each in findings if each.type is EntityType.DATE]
+    if not dates or any(_YEAR.search(text, each.start, each.end) for each in dates):
+        return findings
+    if len(_DAY.findall(text)) < _FEWEST_DAYS:
+        return findings
+    return [each for each in findings if each.type is not EntityType.DATE]
 
 
 def found_in_part(

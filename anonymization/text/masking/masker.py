@@ -36,10 +36,12 @@ from anonymization.text.masking.around_words import (
     is_in_compound,
     is_in_identifier,
     is_in_region,
+    without_loose_days,
     words_of_addresses,
     words_of_identifiers,
 )
 from anonymization.text.masking.code_text import Spans, fenced_spans
+from anonymization.text.masking.common_words import is_of_role, is_own_login, without_roles
 from anonymization.text.masking.known_search import (
     LISTED,
     KnownValueSearch,
@@ -59,9 +61,11 @@ from anonymization.text.masking.own_hosts import (
     hosts_of_mail,
     labels_that_are_keys,
     logins_of_mail,
+    mails_of_domains,
     own_hosts,
 )
-from anonymization.text.masking.pieces import FindingFilter, Piece
+from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece
+from anonymization.text.masking.serial_columns import whole_columns
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
@@ -70,7 +74,6 @@ from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
-FIELD = "field"  # the recognizer of fields that hold only a private value
 # Kinds whose form proves them, wherever they occur.
 _PROVEN = PROVEN_BY_FORM | {EntityType.USER_PATH}
 # Also where a program has a name.
@@ -150,7 +153,7 @@ class Masker:
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
         names_before = len(self._full_names)
-        findings_of = _whole_columns(fresh, self._detector.find(clean))
+        findings_of = whole_columns(fresh, self._detector.find(clean))
         detected = list(zip(fresh, findings_of, strict=True))
         for piece, findings in detected:
             self._learn_addresses(piece, findings)
@@ -161,7 +164,8 @@ class Masker:
                 self._fixed[piece] = fixed
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
-            findings = list(_clipped(piece, findings))
+            named = without_roles(piece.value, _clipped(piece, findings))
+            findings = without_loose_days(piece.value, named)
             self._full_names |= self._declared_names(piece.value, findings)
             own, undecided = self._divided(piece.value, findings)
             kept, hits = around(own, listed, piece.value)
@@ -213,7 +217,8 @@ class Masker:
         values |= self._of_others(fresh)
         values |= self._short_forms(values, fresh)
         values |= self._bare_firms(values, fresh)
-        values |= ends_of_addresses(values, fresh) | logins_of_mail(values, fresh)
+        values |= ends_of_addresses(values, fresh) | mails_of_domains(values, fresh)
+        values |= logins_of_mail(values, fresh)
         values -= {(kind, firm) for kind in _HELD for firm in self._firms}
         if self._hides_firms:
             values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
@@ -221,8 +226,7 @@ class Masker:
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
         for words, is_joined in words_of_addresses(piece.text, findings):
             if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
-                # `people@` is an office, whose word names nobody elsewhere
-                self._addressed.update({*map(str.casefold, words)} - lexicon().mailboxes)
+                self._addressed.update(map(str.casefold, words))
 
     def _of_columns(self, pieces: Sequence[Piece]) -> Iterator[tuple[EntityType, str]]:
         """Other spellings of firms in their column, of which detection has found some alone."""
@@ -335,6 +339,7 @@ class Masker:
             is_doubted = finding.recognizer in UNDECIDED and not self._masks_undecided
             word = value[finding.start : finding.end].casefold()
             is_thing = is_in_identifier(value, finding) or is_in_brand(value, finding)
+            is_thing = is_thing or is_of_role(word)
             if is_doubted and word in self._addressed and not is_thing:
                 kept.append(replace(finding, type=EntityType.PERSON))
             else:
@@ -369,13 +374,23 @@ class Masker:
             if not (is_in_region(text, hit) or is_in_compound(text, hit))
         ]
         if piece in self._fixed:
-            occurring = _in_code(occurring, self._fixed[piece], piece.lead)
+            occurring = self._in_code_of(piece, occurring)
         known = containing(occurring, hits)
         findings, occurrences = _settled(self._findings[piece], known)
         edits = [self._edit(text, finding) for finding in findings]
         edits += [self._occurrence_edit(text, occurrence) for occurrence in occurrences]
         edits += [self._occurrence_edit(text, hit) for hit in outside(hits, occurrences)]
         return sorted(edit for edit in edits if edit.new != text[edit.start : edit.end])
+
+    def _in_code_of(self, piece: Piece, occurring: Iterable[Occurrence]) -> list[Occurrence]:
+        """Known values but for those in code that may be a word of the program."""
+        return [
+            hit
+            for hit in occurring
+            if is_distinctive(hit.type, hit.value)
+            or is_own_login(hit.type, hit.value, self._dictionary)
+            or not _overlapping(self._fixed[piece], hit.start + piece.lead, hit.end + piece.lead)
+        ]
 
     def _edit(self, text: str, finding: Finding) -> Edit:
         value = text[finding.start : finding.end]
@@ -471,33 +486,6 @@ def _hides_firms(detector: Detector) -> bool:
     return not isinstance(detector, Lexical) or EntityType.ORGANIZATION in detector.entities
 
 
-_IDS = frozenset({EntityType.PERSON_NUMBER, EntityType.CASE_NUMBER, EntityType.ACCOUNT})
-_FEWEST_SERIALS, _SPARSE = 5, 1.5  # numbers of a column, and the last of a counter per number
-
-
-def _whole_columns(
-    pieces: Sequence[Piece], findings: Sequence[Sequence[Finding]]
-) -> list[Sequence[Finding]]:
-    """The findings with columns of serial numbers masked wholly, or left if they only count."""
-    columns: dict[str, list[int]] = {}
-    for number, piece in enumerate(pieces):
-        if piece.lead and piece.value.isascii() and piece.value.isdigit():
-            columns.setdefault(piece.label, []).append(number)
-    whole = list(findings)
-    for rows in columns.values():
-        kinds = {finding.type for row in rows for finding in findings[row] if finding.type in _IDS}
-        if not kinds or len(rows) < _FEWEST_SERIALS:
-            continue
-        serials = {int(pieces[row].value) for row in rows}
-        is_counter = min(serials) <= 1 and max(serials) <= _SPARSE * len(serials)
-        for row in rows:
-            others = [finding for finding in findings[row] if finding.type not in _IDS]
-            span = pieces[row].lead, len(pieces[row].text)
-            serial = Finding(*span, min(kinds), FIELD, 1.0)
-            whole[row] = others if is_counter or others else [serial]
-    return whole
-
-
 def _occurring(
     forms: Iterable[tuple[EntityType, str]], texts: Sequence[str], vocabulary: ScopeVocabulary
 ) -> set[tuple[EntityType, str]]:
@@ -542,16 +530,6 @@ def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]
         for start, end in uncovered(*whole, around):
             if (start, end) == whole or end - start >= _SHORTEST_REST:
                 yield replace(finding, start=start, end=end)
-
-
-def _in_code(occurring: Iterable[Occurrence], fixed: Spans, lead: int) -> list[Occurrence]:
-    """Known values but for those in code that may be a word of the program."""
-    return [
-        hit
-        for hit in occurring
-        if is_distinctive(hit.type, hit.value)
-        or not _overlapping(fixed, hit.start + lead, hit.end + lead)
-    ]
 
 
 def _overlapping(fixed: Spans, start: int, end: int) -> Spans:

@@ -74,6 +74,24 @@ def logins_of_mail(
     }
 
 
+def mails_of_domains(
+    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
+) -> set[tuple[EntityType, str]]:
+    """The addresses in the texts whose domain another one shows to be somebody's: `admin@` beside
+    people's. One domain has one name in all texts."""
+    domains = {
+        value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
+    }
+    own = sorted(d for d in domains if "." in d and (private_site(d) or d.startswith("example.")))
+    if not own:
+        return set()
+    mail = re.compile(
+        rf"(?i)(?<![\w.+%@/-])(?!(?:{NO_MAILBOX.pattern})@)[a-z][\w.+-]{{0,63}}@"
+        rf"(?:{trie_pattern(own)})(?![\w-]|\.\w)"
+    )
+    return {(EntityType.EMAIL, hit) for piece in pieces for hit in mail.findall(piece.value)}
+
+
 _KEY = re.compile(r"(?<![\w.@/-])([A-Za-z][\w-]{1,62})[\"']?[ \t]{0,16}(?:=>|[:=](?![=/]))")
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from anonymization.text.contracts import Edit, EntityType
 
 _SEPARATOR = ": "  # between a label and its value
+FIELD = "field"  # the recognizer of fields that hold only a private value
 
 
 class FindingFilter(StrEnum):

@@ -142,6 +142,16 @@ def is_placeholder(value: str) -> bool:
     return len(value) <= _STAND_IN_LENGTH and _STAND_INS.search(lowered) is not None
 
 
+_WORD = pattern_of(r"[a-z]+")
+
+
+def repeats_label(label: str, value: str) -> bool:
+    """Does a value of several words only say what its label says: `SMTP_PASS=smtp-pass`?"""
+    words = _WORD.findall(value.lower())
+    is_plain = len(words) > 1 and not any(map(str.isdigit, value))
+    return is_plain and set(words) <= set(_WORD.findall(label.lower()))
+
+
 _BLANKED = pattern_of(r"(?i)[x*•●×＊某]{2,}|.*(?:x{5,}|[*•●×＊]{3,}).*")
 
 

@@ -41,6 +41,7 @@ from anonymization.text.secrets.evidence import (
     line_after,
     line_before,
     names_a_hash,
+    repeats_label,
 )
 from anonymization.text.secrets.of_commands import find_of_commands
 from data.text.folding import lower_in_place
@@ -161,10 +162,17 @@ def _find_of_settings(text: str) -> Iterator[Finding]:
             yield Finding(*match.span("v"), EntityType.SECRET, "secret.named", _NAMED_SCORE)
 
 
+_OF_MAIL = ("address", "addr", "mail", "from")
+
+
 def _is_secret(name: str, value: str, rest: str) -> bool:
     if _COMPUTED.search(value) or _DIGEST.search(value):
         return False  # a template that a program fills in, perhaps with drawn characters; an image
     if is_placeholder(value) or _PATH.match(value.lower()) or _DATE.match(value):
+        return False
+    if name.endswith(_OF_MAIL) and "@" in value:
+        return False  # where a letter about a password comes from
+    if repeats_label(name, value):
         return False
     if any(word in name for word in PASSWORDS):
         in_han = not name.isascii() and not _MORE_WORDS.match(rest)

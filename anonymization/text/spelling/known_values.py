@@ -21,6 +21,7 @@ from itertools import accumulate, pairwise
 
 from anonymization.text.contracts import EntityType, kinds
 from anonymization.text.detect.wording import (
+    CHINESE_ROLES,
     COMMON,
     GIVEN_NAMES,
     characters,
@@ -209,7 +210,7 @@ _FULL_NAME = re.compile(r"[^\W\d_]{2,24}(?:[ -][^\W\d_]\.?)?(?: [^\W\d_]{2,24}){
 _TURNED_NAME = re.compile(r"(?P<family>[^\W\d_]{2,24}), (?P<given>[^\W\d_]{2,24})")
 _HAN_NAME = re.compile(f"[{HAN}]{{2,4}}")
 _DOUBLE = words("names.toml", "chinese_double")
-_GIVEN_WORDS = words("names.toml", "chinese_given_words")
+_GIVEN_WORDS = words("names.toml", "chinese_given_words") | CHINESE_ROLES
 _PAIR = 2  # characters of a given name; one alone is a word
 _NOT_OLD, _NOT_SMALL = (
     characters("names.toml", "not_friends"),

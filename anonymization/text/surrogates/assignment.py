@@ -49,6 +49,7 @@ class Lexicon:
     place_lead_zh: tuple[str, ...]
     regions_zh: tuple[str, ...]
     mailboxes: frozenset[str]
+    firm_countries: frozenset[str]
     url_words: frozenset[str]
     machine_words: frozenset[str]
     nationalities: tuple[str, ...]
@@ -77,6 +78,7 @@ _SETS = (
     "states",
     "street_ends",
     "mailboxes",
+    "firm_countries",
     "url_words",
     "machine_words",
 )

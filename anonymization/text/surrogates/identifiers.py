@@ -35,8 +35,8 @@ from data.text.folding import alnum_form
 _DrawNumber = Callable[[str, Generator], str]  # a number by one of its form
 _NO_REGION = "99"  # GB/T 2260 ends at 91
 _EXTENSION = re.compile(
-    r"(?P<mark>[ ,;]{0,3}(?:x|ext\.?|extn\.?|extension|#|内线|分机|内線)[ .:：]{0,2})"
-    r"(?P<inner>\d{1,7})\Z",
+    r"(?P<mark>[ ,;]{0,3}(?:x|ext\.?|extn\.?|extension|#|内线|分机|内線)[ .:：]{0,3})"
+    r"(?P<inner>\d[\d,]{0,6})?\Z",
     re.IGNORECASE,
 )
 _FEWEST_DIGITS = 7  # of a number before its extension
@@ -69,8 +69,9 @@ def phone(table: SurrogateTable, value: str, salt: str) -> str:
     """
     extension = _EXTENSION.search(value)
     if extension is not None and _digits_in(value[: extension.start()]) >= _FEWEST_DIGITS:
-        main, mark, inner = value[: extension.start()], extension["mark"], extension["inner"]
-        return phone(table, main, salt) + mark + _drawn(table, "extension", inner, salt, _inner)
+        main, mark, inner = value[: extension.start()], extension["mark"], extension["inner"] or ""
+        inner = _drawn(table, "extension", inner, salt, _inner) if inner else ""
+        return phone(table, main, salt) + mark + inner
     plan, number = planned(value)
     known = (other for other in _ONE_NUMBER.get(plan, ()) if table.knows(f"phone.{other}", number))
     plan = next(known, plan)
@@ -226,7 +227,13 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     if not any(map(str.isdigit, value)):
         return coded(table, value, salt)
     is_plain = value.isdecimal() and not _YEAR.fullmatch(value)  # 75 is no other than 075
-    return _in_parts(table, "coded", value, salt, _paid if is_plain else _counted)
+    lead = _SERIES.match(value)  # of a year or an office, by which a register is sorted
+    start = lead.end() if lead else 0
+    new = _in_parts(table, "coded", value[start:], salt, _paid if is_plain else _counted)
+    return value[:start] + new
+
+
+_SERIES = re.compile(r"\d{2}-(?=\d{3,6}-[A-Z])")
 
 
 def amount(table: SurrogateTable, value: str, salt: str) -> str:

@@ -309,6 +309,8 @@ _ZH_STEM = "zh.company"
 _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
 _APOSTROPHES = ("'", "’")
+# In brackets: where a firm of a group is.
+_IN_BRACKETS = re.compile(r"\( ?([^\W\d_]{2,20}) ?\)")
 _LEGAL_FORMS = frozenset(
     {"Inc", "LLC", "Ltd", "Limited", "Corp", "Corporation", "GmbH", "AG", "PLC", "plc", "LLP"}
 )
@@ -322,9 +324,11 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
     keep = lexicon().company_words
-    words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
-    if all(word in keep for word in words):
+    places = {place.casefold() for place in _IN_BRACKETS.findall(value)} & lexicon().firm_countries
+    words = {word.casefold() for word in LETTERS.findall(value) if not has_han(word)}
+    if words - places <= keep:
         keep = frozenset(map(str.casefold, _LEGAL_FORMS))
+    keep |= places
 
     def change(match: re.Match[str]) -> str:
         word, folded = match.group(), match.group().casefold()

@@ -106,6 +106,9 @@ def _digits_like(size: int) -> Draw:
 
 def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
     """A word by an invented word in its letter case, a number or code by one of its shape."""
+    degrees = _DEGREES.fullmatch(value)
+    if degrees:  # what is near stays near, and no longitude is beyond 180
+        return degrees[1] + numbered(table, degrees[2], salt)
     if _STRUCTURED.fullmatch(value):
         return numbered(table, value, salt)
     if any(map(str.isdigit, value)) or has_han(value) or has_kana(value):
@@ -121,6 +124,7 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
     return LETTERS.sub(word, value)
 
 
+_DEGREES = re.compile(r"([+-]?\d{1,3}\.)(\d{4,9})")
 _HOST, _MACHINE, _PATH, _ADDRESS = "host", "machine", "url", "ip"
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://|www\.)(?P<user>[^/@\s]+@)?(?P<host>[^/?#:\s]*)(?P<rest>.*)",
