@@ -36,7 +36,7 @@ _ARITHMETIC: dict[str, Callable[[float, float], Any]] = {
 _SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^'!]+))!(.+)")
 _CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.DOTALL)
 _DAY = re.compile(r"\d+[-/.]\d+[-/.]\d+")
-_Place = tuple[str, int, int]  # sheet, row, column
+_Address = tuple[str, int, int]  # sheet, row, column
 _Part = Callable[[], Any]  # computes a part of a formula
 
 
@@ -91,43 +91,46 @@ class _Book:
 
         self.workbook, values = load_workbook(path), load_workbook(path, data_only=True)
         self.sheets = {sheet.title.casefold(): sheet for sheet in self.workbook.worksheets}
-        self.known: dict[_Place, Any] = {}
-        self.without: dict[_Place, Any] = {}
-        self.active: set[_Place] = set()
+        self.known: dict[_Address, Any] = {}
+        self.without: dict[_Address, Any] = {}
+        self.active: set[_Address] = set()
         self.rows = max(sheet.max_row for sheet in self.sheets.values())
         self.columns = max(sheet.max_column for sheet in self.sheets.values())
         for name, sheet in self.sheets.items():
             cells: Any = chain.from_iterable(sheet.iter_rows())
             for cell in cells:
-                place, stored = (name, cell.row, cell.column), values[sheet.title][cell.coordinate]
+                address, stored = (
+                    (name, cell.row, cell.column),
+                    values[sheet.title][cell.coordinate],
+                )
                 if stored.value is not None:
                     is_error = stored.data_type == "e"
-                    self.known[place] = _Error(stored.value) if is_error else stored.value
+                    self.known[address] = _Error(stored.value) if is_error else stored.value
                 elif cell.data_type == "f":
-                    self.without[place] = cell.value
+                    self.without[address] = cell.value
 
     def compute(self) -> None:
         places = list(self.without)
         for _ in range(_PASSES):
             deep = 0
-            for place in places:
+            for address in places:
                 try:
-                    self.cell(place)
+                    self.cell(address)
                 except _Uncomputable:
                     continue
                 except RecursionError:
                     deep += 1
                 if deep > _DEEP:
                     break
-            places = [place for place in reversed(places) if place not in self.known]
-        for place in places:
-            self.known.setdefault(place, _Uncomputable("a chain of formulas"))
+            places = [address for address in reversed(places) if address not in self.known]
+        for address in places:
+            self.known.setdefault(address, _Uncomputable("a chain of formulas"))
 
-    def cell(self, place: _Place) -> Any:
+    def cell(self, address: _Address) -> Any:
         """The value of a cell, dates as numbers, errors as such. Raises _Uncomputable."""
-        if place not in self.known and place in self.without:
-            self.known[place] = self._computed(place)
-        value = self.known.get(place)
+        if address not in self.known and address in self.without:
+            self.known[address] = self._computed(address)
+        value = self.known.get(address)
         if isinstance(value, _Uncomputable):
             raise value
         if isinstance(value, date | time | timedelta):
@@ -135,19 +138,19 @@ class _Book:
             return days.to_excel(value, self.workbook.epoch)
         return value
 
-    def _computed(self, place: _Place) -> Any:
-        if place in self.active:
+    def _computed(self, address: _Address) -> Any:
+        if address in self.active:
             return _Uncomputable("a circular reference")
-        self.active.add(place)
+        self.active.add(address)
         try:
-            value = _one(_Formula(self, place[0], self.without[place]).whole()())
+            value = _single(_Formula(self, address[0], self.without[address]).whole()())
             return 0 if value is None else value
         except (_Error, _Uncomputable) as error:
             return type(error)(str(error))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return _Uncomputable("a formula of this form")
         finally:
-            self.active.discard(place)
+            self.active.discard(address)
 
     def area(self, text: str, sheet: str) -> _Area:
         from openpyxl.utils.cell import range_boundaries
@@ -236,7 +239,7 @@ def _each(function: Callable[..., Any], *parts: _Part) -> _Part:
         values = [part() for part in parts]
         areas = [one for one in values if isinstance(one, _Area) and len(one.flat) != 1]
         if not areas:
-            return function(*map(_one, values))
+            return function(*map(_single, values))
         made = _Array([None] * max(len(area[0]) for area in areas) for _ in max(areas, key=len))
         for at, row in enumerate(made):
             for n in range(len(row)):
@@ -264,7 +267,7 @@ def _at(value: Any, row: int, n: int) -> Any:
     return _sound(line[n if len(line) > 1 else 0])
 
 
-def _one(value: Any) -> Any:
+def _single(value: Any) -> Any:
     if isinstance(value, _Area) and len(value.flat) != 1:
         raise _Uncomputable("a range in the place of one value")
     return _at(value, 0, 0)
@@ -319,10 +322,10 @@ def _operated(sign: str, first: Any, second: Any) -> Any:
         return _text(first) + _text(second)
     if sign in _COMPARED:
         return _COMPARED[sign](_key(first, second), _key(second, first))
-    left, right = _number(first), _number(second)
-    if sign == "/" and not right:
+    a, b = _number(first), _number(second)
+    if sign == "/" and not b:
         raise _Error("#DIV/0!")
-    value = _ARITHMETIC[sign](left, right) if left or right or sign != "^" else 1j
+    value = _ARITHMETIC[sign](a, b) if a or b or sign != "^" else 1j
     if isinstance(value, complex):
         raise _Error("#NUM!")
     return value
@@ -336,12 +339,12 @@ def _truth(value: Any) -> bool:
 
 def _if(test: _Part, then: _Part, otherwise: _Part = lambda: False) -> Any:
     """Only the branch that is taken: what stands in the other may be an error."""
-    return (then if _truth(_one(test())) else otherwise)()
+    return (then if _truth(_single(test())) else otherwise)()
 
 
 def _if_error(value: _Part, otherwise: _Part) -> Any:
     try:
-        return _one(value())
+        return _single(value())
     except _Error:
         return otherwise()
 
@@ -382,7 +385,7 @@ def _sum_of_products(*areas: Any) -> float:
 
 def _meets(criterion: Any) -> Callable[[Any], bool]:
     """What a criterion such as ">=5", "<>north" or "A*" says of a cell."""
-    match = _CRITERION.fullmatch(_text(_one(criterion)))
+    match = _CRITERION.fullmatch(_text(_single(criterion)))
     sign, wanted = (match[1] or "=", match[2].casefold()) if match else ("=", "")
     if _DAY.fullmatch(wanted):
         raise _Uncomputable("a criterion with a day in words")
@@ -422,13 +425,13 @@ def _if_one(function: Callable[[list[float]], float]) -> Callable[..., float]:
     return value
 
 
-def _place(wanted: Any, values: Sequence[Any], kind: int) -> int:
-    """The place of a value: itself (0), or the last one up to it in ascending order (1)."""
+def _position(wanted: Any, values: Sequence[Any], kind: int) -> int:
+    """The position of a value: itself (0), or the last one up to it in ascending order (1)."""
     keys = [(3, 0) if cell is None else _key(cell, None) for cell in map(_sound, values)]
-    key = _key(_one(wanted), None)
+    key = _key(_single(wanted), None)
     if kind not in (0, 1) or (kind and keys != sorted(keys)):
         raise _Uncomputable("a lookup of this order")
-    if kind == 0 and isinstance(_one(wanted), str) and re.search(r"[*?~]", _one(wanted)):
+    if kind == 0 and isinstance(_single(wanted), str) and re.search(r"[*?~]", _single(wanted)):
         raise _Uncomputable("a lookup by a pattern")
     places = [at for at, own in enumerate(keys) if (own <= key if kind else own == key)]
     if not places:
@@ -437,12 +440,12 @@ def _place(wanted: Any, values: Sequence[Any], kind: int) -> int:
 
 
 def _vlookup(wanted: Any, table: _Area, column: Any, is_near: Any = True) -> Any:
-    row = _place(wanted, [line[0] for line in table], int(_truth(_one(is_near))))
-    return _sound(table[row][int(_number(_one(column))) - 1])
+    row = _position(wanted, [line[0] for line in table], int(_truth(_single(is_near))))
+    return _sound(table[row][int(_number(_single(column))) - 1])
 
 
 def _index(area: _Area, row: Any, column: Any = None) -> Any:
-    at, n = (int(_number(_one(one))) for one in (row, column))
+    at, n = (int(_number(_single(one))) for one in (row, column))
     if len(area) == 1 and column is None:
         at, n = 1, at
     if at > len(area) or n > len(area[0]):
@@ -455,7 +458,7 @@ def _xlookup(wanted: Any, keys: _Area, values: _Area, missing: Any = None) -> An
     if 1 not in (len(values), len(values[0])):
         raise _Uncomputable("XLOOKUP of this form")
     try:
-        return _sound(values.flat[_place(wanted, keys.flat, 0)])
+        return _sound(values.flat[_position(wanted, keys.flat, 0)])
     except _Error as error:
         if missing is None or str(error) != "#N/A":
             raise
@@ -483,5 +486,7 @@ _WHOLE: dict[str, Callable[..., Any]] = {
     "AVERAGEIFS": lambda values, *more: _mean(_figures(_chosen(values, *more))),
     "AND": lambda *values: all(_truths(*values)), "OR": lambda *values: any(_truths(*values)),
     "VLOOKUP": _vlookup, "XLOOKUP": _xlookup, "INDEX": _index,
-    "MATCH": lambda wanted, area, kind=1: _place(wanted, area.flat, int(_number(_one(kind)))) + 1,
+    "MATCH": lambda wanted, area, kind=1: (
+        _position(wanted, area.flat, int(_number(_single(kind)))) + 1
+    ),
 }  # fmt: skip

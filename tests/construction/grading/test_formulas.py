@@ -65,8 +65,8 @@ def test_formulas_have_the_value_of_an_office_program(
     for name in "ABC":
         formula = formula.replace(f"{{{name}}}", f"'Data 1'!{name}2:{name}5")
     copy, lacking = with_values(workbook(tmp_path, formula))
-    found = openpyxl.load_workbook(copy)["Sum"]["A1"].value
-    assert (found, lacking) == (pytest.approx(value) if isinstance(value, float) else value, [])
+    actual = openpyxl.load_workbook(copy)["Sum"]["A1"].value
+    assert (actual, lacking) == (pytest.approx(value) if isinstance(value, float) else value, [])
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_checks_open_the_copy_in_the_place_of_the_workbook(
     assert records(computed(path))[0]["boxes"] == 12
     assert computed("") == "" and computed(str(tmp_path / "none.csv")).endswith("none.csv")
     lacking = computed(workbook(tmp_path, "=TODAY()"))
-    with Findings() as found:
-        found.equal("day", 7, table(lacking, "Sum")[0][0])
+    with Findings() as actual:
+        actual.equal("day", 7, table(lacking, "Sum")[0][0])
     (printed,) = json.loads(capsys.readouterr().out)
     assert not printed["passed"] and "cannot be computed: TODAY" in printed["found"]
 
@@ -132,8 +132,8 @@ def test_real_workbooks_get_the_values_that_an_office_program_kept(
         again = openpyxl.load_workbook(with_values(str(bare))[0], data_only=True)
         for cell in cells:
             name = cell.parent.title
-            wanted, found = kept[name][cell.coordinate].value, again[name][cell.coordinate].value
-            if wanted is not None and not str(found).startswith("cannot be computed: "):
-                assert found == (pytest.approx(wanted) if isinstance(wanted, float) else wanted)
+            wanted, actual = kept[name][cell.coordinate].value, again[name][cell.coordinate].value
+            if wanted is not None and not str(actual).startswith("cannot be computed: "):
+                assert actual == (pytest.approx(wanted) if isinstance(wanted, float) else wanted)
                 compared += 1
     assert compared >= 6

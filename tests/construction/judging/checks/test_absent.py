@@ -78,7 +78,7 @@ def delivered(kind: str) -> bytes:
     ],
 )
 def test_absent_looks_for_whole_words_and_figures(where: object, passed: bool) -> None:
-    found = Findings()
-    found.absent("no driver", ["Fenwick", 12], where)
-    assert found.items[0]["passed"] is passed
-    assert found.items[0]["expected"] == "none of ['Fenwick', '12']"
+    findings = Findings()
+    findings.absent("no driver", ["Fenwick", 12], where)
+    assert findings.items[0]["passed"] is passed
+    assert findings.items[0]["expected"] == "none of ['Fenwick', '12']"

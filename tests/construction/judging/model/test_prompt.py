@@ -115,5 +115,5 @@ def test_each_prompt_has_a_digest_of_its_own() -> None:
 
 
 def test_the_prompt_of_check_programs_names_all_of_their_library() -> None:
-    told = load_prompt("grade").secret
-    assert [name for name in checking.__all__ if name not in told] == []
+    secret = load_prompt("grade").secret
+    assert [name for name in checking.__all__ if name not in secret] == []
