@@ -34,6 +34,7 @@ _YEAR_ASKED = re.compile(r"\b(?:which|what) (?:\w+ )?year\b|[何哪]一?年", re
 _SPACES = re.compile(r"[\s_-]+")
 _QUESTION = re.compile(r"[?？]|か。")
 _BEFORE_VALUE = r"[\"'*_`]*\s*(?P<unit>\([^()\n]{1,40}\))?\s*[\"'*_`]*\s*(?:[:=|：]|は|是|为)\s*"
+_BEFORE_NAME = " \t*_`\"'>#-•"
 _AFTER_VALUE = " \t\r\n,;|*_`\"'、；"
 _WITH_WORDS = re.compile(r"[*_`\s]*(\S*\d)[*_`]*\s*[(\[]?\s*([^\W\d_][^\d()\[\]]*?)\s*[)\]]?[.\s]*")
 _FIRST_CLAUSE = re.compile(r"[,;(，；（]")
@@ -288,12 +289,17 @@ def _as_text(value: Any, siblings: Mapping[str, Any]) -> str:
 
 
 def _from_lines(names: Sequence[str], answer: str) -> dict[str, Field]:
-    """The texts behind the names of the parts, up to the end of the line or the next name."""
+    """The texts behind the names of the parts, up to the end of the line or the next name.
+
+    Where the last lines are one for each part, they are the answer, and what a report says of the
+    same words before them (`**Orders:** three were moved`) is no second one.
+    """
     text = fold_width(answer)
     labels = {name: r"[\s_-]+".join(map(re.escape, _key(name).split())) for name in names}
     ordered = sorted(names, key=lambda name: -len(labels[name]))
     groups = "|".join(f"(?P<p{names.index(name)}>{labels[name]})" for name in ordered)
     pattern = re.compile(rf"(?<!\w)(?:{groups}){_BEFORE_VALUE}", re.I)
+    text = _last_lines(text, pattern, len(names)) or text
     matches = list(pattern.finditer(text))
     texts: dict[str, list[str]] = {name: [] for name in names}
     for number, match in enumerate(matches):
@@ -306,6 +312,26 @@ def _from_lines(names: Sequence[str], answer: str) -> dict[str, Field]:
         name: Field(given[-1] if given else None, len(set(given)) > 1)
         for name, given in texts.items()
     }
+
+
+def _last_lines(text: str, pattern: re.Pattern[str], number: int) -> str:
+    """The last lines that are not empty, if each begins with the name of another part.
+
+    A further such line directly above them is a second value, not a report.
+    """
+    rows = [line if line.strip("`* \t\r") else "" for line in text.split("\n")]
+    filled = [row for row, line in enumerate(rows) if line][-number:]
+    starts = [pattern.match(rows[row].lstrip(_BEFORE_NAME)) for row in filled]
+    named = {
+        next(name for name, label in match.groupdict().items() if name != "unit" and label)
+        for match in starts
+        if match
+    }
+    if not len(filled) == number == len(named):
+        return ""
+    above = rows[filled[0] - 1] if filled[0] else ""
+    is_alone = not pattern.match(above.lstrip(_BEFORE_NAME))
+    return "\n".join(rows[row] for row in filled) if is_alone else ""
 
 
 def compare(spec: AnswerSpec, text: str, question: str) -> Verdict:

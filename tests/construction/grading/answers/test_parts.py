@@ -132,6 +132,23 @@ def test_swapped_missing_and_repeated_parts_say_so() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("closing", "expected"),
+    [
+        ("revenue: 120\nmargin: 35.5", [None, None]),
+        ("- **Margin (%):** 35.5\n\n`revenue`: 120", [None, None]),
+        ("revenue: 99\nmargin: 35.5", [AnswerReason.WRONG_VALUE, None]),
+        ("revenue: 99\nrevenue: 120", [AnswerReason.AMBIGUOUS, None]),
+        ("revenue: 120\nmargin: 35.5\nOr is it the other one?", [AnswerReason.AMBIGUOUS] * 2),
+    ],
+)
+def test_the_last_lines_are_the_answer_where_each_part_has_one(
+    closing: str, expected: list[AnswerReason | None]
+) -> None:
+    report = "**Revenue:** 130 in 2008, less since.\n**Margin:** 36 %, down to 35.5 %.\n\n"
+    assert reasons(report + closing, REVENUE, MARGIN) == expected
+
+
 def test_weights_are_the_shares_among_the_parts() -> None:
     spec = TaskSpec("t-1", answers=(REVENUE, AnswerSpec("b", "text", "x", weight=3.0)))
     assert [part.weight for part in grade_answers(spec, "")] == [0.25, 0.75]
