@@ -50,7 +50,9 @@ def test_a_process_that_ends_before_it_is_ready_is_named_with_its_log(group: Pro
     pid = group.spawn("short", ENDS, group.folder, os.environ)
     with suppress(ChildProcessError):  # spawn has seen its end, where it was that short
         os.waitpid(pid, 0)
-    with pytest.raises(ServiceError, match=r"the short did not start: it ended\. See .*short\.log"):
+    with pytest.raises(
+        ServiceError, match=r"the short did not start: it exited\. See .*short\.log"
+    ):
         group.wait("short", lambda: False)
     assert "loop" in group.log("short").read_text()
     group.forget("short")

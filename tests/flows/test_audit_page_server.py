@@ -80,7 +80,7 @@ def test_other_hosts_and_origins_are_refused(
     method = "POST" if path == "/evidence" else "GET"
     answer = client.request(method, path, headers={"X-Audit-Token": TOKEN} | headers)
     assert answer.status_code == 403
-    assert "is not this server" in answer.text
+    assert "does not match this server" in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 

@@ -101,7 +101,7 @@ def test_one_solver_is_needed_and_highs_preferred() -> None:
     assert doctor.solvers(["HiGHS", "PULP_CBC_CMD"], SOLVERS).grade is Grade.OK
     assert graded(doctor.solvers(["PULP_CBC_CMD", "GLPK_CMD"], SOLVERS)) == (
         Grade.WARN,
-        "CBC alone",
+        "only CBC",
     )
     assert doctor.solvers(["GLPK_CMD"], SOLVERS).grade is Grade.FAIL
 

@@ -118,7 +118,7 @@ def test_errata_reach_the_leaderboard_without_running_an_agent(
 
     with pytest.raises(InputError, match="scores from before the errata"):
         board(snapshot, attempts, tmp_path / "stale")
-    assert grade(snapshot, attempts).count("that errata withdraw, not counted: 1") == 2
+    assert grade(snapshot, attempts).count("withdrawn by errata, not counted: 1") == 2
     said, rates, frame = board(snapshot, attempts, tmp_path / "after")
     n = len(rest) + 1
     assert rates == {"careful": pytest.approx(len(rest) / n), "hasty": pytest.approx(1 / n)}

@@ -41,7 +41,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--agent: found unknown agent oracel; expected a known agent. Did you "
             "mean oracle? Known agents: react, claude-code, codex,",
         ),
-        ((*NULL, "--task", "nope"), "evaluate: found no task nope; expected tasks of"),
+        ((*NULL, "--task", "nope"), "evaluate: found unknown task nope; expected tasks in"),
         ((*NULL, "--attempt-calls", "5"), "found a budget or prices"),
         ((*MODEL, "--attempt-tokens", "1" + "0" * 30), "less than or equal to"),
         ((*MODEL, "--run-cost", "1e999999"), "at most 1,000,000,000"),

@@ -84,7 +84,7 @@ def test_the_error_names_the_list_and_its_command_and_survives_a_process() -> No
     error = ListUndecidedError(3, Path("o/private/review/words.csv"), Path("o/private/x"))
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)
-    assert str(error).startswith("release.list_undecided: found 3 words")
+    assert str(error).startswith("release.list_undecided: found 3 unexplained words")
     assert "benchmint privacy words o/private/review/words.csv" in str(error)
 
 

@@ -71,7 +71,7 @@ def test_what_is_submitted_is_graded_again_and_admitted_once(
     archive, board = tmp_path / "s.zip", tmp_path / "board"
     assert "agent: " in run("submit", attempts, "--out", archive)
     said = run("check", archive, "--snapshot", snapshot, "--out", board)
-    assert "admitted" in said
+    assert "accepted" in said
     (table,) = board.rglob("scores/scores.parquet")
     passed = pl.read_parquet(table)["passed"]
     assert passed.sum() > 0
@@ -115,7 +115,7 @@ def test_the_id_of_another_attempt_is_refused(
     bundle(attempts, archive)
     content = pretty_json(asdict(replace(given, attempt=replace(given.attempt, attempt_id=stolen))))
     bad = repacked(archive, tmp_path / "bad.zip", f"attempts/{path.name}", content, listed=True)
-    with pytest.raises(InputError, match=rf"{path.name}: found another attempt's name or id"):
+    with pytest.raises(InputError, match=rf"{path.name}: found another attempt's name or ID"):
         run("check", bad, "--snapshot", snapshot, "--out", tmp_path / "board")
     assert not (tmp_path / "board").exists()
 
@@ -128,7 +128,7 @@ def test_missing_attempts_are_refused_unless_a_part_is_admitted(
     bundle(attempts, tmp_path / "s.zip")
     arguments = ("check", tmp_path / "s.zip", "--snapshot", snapshot, "--out", tmp_path / "board")
     assert f"first {first.stem}" in run(*arguments, code=1)
-    assert "admitted" in run(*arguments, "--partial")
+    assert "accepted" in run(*arguments, "--partial")
 
 
 def repacked(archive: Path, out: Path, name: str, content: bytes, *, listed: bool) -> Path:

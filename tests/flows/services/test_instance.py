@@ -148,7 +148,7 @@ def test_a_read_that_never_was_so_is_noticed_where_it_counts(tmp_path: Path) -> 
         database.execute("DROP TRIGGER log_is_not_changed")
         database.execute("UPDATE log SET entry = ?", (canonical_json(forged),))
     database.close()
-    with pytest.raises(BrokenChain, match="request 1 ended otherwise"):
+    with pytest.raises(BrokenChain, match="request 1 ended differently"):
         recorded(path)
 
 

@@ -52,7 +52,7 @@ def test_design_over_both_roundings_by_hand() -> None:
 @pytest.mark.parametrize(
     ("points", "config", "message"),
     [
-        (SMALL.filter("is_us"), SamplingConfig(size=2), "no non-US company.*us_share = 1"),
+        (SMALL.filter("is_us"), SamplingConfig(size=2), "no non-US companies.*us_share = 1"),
         (SMALL, SamplingConfig(size=20), "found 4 units to draw 10 from|found 6 units to draw 10"),
         (SMALL.drop("category"), SamplingConfig(), "category: None"),
         (SMALL.clear(), SamplingConfig(), "no data points"),
@@ -99,9 +99,9 @@ def test_a_region_without_companies_matters_only_if_it_is_drawn_from() -> None:
         1,
         0,
     ]
-    with pytest.raises(InputError, match=r"found no US company.*draw 1 points.*us_share = 0"):
+    with pytest.raises(InputError, match=r"found no US companies.*draw 1 points.*us_share = 0"):
         region_sizes(build_frame(outside), SamplingConfig(size=1, us_share=0.5))
-    with pytest.raises(InputError, match=r"found no non-US company.*draw 3 points.*us_share = 1"):
+    with pytest.raises(InputError, match=r"found no non-US companies.*draw 3 points.*us_share = 1"):
         region_sizes(build_frame(inside), SamplingConfig(size=4, us_share=0.25))
 
 

@@ -143,7 +143,7 @@ def test_a_refused_key_ends_the_asking_and_loses_no_reply(fault: Fault, tmp_path
     questions = [ask("early"), ask("locked", "401"), *(ask(f"late{i}") for i in range(50))]
     with (
         fault.client(tmp_path / "store", concurrency=2) as client,
-        pytest.raises(ConfigError, match="refuses the key in OPENAI_API_KEY"),
+        pytest.raises(ConfigError, match="rejects the key in OPENAI_API_KEY"),
     ):
         client.ask(questions)
     paid = {item for item in fault.counts()["served"] if item in {q.item_id for q in questions}}

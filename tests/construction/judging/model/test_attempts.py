@@ -123,7 +123,7 @@ def test_an_answer_that_cannot_be_used_supports_nothing(stage: str) -> None:
 def test_an_error_names_the_attempts_without_an_answer() -> None:
     cases = [case(attempt_id=f"a{number}", task=f"Task {number}.") for number in range(5)]
     missing = Scripted(lambda request: CallReason.MISSING)
-    with pytest.raises(UnansweredError, match="came about a0, a1, a2 and others"):
+    with pytest.raises(UnansweredError, match="none for a0, a1, a2 and others"):
         judge_attempts(cases, missing, CONFIG, KEY)
 
 
