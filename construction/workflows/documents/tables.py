@@ -123,7 +123,7 @@ class Tables:
         if schema and schema not in self._schemas:
             self._connection.execute(f'create schema if not exists "{schema}"')
             self._schemas.add(schema)
-        self._keys[table] = key
+        self._keys[table.lower()] = key  # as SQL means it
         self._connection.execute(f"create or replace view {_quoted(table)} as from {_held(key)}")
 
     def put_records(
@@ -146,7 +146,7 @@ class Tables:
     def drop(self, names: Iterable[str]) -> None:
         """Forget the results that were kept under these names."""
         for name in names:
-            if self._keys.pop(name, None):
+            if self._keys.pop(name.lower(), None):
                 self._connection.execute(f"drop view {_quoted(name)}")
 
     def select(self, sql: str) -> list[dict[str, Any]]:

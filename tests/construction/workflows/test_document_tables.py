@@ -79,8 +79,8 @@ def test_times_are_in_the_clock_of_the_world() -> None:
 def test_results_are_of_what_the_tables_hold_now() -> None:
     tables = Tables(dt.timedelta())
     for rows in ([1], [1, 2], [1]):
-        tables.put("mail.t", {"n": "INTEGER"}, [{"n": n} for n in rows])
-        tables.keep("total", "select sum(n) as n from MAIL.T")
+        tables.put("mail.T", {"n": "INTEGER"}, [{"n": n} for n in rows])
+        tables.keep("Total", "select sum(n) as n from MAIL.t")
         tables.keep("twice", "select 2 * n as n from total")
         tables.keep("twice", "select n + 1 as n from twice")
         assert tables.select("select n from twice") == [{"n": 2 * sum(rows) + 1}]
