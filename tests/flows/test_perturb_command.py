@@ -184,7 +184,7 @@ def test_text_in_a_measure_is_released_empty(tmp_path: Path) -> None:
         (b"code,industry,revenue,costs\n", r"found no row"),
         (
             b"code,industry,revenue,costs\nS1,a,x,6\nS2,a,y,8\n",
-            r"firms, column revenue: found 2 cells of text",
+            r"firms, column revenue: found 2 text cells",
         ),
     ],
 )
