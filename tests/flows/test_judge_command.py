@@ -97,7 +97,7 @@ def test_packets_go_to_people_and_back(
     assert "4 decisions recorded" in run("import", sheet, "--reviewer", "Ann", "--out", home)
     said = judged(attempts, snapshot, "http://127.0.0.1:9/v1", "--mode", "replay")
     assert "judge and people on 4 criteria: mean error 0.125" in said
-    assert "as people would give it: undefined" in said  # nothing was judged by the judge alone
+    assert "if judged by people: undefined" in said  # nothing was judged by the judge alone
 
 
 def rows_of(sheet: Path) -> list[list[str]]:
