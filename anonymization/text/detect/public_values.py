@@ -7,6 +7,7 @@ import re
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import (
+    CHINESE_ROLES,
     is_known_firm,
     is_program_word,
     private_site,
@@ -73,6 +74,8 @@ def is_public(text: str, finding: Finding, value: str) -> bool:
     if finding.type is EntityType.DATE and _QUARTER.fullmatch(value):  # what a release is called
         named = _VERSIONED.search(before)
         return named is not None and not named["word"]
+    if value in CHINESE_ROLES:
+        return finding.type in _NAMED
     if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
         return finding.type in _NAMED
     if finding.type is EntityType.ORGANIZATION:

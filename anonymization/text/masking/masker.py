@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -253,6 +254,8 @@ class Masker:
         own."""
         pieces = list(pieces)
         columns = {piece.label for piece in pieces if piece.lead and _JAPANESE.search(piece.text)}
+        chinese = Counter(p.label for p in pieces if p.lead and not is_written_in_japan(p.value))
+        columns -= {label for label, times in chinese.items() if times > 1}  # of the same head
         return frozenset(
             piece.value[finding.start : finding.end]
             for piece in pieces

@@ -82,7 +82,7 @@ def mails_of_domains(
     domains = {
         value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
     }
-    own = sorted(d for d in domains if "." in d and (private_site(d) or d.startswith("example.")))
+    own = sorted(d for d in domains if "." in d and private_site(d))
     if not own:
         return set()
     mail = re.compile(

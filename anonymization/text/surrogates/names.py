@@ -33,9 +33,11 @@ from anonymization.text.surrogates.japanese_names import (
     knows_japanese_family,
     knows_japanese_firm,
 )
+from data.text.lexicon import load_table
 from data.text.numerals import ordinal_suffix
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
+_DETECTION = "anonymization.text.detect"  # whose lists say what a word is
 GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
 _ALPHABET = "ABCDEFGHJKLMNPRSTVW"
@@ -122,10 +124,16 @@ def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> 
         return table.token(_ZH_GIVEN, core, _zh_given(2)) + end
     size = 2 if core[:2] in words.zh_double and len(core) > 1 else 1
     family, given = core[:size], core[size:]
-    if not given:
-        return _zh_family(table, family, salt) + end
+    if not given or given in _roles():
+        return _zh_family(table, family, salt) + given + end
     new = table.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=False)
     return _zh_family(table, family, "") + new + end
+
+
+@cache
+def _roles() -> frozenset[str]:
+    """What somebody is called behind the family name: 王员工."""
+    return frozenset(load_table(_DETECTION, "data", "names.toml")["chinese_roles"].split())
 
 
 def _zh_family(table: SurrogateTable, family: str, salt: str) -> str:

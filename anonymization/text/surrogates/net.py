@@ -56,6 +56,8 @@ def handle(
     """
     known = ChainMap(table.tokens(FAMILY), table.tokens(GIVEN))
     others = [word.casefold() for word in LETTERS.findall(value) if len(word) > 1]
+    kept = lexicon().machine_words.intersection(others)
+    kept = kept if len(kept) < len(set(others)) else frozenset()  # the rest is whose it is
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
@@ -72,6 +74,8 @@ def handle(
             return cased_like(table.logins[folded], word)
         if folded in shared:
             return cased_like(shared[folded], word)
+        if folded in kept:
+            return word
         if folded[1:] in known and len(folded) > _LONG_NAME:
             return cased_like(initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
@@ -147,8 +151,9 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if bounced:  # the letter was for somebody
         whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
         return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
-    roles = _roles(local)
-    kept = bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
+    roles = _roles(local) or _things(table, local)
+    is_other = not is_for_examples(domain)
+    kept = is_other and bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
     stays = {name: name for name in stated if new_host != domain} | {role: role for role in roles}
@@ -195,6 +200,15 @@ def _roles(local: str) -> list[str]:
     return words if folded in known else [word for word in words if _is_office(word)]
 
 
+def _things(table: SurrogateTable, local: str) -> list[str]:
+    """The words before the sign if all say what runs there or is dealt with: `sql.team`."""
+    words = LETTERS.findall(local.casefold())
+    names = ChainMap(table.logins, table.tokens(FAMILY), table.tokens(GIVEN))
+    are_things = all(w in _products() or _is_office(w) for w in words if len(w) > 1)
+    is_own = local.casefold() in names or not names.keys().isdisjoint(words)
+    return words if are_things and not is_own else []
+
+
 def _is_office(word: str) -> bool:
     """Is it a word for an office, or two of them (`dbadmin`)?"""
     known = _offices()
@@ -223,6 +237,19 @@ _HOST_PARTS = re.compile(
 _LABEL_PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
+_FOR_EXAMPLES = re.compile(r"(?i)(?:[\w-]+\.)*example\.(?:com|net|org)")
+
+
+def is_for_examples(domain: str) -> bool:
+    """Is it a domain that nobody can have (RFC 2606)? The surrogates' own ones are not meant."""
+    return _FOR_EXAMPLES.fullmatch(domain) is not None
+
+
+def is_office(local: str) -> bool:
+    """Do all words before the sign of an address say an office or a service?"""
+    return "".join(_roles(local)) == "".join(LETTERS.findall(local.casefold()))
+
+
 def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     """A host under .example, or under the end of a private network; one per domain.
 
@@ -231,6 +258,8 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
         stays = domain == "localhost" or is_nobodys(domain)
         return domain if stays else ip_address(table, domain, salt)
+    if is_for_examples(domain):
+        return domain
     parts = _HOST_PARTS.fullmatch(domain.casefold())
     own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")
     draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
@@ -367,6 +396,8 @@ def account(table: SurrogateTable, value: str, salt: str) -> str:
         return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
     if _NUMBERED.fullmatch(value):
         return numbered(table, value, salt)
+    if address_of(value) is not None:
+        return ip_address(table, value, salt)
     for space in () if salt else (_HOST, _MACHINE):
         if table.knows(space, value.casefold()):  # the machine of an address
             return cased_like(table.tokens(space)[value.casefold()], value)

@@ -3,7 +3,8 @@
 Public IPv4 addresses get others of 240.0.0.0/4 (RFC 1112, reserved, never routed). The ranges for
 documentation hold 768 addresses; this one has 4,096 networks of /16, so that neighbours stay
 neighbours. Those of private networks (RFC 1918), of networks for tests (RFC 2544) and those behind
-a carrier (RFC 6598) are somebody's machines and get others of the same range. IPv6 addresses get others of 2001:db8::/32 (RFC 3849).
+a carrier (RFC 6598) are somebody's machines and get others of the same range. IPv6 addresses get
+others of 2001:db8::/32 (RFC 3849).
 """
 
 from __future__ import annotations
