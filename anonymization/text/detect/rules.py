@@ -170,7 +170,7 @@ def licence(value: str) -> bool:
 
 
 _EXAMPLES = re.compile(
-    r"(?:your|my)[-_](?:account|name|e?mail|user|address|login)@[\w.-]+"
+    r"x{2,}@[\w.-]+|(?:your|my)[-_](?:account|name|e?mail|user|address|login)@[\w.-]+"
     r"|(?:post|web|host)master@domain\.tld|[\w.+-]+@your-?(?:domain|company|site|host)\.(?:com|org|net)"
     r"|(?:test|user|admin|you|me|my|your|name|e?mail|username|address|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
     r"@(?:(?:[\w-]+\.)?example\.(?:com|net|org)|(?:e?mail|(?:my|your)?-?(?:domain|company))\.com)"

@@ -21,6 +21,7 @@ from anonymization.text.detect.public_values import is_public
 from anonymization.text.detect.strict_fields import field_of
 from anonymization.text.detect.wording import (
     COMMON,
+    NO_LOGIN,
     chinese_name,
     in_dictionary,
     is_known,
@@ -113,11 +114,6 @@ _RESOURCE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _MOST_PARTS, _LONGEST_LABEL = 3, 40
 _AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
 _LONGEST_ACRONYM = 5
-_NO_LOGIN = re.compile(  # names of files, of things that a program made, and of constants
-    r"\A[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z|\A[A-Z0-9]+(?:_[A-Z0-9]+){2,}_?\Z"
-    r"|(?i:\.(?:git|mdc?|py|js|tsx?|jsx|json|ya?ml|toml|txt|sh|sql|html?|css|cfg|ini|csv|xlsx?|docx?|pdf"
-    r"|log|zip|t?gz|tar|jar|war|dll|exe|msi|ps1|bat|java|php|rb|go|rs|cpp|cs|conf|xml|png|jpe?g)\Z)"
-)
 _BEHIND_DOT = re.compile(
     r"\.(?:id|name|local|example(?:\.(?:com|org|net))?)\Z|\Aexample\.(?:com|org|net)\Z",
     re.IGNORECASE,
@@ -280,7 +276,7 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.NONE
     if finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary):
         return Weight.NONE
-    if finding.type is EntityType.ACCOUNT and _NO_LOGIN.search(value):
+    if finding.type is EntityType.ACCOUNT and NO_LOGIN.search(value):
         return Weight.NONE
     if finding.recognizer == "sudachi" and len(value) == 1 and not _CALLED.match(text, finding.end):
         return Weight.NONE
@@ -462,8 +458,7 @@ def _is_label_or_measure(text: str, finding: Finding, value: str) -> bool:
 
 
 def _is_token(part: str) -> bool:
-    """Capitals, small letters and digits in one part of an address: drawn, not written as words
-    are (`Server174dev`)."""
+    """Capitals, small letters and digits in one part of an address, in no words: drawn."""
     part = max(re.split("[-_]", part), key=len)
     if len(part) >= _RUN_OF_WORD * len(_RUN.findall(part)):
         return False

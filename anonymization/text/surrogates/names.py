@@ -114,6 +114,8 @@ def given_name(rng: Generator, attempt: int) -> str:
 def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
     """A Chinese name of the same length; a foreign one is not split."""
     words = lexicon()
+    if name[1:] in _roles():
+        return _zh_family(table, name[0], salt) + name[1:]
     end = next((t for t in words.person_titles_zh if name.endswith(t) and name != t), "")
     core = name[: len(name) - len(end)]
     if core[0] in words.person_lead_zh and len(core) == 2:
@@ -124,8 +126,8 @@ def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> 
         return table.token(_ZH_GIVEN, core, _zh_given(2)) + end
     size = 2 if core[:2] in words.zh_double and len(core) > 1 else 1
     family, given = core[:size], core[size:]
-    if not given or given in _roles():
-        return _zh_family(table, family, salt) + given + end
+    if not given:
+        return _zh_family(table, family, salt) + end
     new = table.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=False)
     return _zh_family(table, family, "") + new + end
 

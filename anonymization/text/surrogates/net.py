@@ -44,6 +44,7 @@ _HANDLE_PARTS = re.compile(
     r"(?<![^\W_])(?:\d+[a-f]+|[a-f]+\d+[a-f])[0-9a-f]+(?![^\W_])|[^\W\d_]+|\d+"
 )
 _STRUCTURED = re.compile(r"[A-Z]{1,8}[-_]\d{1,12}(?:[-_]\d{1,12}){0,4}")  # CUS-0047
+_STAFF = re.compile(r"[A-Z]{3,8}\d{2,8}")  # STAFF001
 _LONG_NAME, _SHORTEST_NAME = 4, 3
 
 
@@ -113,7 +114,7 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
     degrees = _DEGREES.fullmatch(value)
     if degrees:  # what is near stays near, and no longitude is beyond 180
         return degrees[1] + numbered(table, degrees[2], salt)
-    if _STRUCTURED.fullmatch(value):
+    if _STRUCTURED.fullmatch(value) or _STAFF.fullmatch(value):
         return numbered(table, value, salt)
     if any(map(str.isdigit, value)) or has_han(value) or has_kana(value):
         shape: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
@@ -151,7 +152,8 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if bounced:  # the letter was for somebody
         whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
         return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
-    roles = _roles(local) or _things(table, local)
+    names = ChainMap(table.logins, table.tokens(FAMILY), table.tokens(GIVEN))
+    roles = [role for role in _roles(local) if role not in names]
     is_other = not is_for_examples(domain)
     kept = is_other and bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
@@ -200,17 +202,8 @@ def _roles(local: str) -> list[str]:
     return words if folded in known else [word for word in words if _is_office(word)]
 
 
-def _things(table: SurrogateTable, local: str) -> list[str]:
-    """The words before the sign if all say what runs there or is dealt with: `sql.team`."""
-    words = LETTERS.findall(local.casefold())
-    names = ChainMap(table.logins, table.tokens(FAMILY), table.tokens(GIVEN))
-    are_things = all(w in _products() or _is_office(w) for w in words if len(w) > 1)
-    is_own = local.casefold() in names or not names.keys().isdisjoint(words)
-    return words if are_things and not is_own else []
-
-
 def _is_office(word: str) -> bool:
-    """Is it a word for an office, or two of them (`dbadmin`)?"""
+    """Is it a word for an office or a program, or two of them (`dbadmin`)?"""
     known = _offices()
     return word in known or any({word[:at], word[at:]} <= known for at in range(2, len(word) - 1))
 
@@ -219,7 +212,7 @@ def _is_office(word: str) -> bool:
 def _offices() -> frozenset[str]:
     listed = load_table(_DETECTION, "data", "words.toml")
     return lexicon().mailboxes.union(
-        listed["of_services"].split(), listed["service_logins"].split()
+        listed["of_services"].split(), listed["service_logins"].split(), _programs()
     )
 
 
@@ -274,10 +267,22 @@ _SHORT_NUMBER = 2  # digits
 def _products() -> frozenset[str]:
     """Words of what runs on machines, and of everyday, that label them (`grafana`, `wiki`)."""
     named, known = (load_table(_DETECTION, "data", f"{table}.toml") for table in _TABLES)
-    lists = [named["products"], named["trade"], named["versioned"]]
-    lists += [known["programs"], known["more_programs"], known["everyday"]]
-    names = " ".join([load_table(_DETECTION, "data", "names.toml")["given"], known["names_too"]])
-    return frozenset(" ".join(lists).casefold().split()).difference(names.casefold().split())
+    lists = [named["trade"], named["versioned"], known["everyday"]]
+    return _programs().union(" ".join(lists).casefold().split()).difference(_own_names())
+
+
+@cache
+def _programs() -> frozenset[str]:
+    """Words of what runs on machines."""
+    named, known = (load_table(_DETECTION, "data", f"{table}.toml") for table in _TABLES)
+    lists = [named["products"], known["programs"], known["more_programs"]]
+    return frozenset(" ".join(lists).casefold().split()).difference(_own_names())
+
+
+def _own_names() -> list[str]:
+    """What people are called, in small letters."""
+    known = load_table(_DETECTION, "data", "known_words.toml")["names_too"]
+    return f"{load_table(_DETECTION, 'data', 'names.toml')['given']} {known}".casefold().split()
 
 
 _TABLES = ("words", "known_words")

@@ -127,7 +127,8 @@ def test_one_domain_has_one_name(detector: TextDetector) -> None:
     samples = "jane.doe@example.com or admin@example.com"
     assert masked(detector, "admin@example.com") == ["admin@example.com"]
     (mixed,) = masked(detector, f"{samples}, oda.renquist@example.com")
-    assert "example.com" not in mixed
+    assert mixed.startswith(samples) and mixed.endswith("@example.com")  # nobody's (RFC 2606)
+    assert "oda.renquist" not in mixed
 
 
 @pytest.mark.parametrize("days", ["6/13 and 6/27", "12/24\n1/7"])
