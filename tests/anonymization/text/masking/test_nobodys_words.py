@@ -95,3 +95,16 @@ def test_names_in_a_chinese_column_stay_chinese_beside_japanese_ones(
         return edit.new
 
     assert [len(surrogate(piece)) for piece in chinese] == [2, 3, 2, 3]
+
+
+def test_a_date_in_the_name_of_a_file_moves_with_that_of_the_text(detector: TextDetector) -> None:
+    (own,) = masked(
+        detector, "# 2031-07-30_003_ui_rules.yaml and quorl-2031-07-30-en.html of (2031-07-30)"
+    )
+    assert "2031-07-30" not in own and len(set(re.findall(r"\d{4}-\d\d-\d\d", own))) == 1
+
+
+def test_the_group_of_a_command_and_the_letters_of_a_code_stay(detector: TextDetector) -> None:
+    (own,) = masked(detector, "sudo useradd -G acconts quorlvin\n- **職員コード**: STAFF071\n")
+    assert "-G acconts" in own and "quorlvin" not in own
+    assert "STAFF" in own and "STAFF071" not in own
