@@ -125,7 +125,7 @@ def _area(value: str, number: str) -> str:
     ask for one that exists, and the town beside it shows as much."""
     if len(number) == _CHINESE_MOBILE and number[0] == "1":
         return number[:3]
-    groups = re.findall(r"\d+", value)
+    groups: list[str] = re.findall(r"\d+", value)
     for first in (group.lstrip("0") for group in groups[:-1][:2]):  # of abroad behind its code
         is_area = len(first) <= _LONGEST_AREA and len(number) - len(first) >= _FEWEST_DIGITS - 1
         if first and is_area and number.startswith(first):

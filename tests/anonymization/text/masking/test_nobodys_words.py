@@ -8,11 +8,10 @@ import re
 import pytest
 
 from anonymization.levels import MaskingLevel, at_level
-from anonymization.text.contracts import DetectionConfig
+from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, labelled
-from anonymization.text.vault import Mode
 
 KEY = b"n" * 32
 
