@@ -280,7 +280,7 @@ _PASSWORD = Screened(
 _BIRTHDAY = re.compile(r"(?m)^BDAY[^:\n]{0,40}:(?P<v>[\d-]{6,10})\r?$")
 _SAID_PASSWORD = screened(
     r"(?<![a-z])-p(?P<q>['\"])(?P<option>[^'\"\n]{4,64})(?P=q)",
-    r"(?:[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
+    r"(?:(?<![\w.+:/-])[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
     r"(?P<after>[!-.0-~]{6,48})(?=\s|$)",
     rf"(?:^|[\s{HAN}])[a-z][\w.@-]{{1,40}}(?://|，)"  # a login and its password in a note
     r"(?P<noted>(?=\S{0,40}\d)(?=\S{0,40}[!@#$%^&*])[!-.0-~]{6,40})(?=\s|$)",

@@ -317,6 +317,17 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
                 yield finding
 
 
+_USER_BEFORE = re.compile(r"://[^\s/@:]{1,80}:\Z")
+_LONGEST_USER = 84
+
+
+def _is_of_service(text: str, start: int, value: str) -> bool:
+    """Is it a password with the public host that it opens: `mongodb+srv://user:…@…mongodb.net`?"""
+    before = text[max(0, start - _LONGEST_USER) : start]
+    is_user = _USER_BEFORE.search(before) is not None
+    return is_user and not wording.private_site(value.rpartition("@")[2])
+
+
 def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
     start, end = _span(match)
     for lead in rule.trim:
@@ -324,6 +335,8 @@ def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
             start += len(lead)
     value = match.string[start:end]
     if not value or (rule.check and not _CHECKS[rule.check](value)):
+        return None
+    if rule.type is EntityType.EMAIL and _is_of_service(match.string, start, value):
         return None
     if rule.type is EntityType.DATE and _is_version(match.string, start, value):
         return None

@@ -159,6 +159,7 @@ class Masker:
         detected = list(zip(fresh, findings_of, strict=True))
         for piece, findings in detected:
             self._learn_addresses(piece, findings)
+            self.spreading.watch_dates(piece, findings)
         for piece, findings in detected:
             listed = self._listed.find(piece.value)
             fixed = piece.fixed or fenced_spans(piece.text)
@@ -167,7 +168,7 @@ class Masker:
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
             named = without_roles(piece.value, _clipped(piece, findings))
-            findings = without_loose_days(piece.value, named)
+            findings = self.spreading.moving(piece, without_loose_days(piece.value, named))
             self._full_names |= self._declared_names(piece.value, findings)
             own, undecided = self._divided(piece, findings)
             kept, hits = around(own, listed, piece.value)
@@ -387,7 +388,7 @@ class Masker:
             occurring = self._in_code_of(piece, occurring)
         known = containing(occurring, hits)
         findings, occurrences = _settled(self._findings[piece], known)
-        edits = [self._edit(text, finding) for finding in findings]
+        edits = [self._edit(piece, finding) for finding in findings]
         edits += [self._occurrence_edit(text, occurrence) for occurrence in occurrences]
         edits += [self._occurrence_edit(text, hit) for hit in outside(hits, occurrences)]
         return sorted(edit for edit in edits if edit.new != text[edit.start : edit.end])
@@ -408,9 +409,11 @@ class Masker:
             or not _overlapping(self._fixed[piece], hit.start + piece.lead, hit.end + piece.lead)
         ]
 
-    def _edit(self, text: str, finding: Finding) -> Edit:
-        value = text[finding.start : finding.end]
+    def _edit(self, piece: Piece, finding: Finding) -> Edit:
+        value = piece.value[finding.start : finding.end]
         new = self._new(finding.type, value)
+        if finding.type is _DATE and self.vault.mode is Mode.SURROGATE:
+            new = self._surrogates.in_year(value, self.spreading.year_of(piece, value)) or new
         return Edit(
             finding.start, finding.end, new, finding.type, finding.recognizer, finding.score
         )

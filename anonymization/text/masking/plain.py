@@ -183,6 +183,8 @@ def _parameter_edits(text: str, visit: Visit) -> list[Edit]:
         piece = _parameter_piece(match["key"], plain, match["value"])
         if piece is not None:
             escape = quote_plus if "+" in match["value"] else _quoted_value
+            if not match["value"].isascii():  # it stands there as it is
+                escape = str
             edits += shifted(carried(visit.look(piece), starts, ends, escape), match.start("value"))
     return edits
 

@@ -168,6 +168,15 @@ class Surrogates:
                 self._by_value.setdefault(value, known)
         return known
 
+    def in_year(self, date: str, year: int | None) -> str:
+        """The surrogate of a day without a year, in this one; nothing without one."""
+        if year is None:
+            return ""
+        usual, self._shift.year = self._shift.year, year
+        new = self._common(EntityType.DATE, date)
+        self._shift.year = usual
+        return new
+
     def _draw(self, kind: EntityType, value: str) -> str:
         if kind in COMMON and kind is not EntityType.QUANTITY:
             return self._common(kind, value)
