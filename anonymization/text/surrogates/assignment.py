@@ -302,6 +302,7 @@ class SurrogateTable:
         self.domains: set[str] = set()  # of e-mail addresses, in small letters
         self.keys: frozenset[str] = frozenset()  # labels of machines that are keys, too
         self.logins: dict[str, str] = {}  # that names of people make, in small letters
+        self.leads: dict[str, int] = {}  # digits that numbers share with their series, by number
         self._key = key
         self._vocabulary = vocabulary
         self._numbers = KeyedNumbers(key)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 
 from numpy.random import Generator
@@ -255,11 +256,35 @@ def amount(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _DrawNumber) -> str:
-    """Each run of digits by itself; what is between them stays."""
-    return "".join(
-        _drawn(table, space, part, salt, draw) if part.isdigit() else part
-        for part in re.split(r"(\d+)", value)
-    )
+    """Each run of digits by itself; what is between them stays, and what its series shares."""
+    parts = []
+    for part in re.split(r"(\d+)", value):
+        lead = table.leads.get(part, 0) if space == "coded" else 0
+        rest = _drawn(table, space, part[lead:], salt, draw) if part.isdigit() else part
+        parts.append(part[:lead] + rest)
+    return "".join(parts)
+
+
+_SERIAL = re.compile(r"[A-Za-z]{0,6}[-_]?(\d{6,16})")
+_FEWEST_ALIKE, _DRAWN, _SHORTEST_LEAD = 4, 4, 2  # numbers, and digits that are drawn or shared
+
+
+def shared_leads(numbers: Iterable[str]) -> dict[str, int]:
+    """How many digits the numbers of a series begin with in common, by their digits: `0037` of
+    staff E0037006819, E0037004188, … The last four digits are always drawn, and more of a long
+    series."""
+    series: dict[int, set[str]] = {}
+    for found in filter(None, map(_SERIAL.fullmatch, numbers)):
+        series.setdefault(len(found[1]), set()).add(found[1])
+    leads = {}
+    for size, members in series.items():
+        fewest = max(_FEWEST_ALIKE, len(members) // 4)
+        longest = size - max(_DRAWN, len(str(len(members))) + 2)
+        ends = range(longest, _SHORTEST_LEAD - 1, -1)
+        times = Counter(number[:end] for number in members for end in ends)
+        for number in members:
+            leads[number] = next((end for end in ends if times[number[:end]] >= fewest), 0)
+    return leads
 
 
 def _counted(number: str, rng: Generator) -> str:
