@@ -40,6 +40,7 @@ class Lexicon:
     person_titles_zh: tuple[str, ...]
     person_lead_zh: tuple[str, ...]
     company_words: frozenset[str]
+    trade_words: frozenset[str]
     company_ends_zh: tuple[str, ...]
     company_lines_zh: tuple[str, ...]
     place_words: frozenset[str]
@@ -74,6 +75,7 @@ _CHARACTERS = ("zh_families", "zh_given")
 _SETS = (
     "person_words",
     "company_words",
+    "trade_words",
     "place_words",
     "states",
     "street_ends",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 
 from numpy.random import Generator
 
@@ -239,7 +240,8 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
             return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
-        return cased_like(table.token(PLACE, folded, stem, salt), word)
+        of_firm = table.tokens(STEM).get(folded)  # `Waikato` of `Waikato Users Group`
+        return cased_like(of_firm or table.token(PLACE, folded, stem, salt), word)
 
     return _PARTS.sub(change, value)
 
@@ -326,6 +328,9 @@ _LEGAL_FORMS = frozenset(
 )
 
 
+_NOT_OWN = frozenset(map(str.casefold, _LEGAL_FORMS)) | {"the", "of", "and", "for", "de", "la"}
+
+
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
     is_japanese = _is_japanese(table, value) or knows_japanese_firm(table, value)
@@ -333,12 +338,12 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
         return japanese_organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
-    keep = lexicon().company_words
+    keep = lexicon().company_words | lexicon().trade_words
     places = {place.casefold() for place in _IN_BRACKETS.findall(value)} & lexicon().firm_countries
-    words = {word.casefold() for word in LETTERS.findall(value) if not has_han(word)}
-    if words - places <= keep:
-        keep = frozenset(map(str.casefold, _LEGAL_FORMS))
+    words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
     keep |= places
+    if keep.issuperset(words):  # `Comprehensive Testing Inc.`: its first word is its own
+        keep -= frozenset(islice((w for w in words if w not in _NOT_OWN and w not in places), 1))
 
     def change(match: re.Match[str]) -> str:
         word, folded = match.group(), match.group().casefold()
