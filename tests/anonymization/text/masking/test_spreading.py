@@ -25,9 +25,7 @@ def detector() -> TextDetector:
 def masked(detector: TextDetector, *files: list[Piece], apart: bool = True) -> list[list[str]]:
     masker = Masker(detector, KEY, Mode.SURROGATE, "scope")
     learn(files, masker, are_apart=apart)
-    return [
-        [applied(piece.value, masker.edits(piece))[0] for piece in pieces] for pieces in files
-    ]
+    return [[applied(piece.value, masker.edits(piece))[0] for piece in pieces] for pieces in files]
 
 
 def test_a_single_word_stays_in_other_files(detector: TextDetector) -> None:
