@@ -74,7 +74,8 @@ def _is_of_known_firm(text: str, finding: Finding) -> bool:
     """Is it such a firm, or what it sells, by the word before: `IBM QRadar`?"""
     before = _WORD_BEFORE.search(text, max(0, finding.start - 24), finding.start)
     is_behind = before is not None and before[1][0].isupper() and is_known_firm(before[1])
-    return is_behind or is_known_firm(text[finding.start : finding.end])
+    value = text[finding.start : finding.end]
+    return is_behind or is_known_firm(value)
 
 
 def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -83,7 +84,8 @@ def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     behind a name: `Ana Vos (Sales Lead)`."""
     for finding in map(partial(_without_post, text), findings):
         value = text[finding.start : finding.end]
-        if finding.type in _THINGS and _is_of_known_firm(text, finding):
+        is_shouted = finding.type is EntityType.PERSON and value.isupper()
+        if (finding.type in _THINGS or is_shouted) and _is_of_known_firm(text, finding):
             continue
         is_placed = finding.type in _BY_PLACE and finding.recognizer not in _SAID
         if not (is_placed and not value.istitle() and _is_of_machine(value)):
