@@ -72,6 +72,7 @@ _TIME = re.compile(
 )
 _WORD = re.compile(rf"[{_WIDE}]+|[^\W_{_WIDE}]+")
 _CLAUSE = re.compile(r"(?<=[,;:.!?])\s+|(?<=[、。])")
+_LISTED = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
 _FILE = re.compile(r"(?:.*/)?[^/\n]+\.[A-Za-z]\w{0,5}")
 _BESIDE_WORD = re.compile(r"[^\W\d] ?$")
 _TABLES = {"csv": ",", "tsv": "\t"}
@@ -245,7 +246,8 @@ def about(words: str, name: str, names: Iterable[str] = ()) -> str:
     """
     own, form = plain(name), _form_of([name, *names])
     owner, depth, found = "", 0, list[str]()
-    for line in unicodedata.normalize("NFKC", words).splitlines():
+    for written in unicodedata.normalize("NFKC", words).splitlines():
+        line = _LISTED.sub("", written)
         said = list(dict.fromkeys(plain(match[0]) for match in form.finditer(line)))
         level = _level(line, said)
         if level and (said or level <= depth):
@@ -278,9 +280,7 @@ def _level(line: str, said: Sequence[str]) -> int:
     if bare.startswith("#"):
         return len(bare) - len(bare.lstrip("#"))
     is_bold = bare.startswith("**") and bare.rstrip(":").endswith("**")
-    rest = re.sub(r"^(?:\d+ )+", "", plain(line))
-    is_name = len(said) == 1 and rest == said[0]
-    return 7 if said and (is_bold or bare.endswith(":") or is_name) else 0
+    return 7 if said and (is_bold or bare.endswith(":") or said == [plain(line)]) else 0
 
 
 def _shared_out(clause: str, places: Sequence[re.Match[str]]) -> Iterator[tuple[str, str]]:
