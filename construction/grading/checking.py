@@ -114,7 +114,9 @@ def computed(path: str) -> str:
     """
     try:
         copy, lacking = formulas.with_values(path)
-    except Exception:  # as in `table`
+    except Exception as error:  # as in `table`
+        if Path(path).is_file() and Path(path).suffix.lower() in (".xlsx", ".xlsm"):
+            _not_computed.add(f"{Path(path).name}: {type(error).__name__}")
         return path
     _not_computed.update(lacking)
     return copy
@@ -240,22 +242,22 @@ def says_number(words: str, value: float, tolerance: float = 0.01) -> bool:
 def about(words: str, name: str, names: Iterable[str] = ()) -> str:
     """What a text says of one of some names: rows that say it, sentences, what is below as a head.
 
-    A part of a sentence without a name goes with what stands before it. Of one that says several
-    names each has the words from its own to the next; where figures stand before names alone, those
-    up to its own.
+    What has no name goes with what stands before it in its paragraph. Of a part of a sentence that
+    says several, each has the words from its own to the next; where figures stand before names
+    alone, those up to its own.
     """
     own, form = plain(name), _form_of([name, *names])
-    owner, depth, found = "", 0, list[str]()
+    owner, last, depth, found = "", "", 0, list[str]()
     for written in unicodedata.normalize("NFKC", words).splitlines():
         line = _LISTED.sub("", written)
         said = list(dict.fromkeys(plain(match[0]) for match in form.finditer(line)))
         level = _level(line, said)
         if level and (said or level <= depth):
             owner, depth = said[0] if len(said) == 1 else "", level
+        last = owner if level or not line.strip() else last
         if level or " | " in line or line.startswith("|"):
             found += [line] if own in said or (owner == own and not said) else []
             continue
-        last = owner
         for clause in filter(None, _CLAUSE.split(line)):
             for named, piece in _shared_out(clause, list(form.finditer(clause))):
                 last = named or last
@@ -500,16 +502,16 @@ def _split(line: str) -> list[str]:
 def _workbook_rows(path: str, sheet: str | int | None) -> Iterator[list[Any]]:
     from openpyxl import load_workbook
 
-    values, formulas = load_workbook(path, data_only=True), load_workbook(path)
+    values, written = load_workbook(path, data_only=True), load_workbook(path)
     names = values.sheetnames if sheet is None else []
     if sheet is not None:
         names = [values.sheetnames[sheet] if isinstance(sheet, int) else sheet]
     for name in names:
-        for shown, given in zip(values[name].iter_rows(), formulas[name].iter_rows(), strict=True):
-            yield [
-                cell.value if cell.value is not None else other.value
-                for cell, other in zip(shown, given, strict=True)
-            ]
+        wide, rows = values[name].max_column, dict[int, list[Any]]()
+        for cell, other in zip(*map(formulas.cells_of, (values[name], written[name])), strict=True):
+            row = rows.setdefault(cell.row, [None] * wide)
+            row[cell.column - 1] = cell.value if cell.value is not None else other.value
+        yield from rows.values()
 
 
 def _json_rows(words: str, ending: str) -> Iterator[list[Any]]:
@@ -588,6 +590,8 @@ def _day(year: str, month: str, day: str) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, float) and value == int(value):
+    if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, set | frozenset):  # whose order is another in each run
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
     return "" if value is None else str(value)

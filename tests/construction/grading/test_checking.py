@@ -244,6 +244,7 @@ def test_findings_are_printed_whatever_happens(capsys: pytest.CaptureFixture[str
         *(True, True, False, True, True, False, True, False)
     ]
     assert printed[-1]["found"] == "nothing"
+    assert printed[6]["expected"] == "{'Lydd', 'Rye'}"  # in one order, whatever the run
 
 
 def test_the_helper_lies_beside_programs_and_in_the_exported_grader() -> None:
