@@ -64,7 +64,7 @@ class ModelStage(StrEnum):
 
 SECOND, MEND = "second", "mend"  # prompts on programs; the model of `grade` answers them
 DERIVE = "derive"  # the prompt of second derivations; the model that writes documents answers it
-_PROMPTS = {
+_PROMPTS: dict[str, str] = {
     ModelStage.QUESTION_PHRASING: "phrasing",
     ModelStage.CANDIDATE_IDEAS: "ideas",
     ModelStage.SCENARIO_DOCUMENTS: "author",
