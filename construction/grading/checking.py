@@ -318,11 +318,14 @@ def beside(words: str, name: str) -> list[float]:
 
 def says(words: str, phrase: str) -> bool:
     """Does a text say a word or phrase, whole, whatever its case, width and punctuation?"""
-    wanted = plain(phrase)
+    return _is_said(plain(words), plain(phrase))
+
+
+def _is_said(words: str, wanted: str) -> bool:
     if not wanted:
         return False
     first, last = ("" if re.match(f"[{_WIDE}]", end) else " " for end in (wanted, wanted[-1]))
-    return f"{first}{wanted}{last}" in f" {plain(words)} "
+    return f"{first}{wanted}{last}" in f" {words} "
 
 
 def plain(value: object) -> str:
@@ -416,7 +419,8 @@ class Findings:
         """
         words = where if isinstance(where, str) else "\n".join(map(str, _flat(where)))
         listed = [_shown(value) for value in values]
-        there = [value for value in listed if says(words, value)]
+        said = plain(words)
+        there = [value for value in listed if _is_said(said, plain(value))]
         self.add(finding, words.strip() and not there, f"none of {listed}", there or words[:40])
 
     def __enter__(self) -> Findings:
