@@ -346,10 +346,9 @@ def date(value: object) -> str:
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()[:10]
     words = unicodedata.normalize("NFKC", "" if value is None else str(value))
+    days = _days(words)
     if match := _DIGITS.search(words):
-        days = [*_days(words), (match.span(), _day(match[1], match[2], match[3]))]
-    else:
-        days = _days(words)
+        days.append((match.span(), _day(match[1], match[2], match[3])))
     return next((day for _, day in days if day), "")
 
 
