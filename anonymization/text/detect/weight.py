@@ -272,9 +272,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_in_help(text, finding):
         return Weight.WEAK
-    if finding.type is EntityType.AGE and of_population(text, finding.end):
-        return Weight.NONE
-    if finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary):
+    is_nobody = finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary)
+    if is_nobody or (finding.type is EntityType.AGE and of_population(text, finding.end)):
         return Weight.NONE
     if finding.type is EntityType.ACCOUNT and NO_LOGIN.search(value):
         return Weight.NONE

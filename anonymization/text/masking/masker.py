@@ -155,12 +155,11 @@ class Masker:
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
         names_before = len(self._full_names)
-        findings_of = whole_columns(fresh, self._detector.find(clean))
-        detected = list(zip(fresh, findings_of, strict=True))
-        for piece, findings in detected:
+        found = dict(zip(fresh, whole_columns(fresh, self._detector.find(clean)), strict=True))
+        for piece, findings in found.items():
             self._learn_addresses(piece, findings)
             self.spreading.watch_dates(piece, findings)
-        for piece, findings in detected:
+        for piece, findings in found.items():
             listed = self._listed.find(piece.value)
             fixed = piece.fixed or fenced_spans(piece.text)
             if fixed:

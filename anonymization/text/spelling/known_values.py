@@ -229,6 +229,16 @@ _SHORTEST = 4  # letters of a family name; shorter ones occur inside other words
 _OFFICE = re.compile("[会院園课課室社係局]$|^[部課次係室所社院園局店組班]長$|^主[任査幹事]$")
 
 
+def _chinese_forms(name: str) -> Iterator[tuple[EntityType, str]]:
+    """老 or 小 and the family name, and the given name alone."""
+    family = name[:2] if name[:2] in _DOUBLE else name[:1]
+    yield from ((EntityType.PERSON, f"老{family}") for _ in range(family not in _NOT_OLD))
+    yield from ((EntityType.PERSON, f"小{family}") for _ in range(family not in _NOT_SMALL))
+    given = name[len(family) :]
+    if len(given) == _PAIR and given not in _GIVEN_WORDS and not _OFFICE.search(given):
+        yield EntityType.PERSON, given
+
+
 def short_forms(
     name: str, dictionary: frozenset[str] = frozenset()
 ) -> Iterator[tuple[EntityType, str]]:
@@ -238,12 +248,7 @@ def short_forms(
     without one there are no names alone.
     """
     if _HAN_NAME.fullmatch(name):
-        family = name[:2] if name[:2] in _DOUBLE else name[:1]
-        yield from ((EntityType.PERSON, f"老{family}") for _ in range(family not in _NOT_OLD))
-        yield from ((EntityType.PERSON, f"小{family}") for _ in range(family not in _NOT_SMALL))
-        given = name[len(family) :]
-        if len(given) == _PAIR and given not in _GIVEN_WORDS and not _OFFICE.search(given):
-            yield EntityType.PERSON, given
+        yield from _chinese_forms(name)
         return
     spaced = _SPACED_NAME.fullmatch(name)
     if spaced:  # 佐藤 次郎 is 佐藤 to the functions of a page
