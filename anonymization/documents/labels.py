@@ -157,8 +157,13 @@ def column_people(pieces: Iterable[Piece], edits: Callable[[Piece], Sequence[Edi
             continue
         rest = [cell for cell in cells if not _is_person(cell, edits(cell))]
         if 2 * len(rest) <= len(cells):
-            names |= {cell.value.strip() for cell in rest if can_be_name(cell.value)}
+            names |= {cell.value.strip() for cell in rest if _can_be_person(cell.value)}
     return [Piece(name, kind=EntityType.PERSON) for name in sorted(names)]
+
+
+def _can_be_person(text: str) -> bool:
+    """Has it the form of a name, and not of words alone that stand for nobody: Dispatch Hotline?"""
+    return can_be_name(text) and not COMMON.issuperset(text.split())
 
 
 def _is_person(cell: Piece, edits: Sequence[Edit]) -> bool:

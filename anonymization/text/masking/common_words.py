@@ -78,12 +78,26 @@ def _is_of_known_firm(text: str, finding: Finding) -> bool:
     return is_behind or is_known_firm(value)
 
 
+# A host that only a client's settings know, called after the public one: `github.com-work`.
+_ALIAS = re.compile(r"(?:github|gitlab|bitbucket)\.(?:com|org)-")
+_OF_SERVICES = frozenset(["service", "services", "svc", "daemon", "worker", "scheduler"])
+
+
+def _is_service(login: str) -> bool:
+    """Is a login, even under a label, that of a service, as its end says: `audit_service`?"""
+    *parts, last = re.split("[_-]", login.casefold())
+    is_named = any(part.title() in GIVEN_NAMES for part in parts)
+    return bool(parts) and last in _OF_SERVICES and not is_named
+
+
 def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings without such words that only stand where somebody's name would (with a capital
     they may be one: King), without products of firms that everybody knows, and without the post
     behind a name: `Ana Vos (Sales Lead)`."""
     for finding in map(partial(_without_post, text), findings):
         value = text[finding.start : finding.end]
+        if finding.type in _LOGINS and (_ALIAS.match(value) or _is_service(value)):
+            continue
         is_shouted = finding.type is EntityType.PERSON and value.isupper()
         if (finding.type in _THINGS or is_shouted) and _is_of_known_firm(text, finding):
             continue

@@ -41,8 +41,20 @@ def masked(detector: TextDetector, *pieces: Piece) -> list[str]:
         "The survey of the Santa Clara Counties goes on.",
         "The 2017 meeting, on Oct 22, went on until the 28th of August.",
         "held at VMware, one day before",
+        "owner: audit_service",
+        "ssh: Could not resolve hostname github.com-orlam: Name or service not known",
     ],
-    ids=["loopback", "ends", "language", "rights", "counties", "loose days", "firm"],
+    ids=[
+        "loopback",
+        "ends",
+        "language",
+        "rights",
+        "counties",
+        "loose days",
+        "firm",
+        "service",
+        "alias",
+    ],
 )
 def test_stays(detector: TextDetector, text: str) -> None:
     assert masked(detector, Piece(text)) == [text]
@@ -143,3 +155,10 @@ def test_firms_keep_the_words_of_their_trade(firm: str, tail: str) -> None:
     new = made.of(EntityType.ORGANIZATION, firm)
     assert new.endswith(tail) and new != firm
     assert made.of(EntityType.LOCATION, firm.split()[0]) == new.split()[0]
+
+
+def test_an_office_in_a_column_of_people_stays(detector: TextDetector) -> None:
+    people = ("Sue Pemberton", "Dawn Goley", "Keith Matassa", "Ruth Dover", "Dispatch Hotline")
+    cells = [labelled("Contact", name) for name in people]
+    *names, office = masked(detector, *cells, Piece("Hotline"))[:-1]
+    assert office == "Dispatch Hotline" and not set(names) & set(people)
