@@ -8,8 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from construction.sessions.config import NETWORK_GATES
-from construction.sessions.local_gates import LOCAL_GATES
+from construction.sessions.config import LOCAL_GATES, NETWORK_GATES
 from data.staging.tables import RUN_ID, STAGED
 from data.tables import write_frame
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urljoin
 
 from construction.mentions.urls import WebUrl, normalise, parse_url
+from construction.sessions.config import NetworkRuntime
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult, Reach
 from construction.sessions.network.captures import (
     Captures,
@@ -20,7 +21,6 @@ from construction.sessions.network.captures import (
     store,
 )
 from construction.sessions.network.exchange import TRANSIENT, Answer, HostTurns, backoff, exchange
-from construction.sessions.network.settings import NetworkRuntime
 from construction.sessions.network.transport import (
     ProbeFailure,
     Wire,

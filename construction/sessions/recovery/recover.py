@@ -17,10 +17,10 @@ from pydantic import Field
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls
-from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.agent_work import made_by_programs, shown_files, tools_called
 from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges
 from construction.sessions.recovery.shell import WROTE
+from construction.sessions.redactions import holds_mark
 from data.contracts import AgentAct, CutReason, Session, StageConfig, TaskInstance, Turn, UserTurn
 
 _SAID_BEFORE = 3  # turns
