@@ -23,9 +23,8 @@ import polars as pl
 from data.contracts import StageKind
 from data.errors import BenchmintError, InputError, LedgerError, guarded
 from data.progress import track, underway
-from data.run_store import RunStore, content_digest
+from data.run_store import RunStore, StageKey, change_reason, content_digest
 from data.sharding import Sharding, ShardPart, compute_shard, computed_elsewhere, map_shards
-from data.stage_key import StageKey, change_reason
 from data.stage_tables import TALLIES_FILE, outcome_counts
 
 log = logging.getLogger("benchmint.stages")
