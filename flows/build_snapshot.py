@@ -23,7 +23,6 @@ from flows.source import Source, with_source
 from flows.stages import (
     analytics,
     environment,
-    informative,
     judging,
     masking,
     preflight,
@@ -104,7 +103,7 @@ SELECTION = Lane(
     meaning="The pool of all lanes to the release's tasks.",
     stages=(
         preflight.PREFLIGHT,
-        informative.INFORMATIVE,
+        selection.INFORMATIVE,
         sandbox_preflight.SANDBOX_PREFLIGHT,
         selection.SELECT,
     ),
@@ -142,8 +141,14 @@ def build(
 
     Whoever calls it holds the lock of the output (`data.builds.building`).
     """
-    from flows.publish import publish, released_candidates, stage_for_analysts
-    from flows.published import published_before, release_key_of, remember
+    from flows.publish import (
+        publish,
+        published_before,
+        release_key_of,
+        released_candidates,
+        remember,
+        stage_for_analysts,
+    )
 
     flow_started, began = time.perf_counter(), datetime.now(UTC)
     with runtime.judges(recipe).budget():

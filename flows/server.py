@@ -32,7 +32,7 @@ from data.builds import nearest
 from data.errors import BenchmintError, InputError, NoSpaceError
 from data.loopback import LOOPBACK, Application, Receive, Scope, Send, guarded_app, listen
 from data.neutralise import one_line
-from flows import environment
+from flows import surroundings
 from flows.surroundings import require_for_builds
 
 _OF_A_BUILD = {
@@ -100,7 +100,7 @@ def own_server() -> Iterator[None]:
 
 def leads_to_server() -> bool:
     """Whether a server is there that runs are recorded in, named by the user or the service's."""
-    environment.apply()
+    surroundings.set_prefect_up()
     return is_named(os.environ, Path.cwd()) or _leads_to_service()
 
 

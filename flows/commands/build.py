@@ -266,9 +266,9 @@ def print_next(built: Built, runtime: Runtime) -> None:
 def print_plan(settings: Settings) -> None:
     """Print each log as it is read, and each stage with what a build would do. Starts no server."""
     from data.staging.print import print_table
-    from flows import environment
+    from flows import surroundings
 
-    environment.apply()  # before Prefect is imported
+    surroundings.set_prefect_up()  # before Prefect is imported
     from flows.plan import plan_build
 
     plan = plan_build(settings.recipe, settings.runtime)

@@ -61,7 +61,7 @@ from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.people import person
 from flows.evaluate.plan import HUMAN, Plan, alone, left_out, wanted_attempts
 from flows.evaluate.programs import has_skills, network_of, program_agent
-from flows.evaluate.record import record_of
+from flows.evaluate.record import record_of, trajectory_of
 from flows.evaluate.scripts import WORKLESS, Script
 from flows.evaluate.service_tools import (
     inferences_so_far,
@@ -70,7 +70,6 @@ from flows.evaluate.service_tools import (
     start_instance,
 )
 from flows.evaluate.tools import SHELL, tools_for
-from flows.evaluate.trajectory import trajectory_of
 from flows.services.instance import Instance
 
 # How Inspect itself came to its end, apart from the attempts.
