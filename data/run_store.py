@@ -92,7 +92,7 @@ def _part_digest(part: Any) -> str:
     return digest(canonical_json(part))[:_SHORT]
 
 
-def write_key(folder: Path, key: StageKey) -> None:
+def _write_key(folder: Path, key: StageKey) -> None:
     """Keep the parts of a stage's key beside its output."""
     write_bytes(folder / KEY_FILE, canonical_json(key.parts))
 
@@ -293,7 +293,7 @@ class RunStore:
                 seconds = time.perf_counter() - began
                 size = write_timing(part, stage, seconds, cpu_seconds() - cpu_before)
                 if isinstance(key, StageKey):
-                    write_key(part, key)
+                    _write_key(part, key)
                 _write_sums(part)
         except (OSError, BenchmintError):
             if not target.is_dir():

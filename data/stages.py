@@ -199,7 +199,7 @@ class StageEnd:
         return f"{self.stage}: {', '.join(parts)}"
 
 
-def prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared[R]:
+def _prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared[R]:
     """Look outside, and derive the keys of a stage from all that its output depends on."""
     given = {name: outputs.get(name, ()) for name in stage.reads}
     work = Work(run, given)
@@ -227,7 +227,7 @@ def run_stage(run: R, stage: Stage[R], results: Results) -> StageEnd:
         if kept is not None:
             results.outputs[stage.name] = (kept,)
             return StageEnd(stage.name, True, _counts((kept,)))
-        prepared = prepare(run, stage, results.outputs)
+        prepared = _prepare(run, stage, results.outputs)
         reused = all(run.store.is_done(stage.name, key) for key, _ in prepared.parts)
         folders = _computed(run, stage, prepared)
         if not reused:
@@ -375,7 +375,7 @@ class PlanWalk(Generic[R]):
             self.outputs[stage.name] = (kept,)
             return PlannedStage(lane, stage.name, Would.REUSE, 1, 1)
         try:
-            prepared = prepare(self.run, stage, self.outputs)
+            prepared = _prepare(self.run, stage, self.outputs)
         except tuple(self.reasons) as error:
             why = next(why for kind, why in self.reasons.items() if isinstance(error, kind))
             return PlannedStage(lane, stage.name, Would.RUN, why=why)

@@ -123,10 +123,10 @@ def _columns(out: Path, ledger: page.Books, *, leaves: bool) -> dict[str, Any]:
     config = _config(out, ledger.about["published"])
     gates = {gate.name: (gate, getattr(config, gate.name)) for gate in gates_in(SessionsConfig)}
     shown = page.Shown(page.opaque_names(out) if leaves else None)
-    return page.build_columns(ledger, gates, shown, ReasonWords.of(GATES), lane_of_stages())
+    return page.build_columns(ledger, gates, shown, ReasonWords.of(GATES), _lane_of_stages())
 
 
-def lane_of_stages() -> dict[str, str]:
+def _lane_of_stages() -> dict[str, str]:
     """Stage of the ledger -> lane: that of its tasks, or of the pipeline where it makes none."""
     from flows.build_snapshot import (
         ANALYTICS,

@@ -101,7 +101,7 @@ def limit_table(gates: Iterable[AnyGate]) -> str:
     return markdown_table(head, (row for gate in gates for row in _limit_rows(gate)))
 
 
-def meaning_table(kind: str, meanings: Mapping[str, str]) -> str:
+def _meaning_table(kind: str, meanings: Mapping[str, str]) -> str:
     """Names of a kind with their meanings."""
     return markdown_table((kind, "meaning"), meanings.items())
 
@@ -155,7 +155,7 @@ def configuration_page(current: str) -> str:
     return settings_page(current, Settings(), reference)
 
 
-def format_table() -> str:
+def _format_table() -> str:
     """The formats of session logs with what must be present, and what is named and not read."""
     read: dict[str, list[str]] = {}
     for entry in FORMATS:
@@ -168,23 +168,23 @@ def format_table() -> str:
     return markdown_table(("format", "what must be present"), rows)
 
 
-def agent_table() -> str:
+def _agent_table() -> str:
     """The agents without a model."""
     agents = own_labels()["agent"].values()
-    return meaning_table("`--agent`", {f"`{words.code}`": words.meaning for words in agents})
+    return _meaning_table("`--agent`", {f"`{words.code}`": words.meaning for words in agents})
 
 
 def tables() -> Mapping[Path, Mapping[str, str]]:
     """The tables of each page, by the names of their marked parts."""
     return {
-        ROOT / "docs" / "sessions.md": {"session formats": format_table()},
+        ROOT / "docs" / "sessions.md": {"session formats": _format_table()},
         ROOT / "docs" / "audit.md": {
             "gates": gate_table(GATES),
             "limits": limit_table(GATES),
             "reasons": reason_table(sentences(GATES)),
         },
-        ROOT / "docs" / "run.md": {"agents": agent_table()},
-        ROOT / "docs" / "leaderboard.md": {"columns": meaning_table("column", COLUMNS)},
+        ROOT / "docs" / "run.md": {"agents": _agent_table()},
+        ROOT / "docs" / "leaderboard.md": {"columns": _meaning_table("column", COLUMNS)},
         ROOT / "docs" / "architecture.md": {"stages": stage_table(PIPELINE)},
     }
 

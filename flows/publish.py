@@ -118,7 +118,7 @@ def stage_for_analysts(run: Run, results: Results, privacy: PrivacyStamp) -> str
         recipe_digest=run.recipe.digest(),
         code_version=run.store.code_version,
         release_key_digest=run.key_id,
-        inputs=inputs_of(results),
+        inputs=_inputs_of(results),
         privacy=str(privacy),
     )
     return stage_run(run.out, facts, results.folders, model_costs(results.folders))
@@ -129,7 +129,7 @@ def released_candidates(results: Results) -> Sequence[Candidate]:
     return chosen_candidates(results.outputs["select"][0])
 
 
-def inputs_of(results: Results) -> dict[str, str]:
+def _inputs_of(results: Results) -> dict[str, str]:
     """The digests of all that went in, by public name."""
     return results.inputs | model_replies(results.folders)
 
@@ -166,7 +166,7 @@ def _release(
         version=recipe.release.version,
         card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
-        fixture_file=fixture_files(made_by(results, *FILES)).__getitem__,
+        fixture_file=fixture_files(_made_by(results, *FILES)).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
         ledger_tables=_ledger_tables(read_records(results.folders)),
@@ -183,7 +183,7 @@ def _release(
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
-        private_files=private_files(run, made_by(results, ANALYTICS.name)),
+        private_files=private_files(run, _made_by(results, ANALYTICS.name)),
         worlds=worlds_of(outputs.get(WORKFLOWS.name, ())),
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info={**run_info, "judging": model_costs(results.folders), **host_and_tools()},
@@ -192,11 +192,11 @@ def _release(
 
 def _lane_reports(results: Results) -> dict[str, Any]:
     """What each lane says of itself, None for one that did not run."""
-    questions, phrased = (made_by(results, name) for name in ("questions", "question_phrasing"))
+    questions, phrased = (_made_by(results, name) for name in ("questions", "question_phrasing"))
     return {
         "questions": questions_report(questions, phrased) or None,
-        "analytics": analytics_report(made_by(results, ANALYTICS.name)),
-        "workflows": workflows_report(made_by(results, WORKFLOW_DEMAND.name)),
+        "analytics": analytics_report(_made_by(results, ANALYTICS.name)),
+        "workflows": workflows_report(_made_by(results, WORKFLOW_DEMAND.name)),
     }
 
 
@@ -211,7 +211,7 @@ def _ledger_tables(records: StageRecords) -> LedgerTables:
     )
 
 
-def made_by(results: Results, *stages: str) -> Folders:
+def _made_by(results: Results, *stages: str) -> Folders:
     """The outputs of these stages; none for one that did not apply."""
     return tuple(part for stage in stages for part in results.outputs.get(stage, ()))
 
@@ -219,7 +219,7 @@ def made_by(results: Results, *stages: str) -> Folders:
 def _build_facts(run: Run, results: Results) -> BuildFacts:
     return BuildFacts(
         recipe=run.recipe.model_dump(mode="json"),
-        inputs=inputs_of(results),
+        inputs=_inputs_of(results),
         code_version=run.store.code_version,
         lock_digest=lock_digest(ROOT),
         architecture=architecture(),

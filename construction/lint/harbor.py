@@ -129,7 +129,7 @@ def trial(setting: Setting) -> Tried:
     return tried
 
 
-def setting_of(task: HarborTask) -> Setting | str:
+def _setting_of(task: HarborTask) -> Setting | str:
     """The files of an attempt, or why it cannot be made here."""
     docker = task.docker
     if bubblewrap() is None:
@@ -351,7 +351,7 @@ def _try(tasks: Sequence[HarborTask], report: Report, trials: Trials) -> None:
     """Trials of the first tasks by the digest of their names."""
     for task in sorted(tasks, key=lambda each: digest(each.name)):
         try:
-            setting = setting_of(task)
+            setting = _setting_of(task)
         except OSError as error:
             report.unchecked.append(unread(task.name, error))
             continue

@@ -81,7 +81,7 @@ _STAGES = (
 )
 
 
-class ShardTables:
+class _ShardTables:
     """Collects the rows of one shard, in the column order of their schemas; `write` stores them."""
 
     def __init__(self, key: bytes) -> None:
@@ -307,14 +307,14 @@ class _Shard:
 
     job: ShardJob
     index: RootIndex
-    tables: ShardTables
+    tables: _ShardTables
     store: ContentStore
 
 
 def process_shard(job: ShardJob, out: Path) -> None:
     """Write the tables of a shard and the fixtures of its survivors into `out`."""
     store = ContentStore(out / FIXTURES)
-    shard = _Shard(job, _root_index(job.roots), ShardTables(job.key), store)
+    shard = _Shard(job, _root_index(job.roots), _ShardTables(job.key), store)
     for file in job.files:
         _read_file(shard, file)
     store.close()
@@ -433,7 +433,7 @@ def _add_file_rows(
     instance: TaskInstance,
     files: FixtureObservation,
     copies: tuple[Fixture, ...],
-    tables: ShardTables,
+    tables: _ShardTables,
 ) -> None:
     for copy in copies:
         tables.file(instance.instance_id, copy.role, extension(copy.path), "resolved", copy)

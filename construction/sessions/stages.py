@@ -69,7 +69,7 @@ def urls_of(survivors: Sequence[Survivor]) -> set[str]:
     return {url for survivor in survivors for url in network.instance_urls(survivor.instance)}
 
 
-def judge_reach(
+def _judge_reach(
     survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], config: SessionsConfig
 ) -> Judged:
     """Judge each instance by the probe results of its URLs."""
@@ -164,7 +164,7 @@ def write_reach(
     out: Path,
 ) -> None:
     """Write the verdict on the URLs of each instance, and the probe results."""
-    judged = judge_reach(survivors, results, config)
+    judged = _judge_reach(survivors, results, config)
     write_stage_tables(
         out,
         StageKind.FILTER,

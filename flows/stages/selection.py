@@ -54,13 +54,13 @@ def pilot_scores(work: Work) -> ScoreMatrix | None:
     return read_scores(path)[0] if path else None
 
 
-def pilot_passes(work: Work) -> dict[str, list[float]]:
+def _pilot_passes(work: Work) -> dict[str, list[float]]:
     """The rates at which real agents passed, by task; none without pilots."""
     path = work.run.runtime.scores
     return read_passes(path) if path else {}
 
 
-def scores_input(work: Work) -> dict[str, str]:
+def _scores_input(work: Work) -> dict[str, str]:
     """The digest of the pilots' scores, by its name in the manifest."""
     path = work.run.runtime.scores
     return {"scores": file_digest(path)} if path else {}
@@ -77,7 +77,7 @@ INFORMATIVE = Stage(
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=("selection.pilot_threshold", "selection.pilots"),
     reads=(PREFLIGHT.name,),
-    inputs=scores_input,
+    inputs=_scores_input,
     compute=_write,
     is_cheap=True,
 )
@@ -133,7 +133,7 @@ def chosen_from(work: Work, candidates: Sequence[Candidate], before: Before) -> 
     weights = task_weights(work.folders("signals"))
     # Scripted agents tell tasks apart, but how hard a task is only real ones show.
     with_family = with_measured_difficulty(
-        with_families(candidates, recipe.signals.analysis), pilot_passes(work)
+        with_families(candidates, recipe.signals.analysis), _pilot_passes(work)
     )
     able = [candidate for candidate in with_family if candidate.task_id not in wrong]
     choice = choose(able, weights, recipe.selection, recipe.release.seed, known)
@@ -199,7 +199,7 @@ def _observe(work: Work) -> Observed:
 
 def _inputs(work: Work) -> dict[str, str]:
     alike = work.observed.alike
-    return scores_input(work) | {
+    return _scores_input(work) | {
         "near-duplicates": digest("no encoder" if alike is None else alike)
     }
 

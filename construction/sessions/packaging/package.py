@@ -191,7 +191,7 @@ _ANSWER_CHARS = 1_500  # of what the agent said between two messages
 _MOST = 100  # paths of a kind
 
 
-def evidence_of(
+def _evidence_of(
     instance: TaskInstance, given: Sequence[str], released: Callable[[str], str] = str
 ) -> Evidence:
     """What was said before and in the task, the folders of its inputs, and what the agent did.
@@ -265,7 +265,7 @@ def package(
     outputs = _named_outputs(instance, fixtures)
     deliverables = expected(instance, outputs, fixtures)
     released = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
-    turns = said_in(instance)
+    turns = _said_in(instance)
     texts = [released(turn.said) for turn in turns]
     language = language_of("\n\n".join(texts)) or UNDETERMINED
     words = words_of(language, "\n\n".join(texts))
@@ -288,11 +288,11 @@ def package(
     return Case(
         candidate=candidate,
         request=request,
-        evidence=evidence_of(instance, [fixture.path for fixture in fixtures], released),
+        evidence=_evidence_of(instance, [fixture.path for fixture in fixtures], released),
     )
 
 
-def said_in(instance: TaskInstance) -> list[UserTurn]:
+def _said_in(instance: TaskInstance) -> list[UserTurn]:
     """The turns with words, in order; a message that was sent again stands once."""
     turns: dict[str, UserTurn] = {}
     for turn in instance.user_turns:

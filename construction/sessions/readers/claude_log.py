@@ -65,7 +65,7 @@ def origin_of(record: dict[str, Any], typed: str, is_side: bool) -> Origin | Non
     return Origin.AGENT if typed.lstrip().startswith(_BY_AGENTS) else None
 
 
-def said_on_refusal(result: str) -> str | None:
+def _said_on_refusal(result: str) -> str | None:
     """What a person typed when rejecting a tool call, which the log stores as the call's result."""
     start = result.find(_SAID)
     if start < 0:
@@ -324,7 +324,7 @@ class ClaudeLog:
             self.results.add(
                 first_text(block, "tool_use_id") or self._call_of(record), text, failed
             )
-            said = said_on_refusal(text) if failed else None
+            said = _said_on_refusal(text) if failed else None
             if said is not None:
                 others.append({"type": "text", "text": said})
         return others
