@@ -29,6 +29,10 @@ HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u206a-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
+# What terminals take as colours and places of the cursor, the escape before it shown or lost.
+_SEQUENCE = re.compile(
+    r"(?:(?:\x1b|⟨U\+001B⟩)\[|\x9b|⟨U\+009B⟩)[0-?]*[ -/]*[@-~]|\[\d{1,3}(?:;\d{1,3})*m(?!\])"
+)
 _SHOWN = re.compile("⟨U\\+[0-9A-F]{4,6}⟩")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n?")
@@ -56,9 +60,11 @@ def visible(text: str) -> str:
 def unmarked(text: str, instead: str = " ") -> str:
     """`text` with a blank for every such character, and for what `visible` shows in its place.
 
+    Sequences that control a terminal go whole: "⟨U+001B⟩[31;1mred" is "red".
+
     To compare a text with one that was read as `visible` shows it, without `HIDDEN` characters.
     """
-    return _SHOWN.sub(instead, visible(HIDDEN.sub("", text)))
+    return _SHOWN.sub(instead, visible(_SEQUENCE.sub(instead, HIDDEN.sub("", text))))
 
 
 def one_line(text: str) -> str:

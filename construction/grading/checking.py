@@ -28,12 +28,17 @@ else:
         formulas = import_module("formulas")
 
 __all__ = [
-    "Findings", "beside", "computed", "date", "deliverable", "near", "number", "numbers", "plain",
-    "records", "says", "says_number", "table", "text",
+    "Findings", "about", "beside", "column", "computed", "date", "dates", "deliverable", "near",
+    "number", "numbers", "plain", "records", "says", "says_number", "table", "text", "times",
 ]  # fmt: skip
 # Signs of scripts that set no blanks: a figure or a Latin word may stand directly beside them.
-_WIDE = "\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_UNITS = "kg|km|cm|mm|ml|kwh|gb|mb|px|h|min|s|pcs|usd|eur|gbp|cny|rmb"
+# The marks among them (、。「」《》・) are none.
+_WIDE = (
+    "\u0e00-\u0eff\u2e80-\u2fff\u3005-\u3007\u3021-\u302f\u3031-\u3035\u3038-\u303c"
+    "\u3041-\u309f\u30a1-\u30fa\u30fc-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_UNITS = "[kcdm]?m[23]|kg|km|cm|mm|ml|kwh|gb|mb|px|h|min|s|pcs|usd|eur|gbp|cny|rmb"
+_NUMBERING, _NOTE = re.compile("[①-⓿㈠-㉃㊀-㊰]"), re.compile("(?<=\\d)[¹²³⁰-⁹]+")
 _SCALES = {
     "k": 1e3, "m": 1e6, "bn": 1e9, "thousand": 1e3, "million": 1e6, "billion": 1e9,
     "千": 1e3, "万": 1e4, "百万": 1e6, "亿": 1e8,
@@ -58,7 +63,18 @@ _SPELT = re.compile(
     + "|".join(_MONTHS)
     + r")[a-z]*\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?(?!\d))?[-,]?\s*(\d{4})(?!\d)"
 )
+_NO_YEAR = re.compile(r"(?<!\d)(?:1[0-2]|0?[1-9])月(?:3[01]|[12]\d|0?[1-9])[日号]")
+_TIME = re.compile(
+    rf"(?:(?<![\d.:])(?<![^\W{_WIDE}])|(?<=\dT))(?P<hour>[01]?\d|2[0-4])"
+    r"(?::(?P<minute>[0-5]\d)(?::[0-5]\d(?:[.,]\d+)?)?(?:(?P<half>\s?[ap]\.?m\b)|(?![\d:]*\d)Z?)"
+    r"|(?P<bare>\s?[ap]\.?m\b)|[时点](?P<minutes>[0-5]\d)分)",
+    re.IGNORECASE,
+)
 _WORD = re.compile(rf"[{_WIDE}]+|[^\W_{_WIDE}]+")
+_CLAUSE = re.compile(r"(?<=[,;:.!?])\s+|(?<=[、。])")
+_LISTED = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
+_FILE = re.compile(r"(?:.*/)?[^/\n]+\.[A-Za-z]\w{0,5}")
+_BESIDE_WORD = re.compile(r"[^\W\d] ?$")
 _TABLES = {"csv": ",", "tsv": "\t"}
 _not_computed = set[str]()  # what `computed` left open: findings that fail say so
 
@@ -98,24 +114,54 @@ def computed(path: str) -> str:
     """
     try:
         copy, lacking = formulas.with_values(path)
-    except Exception:  # as in `table`
+    except Exception as error:  # as in `table`
+        if Path(path).is_file() and Path(path).suffix.lower() in (".xlsx", ".xlsm"):
+            _not_computed.add(f"{Path(path).name}: {type(error).__name__}")
         return path
     _not_computed.update(lacking)
     return copy
 
 
-def records(path: str, sheet: str | int | None = None) -> list[dict[str, Any]]:
+def records(
+    path: str, sheet: str | int | None = None, heads: Iterable[str] = ()
+) -> list[dict[str, Any]]:
     """The rows below the head of a table, as mappings by the names of its columns, stripped.
 
-    The head is the first row with two filled cells or more of which none is a number.
+    The head is the first row that says all `heads`; without any, the first with two filled cells or
+    more of which none is a number.
     """
-    rows = table(path, sheet)
-    heads = (at for at, row in enumerate(rows) if _is_head(row))
-    at = next(heads, None)
+    rows, wanted = table(path, sheet), list(heads)
+    at = next((at for at, row in enumerate(rows) if _is_head(row, wanted)), None)
     if at is None:
         return []
     names = ["" if cell is None else str(cell).strip() for cell in rows[at]]
     return [dict(zip(names, row, strict=False)) for row in rows[at + 1 :]]
+
+
+def column(rows: Sequence[Sequence[Any]], *what: str | Iterable[object]) -> list[Any]:
+    """The cells of a column, one for each row: None where the row is shorter; [] without it.
+
+    It is the first one in which a cell says one of some heads; of a list, the one that holds most
+    of its values.
+    """
+    wide = max(map(len, rows), default=0)
+    columns = [[row[n] if n < len(row) else None for row in rows] for n in range(wide)]
+    for one in what:
+        if isinstance(one, str):
+            places = [(at, n) for n, own in enumerate(columns) for at, cell in enumerate(own)
+                      if isinstance(cell, str) and says(cell, one)]  # fmt: skip
+            if places:
+                return columns[min(places)[1]]
+            continue
+        values = list(one)
+        held = [sum(_stands(value, own) for value in values) for own in columns]
+        if any(held):
+            return columns[held.index(max(held))]
+    return []
+
+
+def _stands(value: object, cells: Iterable[object]) -> bool:
+    return any(cell is not None and _is_same(value, cell, 0.01) for cell in cells)
 
 
 def text(path: str) -> str:
@@ -151,17 +197,25 @@ def number(value: object) -> float | None:
 
 
 def numbers(words: str) -> list[float]:
-    """Every number of a text, in order, whole: 12 is not in 312, 12.5 or A12, but in 共12台."""
+    """Every number of a text, in order, whole: 12 is not in 312, 12.5 or A12, but in 共12台.
+
+    What `dates` and `times` read, and 3月5日, states none. (3.2) is negative, but not in Rye (3.2).
+    """
     clauses = words.replace("，", ", ")  # parts of a sentence, not thousands
-    folded = unicodedata.normalize(
-        "NFKC", re.sub(r"(?<=\d)[\u00a0\u2009\u202f](?=\d)", "’", clauses)
-    )
+    folded = _folded(re.sub(r"(?<=\d)[\u00a0\u2009\u202f](?=\d)", "’", clauses))
+    spans = [match.span() for form in (_NO_YEAR, _TIME) for match in form.finditer(folded)]
+    parts, at = list[str](), 0
+    for start, end in sorted([*spans, *(span for span, _ in _days(folded))]):
+        parts += [folded[at:start], "|"]
+        at = max(at, end)
+    folded = "".join([*parts, folded[at:]])
     values = []
     for match in _NUMBER.finditer(folded):
         scale = match["wide"] or match["near"] or match["word"]
         value = _value(match["digits"]) * (_SCALES[scale.lower()] if scale else 1)
         sign = match["sign"]
-        is_bracketed = sign.startswith("(") and folded[match.end() :].startswith(")")
+        is_bracketed = sign.startswith("(") and folded.startswith(")", match.end())
+        is_bracketed &= not _BESIDE_WORD.search(folded[max(0, match.start() - 2) : match.start()])
         values.append(-value if is_bracketed or set(sign) & set("-−负") else value)
     return values
 
@@ -185,6 +239,71 @@ def says_number(words: str, value: float, tolerance: float = 0.01) -> bool:
     return any(abs(one - value) <= tolerance + 1e-9 for one in numbers(words))
 
 
+def about(words: str, name: str, names: Iterable[str] = ()) -> str:
+    """What a text says of one of some names: rows that say it, sentences, what is below as a head.
+
+    What has no name goes with what stands before it in its paragraph. Of a part of a sentence that
+    says several, each has the words from its own to the next; where figures stand before names
+    alone, those up to its own.
+    """
+    own, form = plain(name), _form_of([name, *names])
+    owner, last, depth, found = "", "", 0, list[str]()
+    for written in unicodedata.normalize("NFKC", words).splitlines():
+        line = _LISTED.sub("", written)
+        said = list(dict.fromkeys(plain(match[0]) for match in form.finditer(line)))
+        level = _level(line, said)
+        if level and (said or level <= depth):
+            owner, depth = said[0] if len(said) == 1 else "", level
+        last = owner if level or not line.strip() else last
+        if level or " | " in line or line.startswith("|"):
+            found += [line] if own in said or (owner == own and not said) else []
+            continue
+        for clause in filter(None, _CLAUSE.split(line)):
+            for named, piece in _shared_out(clause, list(form.finditer(clause))):
+                last = named or last
+                found += [piece] if own in last.split("\n") else []
+    return "\n".join(found)
+
+
+def _form_of(names: Sequence[str]) -> re.Pattern[str]:
+    """Any of some names, whole, the longest first; nothing where there is none."""
+    forms = list[str]()
+    for words in sorted({plain(one) for one in names} - {""}, key=lambda one: (-len(one), one)):
+        inner = "".join(r"[\W_]*" if one == " " else re.escape(one) for one in words)
+        first, last = (re.match(f"[{_WIDE}]", end) for end in (words, words[-1]))
+        before = "" if first else rf"(?<![^\W_{_WIDE}])"
+        forms.append(f"{before}{inner}" + ("" if last else rf"(?![^\W_{_WIDE}])"))
+    return re.compile("|".join(forms) or r"(?!)", re.IGNORECASE)
+
+
+def _level(line: str, said: Sequence[str]) -> int:
+    """How deep a head is: by its marks; 7 if it is bold, ends with a colon or is a bare name."""
+    bare = line.strip()
+    if bare.startswith("#"):
+        return len(bare) - len(bare.lstrip("#"))
+    is_bold = bare.startswith("**") and bare.rstrip(":").endswith("**")
+    return 7 if said and (is_bold or bare.endswith(":") or said == [plain(line)]) else 0
+
+
+def _shared_out(clause: str, places: Sequence[re.Match[str]]) -> Iterator[tuple[str, str]]:
+    """The pieces of a clause, each with its name; one that cannot be parted with all its names."""
+    names = [plain(match[0]) for match in places]
+    if len(set(names)) < 2:
+        yield names[0] if names else "", clause
+        return
+    first, last = places[0].start(), places[-1].end()
+    if not numbers(clause[:first]):
+        ends = [*(match.start() for match in places[1:]), len(clause)]
+        starts = [0, *ends[:-1]]
+    elif not numbers(clause[last:]):
+        ends = [*(match.end() for match in places[:-1]), len(clause)]
+        starts = [0, *ends[:-1]]
+    else:
+        yield "\n".join(names), clause
+        return
+    yield from ((n, clause[a:b]) for n, a, b in zip(names, starts, ends, strict=True))
+
+
 def beside(words: str, name: str) -> list[float]:
     """The numbers in the lines of a text that say a name, those of the name itself left out."""
     own = numbers(name)
@@ -199,17 +318,24 @@ def beside(words: str, name: str) -> list[float]:
 
 def says(words: str, phrase: str) -> bool:
     """Does a text say a word or phrase, whole, whatever its case, width and punctuation?"""
-    wanted = plain(phrase)
+    return _is_said(plain(words), plain(phrase))
+
+
+def _is_said(words: str, wanted: str) -> bool:
     if not wanted:
         return False
     first, last = ("" if re.match(f"[{_WIDE}]", end) else " " for end in (wanted, wanted[-1]))
-    return f"{first}{wanted}{last}" in f" {plain(words)} "
+    return f"{first}{wanted}{last}" in f" {words} "
 
 
 def plain(value: object) -> str:
     """The words and figures of a value in one case and width, with single blanks between them."""
-    folded = unicodedata.normalize("NFKC", "" if value is None else str(value)).casefold()
-    return " ".join(_WORD.findall(folded))
+    return " ".join(_WORD.findall(_folded("" if value is None else str(value)).casefold()))
+
+
+def _folded(words: str) -> str:
+    """A text in one width; numbering in circles is parted from words, marks of notes go."""
+    return unicodedata.normalize("NFKC", _NUMBERING.sub(r" \g<0> ", _NOTE.sub("", words)))
 
 
 def date(value: object) -> str:
@@ -220,15 +346,40 @@ def date(value: object) -> str:
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()[:10]
     words = unicodedata.normalize("NFKC", "" if value is None else str(value))
-    if match := _ISO.search(words) or _DIGITS.search(words):
-        return _day(match[1], match[2], match[3])
-    if match := _DAY_FIRST.search(words):
+    days = _days(words)
+    if match := _DIGITS.search(words):
+        days.append((match.span(), _day(match[1], match[2], match[3])))
+    return next((day for _, day in days if day), "")
+
+
+def dates(words: str) -> list[str]:
+    """The ISO days that a text states, in order."""
+    return [day for _, day in sorted(_days(unicodedata.normalize("NFKC", words)))]
+
+
+def _days(words: str) -> list[tuple[tuple[int, int], str]]:
+    """Where the whole dates of a text stand, and their days."""
+    found = list[tuple[tuple[int, int], str]]()
+    for match in _ISO.finditer(words):
+        found.append((match.span(), _day(match[1], match[2], match[3])))
+    for match in _DAY_FIRST.finditer(words):
         day, month = match[1], match[2]
-        return _day(match[3], month, day) or _day(match[3], day, month)
-    if match := _SPELT.search(words):
+        found.append((match.span(), _day(match[3], month, day) or _day(match[3], day, month)))
+    for match in _SPELT.finditer(words):
         month = str(_MONTHS.index(match[2].lower()) + 1)
-        return _day(match[4], month, match[1] or match[3] or "")
-    return ""
+        found.append((match.span(), _day(match[4], month, match[1] or match[3] or "")))
+    return [(span, day) for span, day in found if day]
+
+
+def times(words: str) -> list[str]:
+    """The clock times of a text, in order, as 22:00: of 22:00:15, 10 pm, 22时00分."""
+    found = list[str]()
+    for match in _TIME.finditer(unicodedata.normalize("NFKC", words)):
+        hour, half = int(match["hour"]), (match["half"] or match["bare"] or "").strip().lower()
+        if half:
+            hour = hour % 12 + (12 if half.startswith("p") else 0)
+        found.append(f"{hour:02}:{match['minute'] or match['minutes'] or '00'}")
+    return found
 
 
 class Findings:
@@ -267,7 +418,8 @@ class Findings:
         """
         words = where if isinstance(where, str) else "\n".join(map(str, _flat(where)))
         listed = [_shown(value) for value in values]
-        there = [value for value in listed if says(words, value)]
+        said = plain(words)
+        there = [value for value in listed if _is_said(said, plain(value))]
         self.add(finding, words.strip() and not there, f"none of {listed}", there or words[:40])
 
     def __enter__(self) -> Findings:
@@ -309,9 +461,21 @@ def _is_same(expected: object, actual: object, tolerance: float) -> bool:
     if isinstance(expected, int | float) and not isinstance(expected, bool):
         return near(actual, expected, tolerance)
     if plain(expected) == plain(actual):
-        return True
+        return not _is_other_file(str(expected), str(actual))
     is_number = all(map(_is_bare_number, (expected, actual)))
     return is_number and near(actual, expected, tolerance)
+
+
+def _is_other_file(expected: str, actual: str) -> bool:
+    """Do two spellings name other files? Those of inputs and outputs are meant to the letter."""
+    first, second = (unicodedata.normalize("NFC", one.strip()) for one in (expected, actual))
+    if first == second or not all(map(_FILE.fullmatch, (first, second))):
+        return False
+    there = [path.name for folder in ("inputs", "outputs") for path in Path(folder).rglob("*")]
+    return any(
+        unicodedata.normalize("NFC", name) in (first.rpartition("/")[2], second.rpartition("/")[2])
+        for name in there
+    )
 
 
 def _rows(path: str, sheet: str | int | None) -> Iterator[Sequence[Any]]:
@@ -341,16 +505,16 @@ def _split(line: str) -> list[str]:
 def _workbook_rows(path: str, sheet: str | int | None) -> Iterator[list[Any]]:
     from openpyxl import load_workbook
 
-    values, formulas = load_workbook(path, data_only=True), load_workbook(path)
+    values, written = load_workbook(path, data_only=True), load_workbook(path)
     names = values.sheetnames if sheet is None else []
     if sheet is not None:
         names = [values.sheetnames[sheet] if isinstance(sheet, int) else sheet]
     for name in names:
-        for shown, given in zip(values[name].iter_rows(), formulas[name].iter_rows(), strict=True):
-            yield [
-                cell.value if cell.value is not None else other.value
-                for cell, other in zip(shown, given, strict=True)
-            ]
+        wide, rows = values[name].max_column, dict[int, list[Any]]()
+        for cell, other in zip(*map(formulas.cells_of, (values[name], written[name])), strict=True):
+            row = rows.setdefault(cell.row, [None] * wide)
+            row[cell.column - 1] = cell.value if cell.value is not None else other.value
+        yield from rows.values()
 
 
 def _json_rows(words: str, ending: str) -> Iterator[list[Any]]:
@@ -391,7 +555,9 @@ def _slide_lines(path: str) -> Iterator[str]:
             yield from (" | ".join(cell.text for cell in row.cells) for row in shape.table.rows)
 
 
-def _is_head(row: Sequence[Any]) -> bool:
+def _is_head(row: Sequence[Any], heads: Sequence[str]) -> bool:
+    if heads:
+        return all(any(says(str(cell), head) for cell in row) for head in heads)
     filled = [cell for cell in row if cell not in (None, "")]
     words = [cell for cell in filled if not re.fullmatch(r"(?:19|20)\d\d", str(cell).strip())]
     return len(filled) > 1 and bool(words) and not any(map(_is_bare_number, words))
@@ -427,6 +593,8 @@ def _day(year: str, month: str, day: str) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, float) and value == int(value):
+    if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, set | frozenset):  # whose order is another in each run
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
     return "" if value is None else str(value)

@@ -2,8 +2,9 @@
 
 What people write in most workbooks is computed as Excel does: operators, ranges of all sheets and
 the functions below. Nothing else is guessed: such a cell says "cannot be computed: OFFSET", and so
-does what depends on it. Like `checking` it lies beside programs, and imports the standard library
-and openpyxl alone.
+does what depends on it. Cells are computed after those that they need, however long the chain, and
+all of a workbook within a number of steps, so that a hostile one ends as well. Like `checking` it
+lies beside programs, and imports the standard library and openpyxl alone.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, ROUND_UP, Decimal
 from functools import partial
 from importlib import import_module
 from itertools import chain
-from math import floor, fsum, prod
+from math import floor, fsum, isfinite, prod
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-# Over all formulas, down and up, so that long chains are computed from their end; a pass ends
-# after so many that were too deep.
-_PASSES, _DEEP = 6, 30
+_MOST_CELLS = 1 << 20  # of one range: a whole column
+_MOST_STEPS = 5_000_000  # for all formulas together: cells of ranges that are read, and more
+_FORMULA_STEPS, _WAITING_STEPS, _MADE_STEPS = 60, 8, 6  # a formula, a cell it waits for or makes
+_KEPT_AREAS = 64  # ranges that are read once for the formulas that share them
+_LONGEST = 32_767  # characters of a text in a cell, as Excel has it
 _BINDS = {"=": 1, "<>": 1, "<": 1, ">": 1, "<=": 1, ">=": 1, "&": 2, "+": 3, "-": 3, "*": 4,
           "/": 4, "^": 5}  # fmt: skip
 _COMPARED = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt,
@@ -36,12 +39,17 @@ _ARITHMETIC: dict[str, Callable[[float, float], Any]] = {
 _SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^'!]+))!(.+)")
 _CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.DOTALL)
 _DAY = re.compile(r"\d+[-/.]\d+[-/.]\d+")
+_LONGEST_NAME = 60  # characters of what is not computed, in its place
 _Address = tuple[str, int, int]  # sheet, row, column
 _Part = Callable[[], Any]  # computes a part of a formula
 
 
 class _Uncomputable(Exception):
     """What is not computed here; the message names it."""
+
+
+class _Needs(Exception):
+    """The cells that have to be computed first, as argument."""
 
 
 class _Error(Exception):
@@ -83,6 +91,11 @@ def with_values(path: str) -> tuple[str, list[str]]:
     return str(copy), sorted(lacking)
 
 
+def cells_of(sheet: Any) -> list[Any]:
+    """The cells that a sheet has, by rows; a single one in its last corner makes no others."""
+    return [cell for _, cell in sorted(sheet._cells.items())]
+
+
 class _Book:
     """A workbook: what is known of its cells, and the formulas without a value."""
 
@@ -93,66 +106,96 @@ class _Book:
         self.sheets = {sheet.title.casefold(): sheet for sheet in self.workbook.worksheets}
         self.known: dict[_Address, Any] = {}
         self.without: dict[_Address, Any] = {}
-        self.active: set[_Address] = set()
+        self.steps, self.lacking = 0, False  # is there a cell that cannot be computed?
+        self.areas: dict[tuple[str, str], _Area] = {}
         self.rows = max(sheet.max_row for sheet in self.sheets.values())
         self.columns = max(sheet.max_column for sheet in self.sheets.values())
+        days: Any = import_module("openpyxl.utils.datetime")
         for name, sheet in self.sheets.items():
-            cells: Any = chain.from_iterable(sheet.iter_rows())
-            for cell in cells:
-                address, stored = (
-                    (name, cell.row, cell.column),
-                    values[sheet.title][cell.coordinate],
-                )
-                if stored.value is not None:
-                    is_error = stored.data_type == "e"
-                    self.known[address] = _Error(stored.value) if is_error else stored.value
+            for cell, stored in zip(cells_of(sheet), cells_of(values[sheet.title]), strict=True):
+                address, value = (name, cell.row, cell.column), stored.value
+                if isinstance(value, date | time | timedelta):
+                    value = days.to_excel(value, self.workbook.epoch)
+                if value is not None:
+                    self.known[address] = _Error(value) if stored.data_type == "e" else value
                 elif cell.data_type == "f":
                     self.without[address] = cell.value
 
     def compute(self) -> None:
-        places = list(self.without)
-        for _ in range(_PASSES):
-            deep = 0
-            for address in places:
-                try:
-                    self.cell(address)
-                except _Uncomputable:
+        """Compute every cell after those that it needs."""
+        parts: dict[_Address, _Part] = {}  # of cells that wait for others
+        waiting = list(reversed(self.without))
+        while waiting:
+            address = waiting[-1]
+            if address in self.known:
+                waiting.pop()
+                continue
+            try:
+                value = self._computed(address, parts)
+            except _Needs as needs:
+                missing: list[_Address] = needs.args[0]
+                if not any(one in parts for one in missing):
+                    waiting += reversed(missing)
                     continue
-                except RecursionError:
-                    deep += 1
-                if deep > _DEEP:
-                    break
-            places = [address for address in reversed(places) if address not in self.known]
-        for address in places:
-            self.known.setdefault(address, _Uncomputable("a chain of formulas"))
+                value = _Uncomputable("a circular reference")
+            self.known[address] = value
+            self.lacking = self.lacking or isinstance(value, _Uncomputable)
+            parts.pop(address, None)
 
-    def cell(self, address: _Address) -> Any:
-        """The value of a cell, dates as numbers, errors as such. Raises _Uncomputable."""
-        if address not in self.known and address in self.without:
-            self.known[address] = self._computed(address)
-        value = self.known.get(address)
-        if isinstance(value, _Uncomputable):
-            raise value
-        if isinstance(value, date | time | timedelta):
-            days: Any = import_module("openpyxl.utils.datetime")
-            return days.to_excel(value, self.workbook.epoch)
-        return value
-
-    def _computed(self, address: _Address) -> Any:
-        if address in self.active:
-            return _Uncomputable("a circular reference")
-        self.active.add(address)
+    def _computed(self, address: _Address, parts: dict[_Address, _Part]) -> Any:
+        """The value of a formula. Raises _Needs, and keeps what computes it then."""
         try:
-            value = _single(_Formula(self, address[0], self.without[address]).whole()())
-            return 0 if value is None else value
+            if address not in parts:
+                self.spend(_FORMULA_STEPS)
+                parts[address] = _Formula(self, address[0], self.without[address]).whole()
+            value = _single(parts[address]())
+            is_endless = isinstance(value, float) and not isfinite(value)
+            return _Error("#NUM!") if is_endless else 0 if value is None else value
         except (_Error, _Uncomputable) as error:
             return type(error)(str(error))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return _Uncomputable("a formula of this form")
-        finally:
-            self.active.discard(address)
+        except RecursionError:
+            return _Uncomputable("a formula nested this deep")
+
+    def spend(self, steps: int, cells: int = 0) -> None:
+        """Count steps; of a range its `cells`. Raises _Uncomputable for more than are taken."""
+        if cells > _MOST_CELLS:
+            raise _Uncomputable("a range of this size")
+        self.steps += steps
+        if self.steps > _MOST_STEPS:
+            raise _Uncomputable("a workbook with this much to compute")
 
     def area(self, text: str, sheet: str) -> _Area:
+        if (area := self.areas.get((text, sheet))) is not None:
+            self.spend(len(area) * len(area[0]))
+            return area
+        name, rows, columns = self._bounds(text, sheet)
+        count = len(rows) * len(columns)
+        self.spend(count, count)
+        known = self.known
+        area = _Area([known.get((name, row, n)) for n in columns] for row in rows)
+        empty = [at for at, line in enumerate(area) if None in line] if self.without else ()
+        if missing := [
+            (name, rows[at], n)
+            for at in empty
+            for n, value in zip(columns, area[at], strict=True)
+            if value is None and (name, rows[at], n) in self.without
+        ]:
+            self.spend(_WAITING_STEPS * len(missing))
+            raise _Needs(missing)
+        if self.lacking:
+            for value in area.flat:
+                if isinstance(value, _Uncomputable):
+                    raise value
+        if count > 1:
+            if len(self.areas) >= _KEPT_AREAS:
+                del self.areas[next(iter(self.areas))]
+            self.areas[text, sheet] = area
+        return area
+
+    def _bounds(self, text: str, sheet: str) -> tuple[str, range, range]:
+        """The sheet, rows and columns of a reference; whole columns end with the last row."""
         from openpyxl.utils.cell import range_boundaries
 
         if match := _SHEET.fullmatch(text):
@@ -161,10 +204,30 @@ class _Book:
         with suppress(ValueError):
             bounds = range_boundaries((match[3] if match else text).replace("$", ""))
         if not bounds or sheet not in self.sheets:
-            raise _Uncomputable(f"the reference {text}")
+            raise _Uncomputable(f"the reference {text[:_LONGEST_NAME]}")
         columns = range(bounds[0] or 1, (bounds[2] or self.columns) + 1)
-        rows = range(bounds[1] or 1, (bounds[3] or self.rows) + 1)
-        return _Area([self.cell((sheet, row, n)) for n in columns] for row in rows)
+        return sheet, range(bounds[1] or 1, (bounds[3] or self.rows) + 1), columns
+
+    def each(self, function: Callable[..., Any], *parts: _Part) -> _Part:
+        """A function of single values; of ranges, for each of their cells."""
+
+        def value() -> Any:
+            values = [part() for part in parts]
+            areas = [one for one in values if isinstance(one, _Area) and len(one.flat) != 1]
+            if not areas:
+                return function(*map(_single, values))
+            wide, high = max(len(area[0]) for area in areas), max(map(len, areas))
+            self.spend(_MADE_STEPS * wide * high, wide * high)
+            made = _Array([None] * wide for _ in range(high))
+            for at, row in enumerate(made):
+                for n in range(wide):
+                    try:
+                        row[n] = function(*(_at(one, at, n) for one in values))
+                    except _Error as error:
+                        row[n] = error
+            return made
+
+        return value
 
 
 class _Formula:
@@ -188,19 +251,26 @@ class _Formula:
         return token is not None and kind in (token.type, f"{token.type} {token.subtype}")
 
     def _expression(self, least: int) -> _Part:
-        part = self._operand()
+        first, rest = self._operand(), list[tuple[str, _Part]]()
         while self._is("OPERATOR-INFIX") and _BINDS.get(self.tokens[self.at].value, 0) >= least:
             sign = self.tokens[self.at].value
             self.at += 1
-            part = _each(partial(_operated, sign), part, self._expression(_BINDS[sign] + 1))
-        return part
+            rest.append((sign, self._expression(_BINDS[sign] + 1)))
+        return partial(self._operated, first, rest) if rest else first
+
+    def _operated(self, first: _Part, rest: Sequence[tuple[str, _Part]]) -> Any:
+        """What operators of one strength make of their operands, from the left."""
+        value = first()
+        for sign, part in rest:
+            value = self.book.each(partial(_operated, sign), partial(_given, value), part)()
+        return value
 
     def _operand(self) -> _Part:
         token = self.tokens[self.at]
         self.at += 1
         if token.type == "OPERATOR-PREFIX":
             sign = -1 if token.value == "-" else 1
-            return _each(lambda value: sign * _number(value), self._operand())
+            return self.book.each(lambda value: sign * _number(value), self._operand())
         if token.type == "FUNC" and token.subtype == "OPEN":
             part = self._call(token.value.upper().split(".")[-1].removesuffix("("))
         elif token.type == "PAREN" and token.subtype == "OPEN":
@@ -214,7 +284,7 @@ class _Formula:
             raise _Uncomputable(f"the sign {token.value}")
         while self._is("OPERATOR-POSTFIX"):
             self.at += 1
-            part = _each(lambda value: _number(value) / 100, part)
+            part = self.book.each(lambda value: _number(value) / 100, part)
         return part
 
     def _call(self, name: str) -> _Part:
@@ -224,32 +294,12 @@ class _Formula:
             self.at += self._is("SEP ARG")
         self.at += 1
         if name in _SINGLE:
-            return _each(_SINGLE[name], *parts)
+            return self.book.each(_SINGLE[name], *parts)
         if name in _WHOLE:
             return partial(_of_ranges, name, *parts)
         if name not in _LAZY:
-            raise _Uncomputable(name)
+            raise _Uncomputable(name[:_LONGEST_NAME])
         return partial(_LAZY[name], *parts)
-
-
-def _each(function: Callable[..., Any], *parts: _Part) -> _Part:
-    """A function of single values; of ranges, for each of their cells."""
-
-    def value() -> Any:
-        values = [part() for part in parts]
-        areas = [one for one in values if isinstance(one, _Area) and len(one.flat) != 1]
-        if not areas:
-            return function(*map(_single, values))
-        made = _Array([None] * max(len(area[0]) for area in areas) for _ in max(areas, key=len))
-        for at, row in enumerate(made):
-            for n in range(len(row)):
-                try:
-                    row[n] = function(*(_at(one, at, n) for one in values))
-                except _Error as error:
-                    row[n] = error
-        return made
-
-    return value
 
 
 def _of_ranges(name: str, *parts: _Part) -> Any:
@@ -257,6 +307,10 @@ def _of_ranges(name: str, *parts: _Part) -> Any:
     if name != "SUMPRODUCT" and any(isinstance(one, _Array) for one in values):
         raise _Uncomputable(f"{name} of an array")
     return _WHOLE[name](*values)
+
+
+def _given(value: Any) -> Any:
+    return value
 
 
 def _at(value: Any, row: int, n: int) -> Any:
@@ -319,7 +373,10 @@ def _key(value: Any, other: Any) -> tuple[int, Any]:
 
 def _operated(sign: str, first: Any, second: Any) -> Any:
     if sign == "&":
-        return _text(first) + _text(second)
+        joined = _text(first) + _text(second)
+        if len(joined) > _LONGEST:
+            raise _Error("#VALUE!")
+        return joined
     if sign in _COMPARED:
         return _COMPARED[sign](_key(first, second), _key(second, first))
     a, b = _number(first), _number(second)
@@ -383,6 +440,22 @@ def _sum_of_products(*areas: Any) -> float:
     return fsum(prod(one if _is_figure(one) else 0 for one in map(_sound, row)) for row in rows)
 
 
+def _pattern_of(wanted: str) -> re.Pattern[str]:
+    """What a criterion with * and ? matches: each piece at its first place, so no long search."""
+    signs = {"?": ".", "~*": r"\*", "~?": r"\?"}
+    pieces = [""]
+    for one in re.split(r"(~?[*?])", wanted):
+        if one == "*":
+            pieces.append("")
+        else:
+            pieces[-1] += signs.get(one) or re.escape(one)
+    first, *others = pieces
+    if not others:
+        return re.compile(first, re.DOTALL)
+    inner = "".join(f"(?>.*?{piece})" for piece in others[:-1])
+    return re.compile(f"{first}{inner}.*{others[-1]}", re.DOTALL)
+
+
 def _meets(criterion: Any) -> Callable[[Any], bool]:
     """What a criterion such as ">=5", "<>north" or "A*" says of a cell."""
     match = _CRITERION.fullmatch(_text(_single(criterion)))
@@ -393,9 +466,7 @@ def _meets(criterion: Any) -> Callable[[Any], bool]:
     try:
         number = float(wanted)
     except ValueError:
-        signs = {"*": ".*", "?": ".", "~*": r"\*", "~?": r"\?"}
-        pieces = re.split(r"(~?[*?])", wanted)
-        form = re.compile("".join(signs.get(one) or re.escape(one) for one in pieces), re.DOTALL)
+        form = _pattern_of(wanted)
         if sign in ("=", "<>"):
             return lambda cell: (form.fullmatch(_text(cell).casefold()) is None) == is_other
         return lambda cell: isinstance(cell, str) and compared(cell.casefold(), wanted)

@@ -64,7 +64,7 @@ class ModelStage(StrEnum):
 
 SECOND, MEND = "second", "mend"  # prompts on programs; the model of `grade` answers them
 DERIVE = "derive"  # the prompt of second derivations; the model that writes documents answers it
-_PROMPTS = {
+_PROMPTS: dict[str, str] = {
     ModelStage.QUESTION_PHRASING: "phrasing",
     ModelStage.CANDIDATE_IDEAS: "ideas",
     ModelStage.SCENARIO_DOCUMENTS: "author",
@@ -79,13 +79,14 @@ def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:
 class ModelConfig(Sampling):
     """Which model judges what, and how it is called. Without a `name`, the rules judge.
 
-    `models` sets another model for individual stages. Without `sees_images`, the model is not shown
-    input files that are pictures, and is told so. With `shows_statements`, a model that words a
-    question also sees the statement, with the cell marked.
+    `models` sets another model for individual stages, and by `second` for the second solutions of
+    tasks, which prove more the less their author shares with that of the first. Without
+    `sees_images`, the model is not shown input files that are pictures, and is told so. With
+    `shows_statements`, a model that words a question also sees the statement, with the cell marked.
     """
 
     name: str = ""
-    models: Mapping[ModelStage, str] = {}
+    models: Mapping[ModelStage | Literal["second"], str] = {}
     stages: Annotated[tuple[ModelStage, ...], AfterValidator(_in_order)] = tuple(ModelStage)
     shows_statements: bool = False
 

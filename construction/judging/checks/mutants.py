@@ -109,11 +109,21 @@ def main() -> None:
             copies = list(islice(_copies(what, path, content, words), _MOST))
         except Exception:  # libraries raise anything for files that are not of their type
             copies = []
-        made = [copy for copy in copies if copy.content != content]
+        held = _held(path, content)
+        made = [copy for copy in copies if _held(path, copy.content) != held]
         rows = [[mutant.kind, mutant.before, mutant.after] for mutant in made]
     for number, mutant in enumerate(made):
         Path("made", str(number)).write_bytes(mutant.content)
     Path("made", INDEX).write_text(json.dumps(rows), encoding="utf-8")
+
+
+def _held(path: str, content: bytes) -> object:
+    """What a file holds, however it is written: a copy that holds the same is none."""
+    kind = PurePosixPath(path).suffix.lower().removeprefix(".")
+    try:
+        return _rows(content, _TABLES[kind]) if kind in _TABLES else office.held(content, kind)
+    except Exception:  # as in `main`
+        return content
 
 
 def _names_of(path: str) -> list[str]:
@@ -210,11 +220,15 @@ def _added(path: str, content: bytes, kind: str, words: Sequence[str]) -> Iterat
     """Copies in which stands what findings say must not: a line, a row, words of a paragraph."""
     lists = [text for text in words if text.startswith(_NONE_OF)]
     for value in _spread([one for text in lists for one in _LISTED.findall(text)]):
-        made = content + f"\n{value}\n".encode() if kind != "json" else content
+        made = content + f"\n{value}\n".encode()
         if kind in _TABLES:
             rows = _rows(content, _TABLES[kind])
             width = max(map(len, rows), default=1)
             made = _written([*rows, [value] * width], _TABLES[kind])
+        elif kind == "json":
+            made = json.dumps(
+                office.with_entry(json.loads(content), value), ensure_ascii=False
+            ).encode()
         elif kind == "xlsx":
             book = office.opened(content)
             for sheet in book.worksheets:
@@ -397,14 +411,7 @@ def _records(path: str, content: bytes, kind: str) -> Iterator[Mutant]:
 
 def _shorter_lists(whole: Any) -> Iterator[Any]:
     """The content with one entry less of its longest list, and with the first half of it less."""
-    lists: list[list[Any]] = []
-    waiting = [whole]
-    while waiting:
-        value = waiting.pop()
-        lists += [value] if isinstance(value, list) else []
-        inner = value.values() if isinstance(value, dict) else value
-        waiting += inner if isinstance(value, dict | list) else []
-    longest = max(lists, key=len, default=[])
+    longest = max(office.lists_of(whole), key=len, default=[])
     entries = list(longest)
     for at in _spread(range(len(entries)), 3) if len(entries) > 1 else []:
         longest[:] = entries[:at] + entries[at + 1 :]

@@ -1,4 +1,4 @@
-"""Workbooks, documents and slides opened, changed in one place and saved, for `mutants`.
+"""Workbooks, documents, slides and JSON opened, changed in one place and saved, for `mutants`.
 
 It lies beside that program where it runs, so it imports the standard library and what opens files.
 """
@@ -6,6 +6,7 @@ It lies beside that program where it runs, so it imports the standard library an
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from collections.abc import Iterator
@@ -128,3 +129,32 @@ def rewrite(paragraph: Any, text: str) -> None:
     first.text = text
     for run in others:
         run.text = ""
+
+
+def with_entry(whole: Any, value: str) -> Any:
+    """The content of a JSON file with one entry more in each of its lists, or in the whole."""
+    lists = lists_of(whole)
+    for entries in lists:
+        is_map = bool(entries) and isinstance(entries[0], dict)
+        entries.append(dict.fromkeys(entries[0], value) if is_map else value)
+    if lists:
+        return whole
+    return {**whole, value: value} if isinstance(whole, dict) else [whole, value]
+
+
+def lists_of(whole: Any) -> list[list[Any]]:
+    """All lists of a JSON value, outer ones first."""
+    lists, waiting = list[list[Any]](), [whole]
+    while waiting:
+        value = waiting.pop()
+        lists += [value] if isinstance(value, list) else []
+        inner = value.values() if isinstance(value, dict) else value
+        waiting += inner if isinstance(value, dict | list) else []
+    return lists
+
+
+def held(content: bytes, kind: str) -> object:
+    """What a workbook or JSON holds, however it is written; of others the content itself."""
+    if kind == "xlsx":
+        return [(title, cell.coordinate, cell.value) for title, cell in filled(opened(content))]
+    return json.dumps(json.loads(content)) if kind == "json" else content

@@ -51,7 +51,7 @@ from construction.judging.checks.mutants import INDEX, PROGRAMS, STRUCTURE, Muta
 from data.canonical import canonical_json, digest
 from data.contracts import Check, Rule
 
-VERSION = 8  # raised when what a proof asks for changes
+VERSION = 9  # raised when what a proof asks for changes
 _MUTANTS = 6
 _ERRORS = "errors.txt"
 _SOLUTION, _COMMAND = "solution.py", f"mkdir -p outputs && python3 -B solution.py 2> {_ERRORS}"

@@ -38,6 +38,7 @@ _EMOJI_JOINED = re.compile("[\u200d\ufe0e\ufe0f]")
 _JOINTS = re.compile(r"[_\-.]+")
 _NAME_END = re.compile(r"\.\w{1,5}$")
 _LEFT_OUT = "⟨left out: it is addressed to a judge⟩"
+TASK = "task"  # the key of what is asked for
 _PIECE = 20_000  # characters at each end of a text that are read
 # Cyrillic and Greek letters that look like Latin ones.
 _LOOKALIKES = str.maketrans(
@@ -94,6 +95,24 @@ def _without_addressed(text: str) -> str:
     return HIDDEN.sub("", text)
 
 
+def task_without_addressed(text: str) -> str:
+    """A task without the sentences that address a judge: what else its paragraphs say stays.
+
+    It is what a person wants, and nobody can judge it unseen. Where sentences do so together, their
+    paragraph goes; where paragraphs do, the text is treated as any other.
+    """
+    paragraphs = text.split("\n\n")
+    speaks = list(map(addresses_judge, paragraphs))
+    for at in (at for at, does in enumerate(speaks) if does):
+        sentences = [paragraphs[at][start:end] for start, end in sentence_spans(paragraphs[at])]
+        own = list(map(addresses_judge, sentences))
+        rest = "".join(_marked(sentences, own))
+        speaks[at] = all(own) or addresses_judge(rest)
+        paragraphs[at] = paragraphs[at] if speaks[at] else HIDDEN.sub("", rest)
+    remaining = "\n\n".join(_marked(paragraphs, speaks))
+    return without_addressed_in(text) if addresses_judge(remaining) else remaining
+
+
 def _marked(parts: Sequence[str], speaks: Sequence[bool]) -> Iterator[str]:
     """The parts, with one mark for each run of those that speak; the blanks around a run stay."""
     for does, run in groupby(zip(speaks, parts, strict=True), key=itemgetter(0)):
@@ -111,7 +130,8 @@ def _speaks(text: str) -> bool:
 def without_addressed_in(content: Any) -> Any:
     """The content of a prompt with every string rid of what addresses a judge, names of files too.
 
-    A string in which nothing else stands says that it was left out.
+    Of the `task` only the sentences that do so go. Of others, a string in which nothing else stands
+    says that it was left out.
     """
     if isinstance(content, str):
         if not _speaks(content):
@@ -119,7 +139,10 @@ def without_addressed_in(content: Any) -> Any:
         remaining = _without_addressed(content)
         return _LEFT_OUT if _speaks(remaining) else remaining
     if isinstance(content, Mapping):
-        return {key: without_addressed_in(part) for key, part in content.items()}
+        return {
+            key: task_without_addressed(part) if key == TASK else without_addressed_in(part)
+            for key, part in content.items()
+        }
     if isinstance(content, list | tuple):
         return [without_addressed_in(part) for part in content]
     return content

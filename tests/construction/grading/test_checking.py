@@ -15,8 +15,11 @@ import pytest
 from construction.grading.bundle import bundle_files
 from construction.grading.checking import (
     Findings,
+    about,
     beside,
+    column,
     date,
+    dates,
     deliverable,
     near,
     number,
@@ -26,6 +29,7 @@ from construction.grading.checking import (
     says_number,
     table,
     text,
+    times,
 )
 from construction.grading.findings import library, program_of
 
@@ -34,7 +38,8 @@ from construction.grading.findings import library, program_of
     ("words", "values"),
     [
         ("1,234.50 € and 12 %", [1234.5, 12.0]),
-        ("(3.2) and -7", [-3.2, -7.0]),
+        ("(3.2) and -7, | (4) |", [-3.2, -7.0, -4.0]),
+        ("Rye (12), 分部（3）, 5 (6)", [12.0, 3.0, 5.0, -6.0]),
         ("3k, 1.2万", [3000.0, 12000.0]),
         ("A12, v1.2.3 and B-14x", []),
         ("1 234 or 12,5", [1234.0, 12.5]),
@@ -48,6 +53,10 @@ from construction.grading.findings import library, program_of
         ("12kg in 5 m, 1.2 million, 3m, CNY3,000", [12.0, 5.0, 1.2e6, 3e6, 3000.0]),
         ("Rye,66", [66.0]),
         ("1e-3", [0.001]),
+        ("22:00, 2026-03-05T08:15:30Z, 9:30-10:45, 10 pm: 7", [7.0]),
+        ("5 March 2026 | 2026年3月5日 | 3月5日 | 05/03/2026 | 4", [4.0]),
+        ("16:9, 3:1 in March 2026", [16.0, 9.0, 3.0, 1.0, 2026.0]),
+        ("①12台，120㎡ or 80m², 12¹、-5", [1.0, 12.0, 120.0, 80.0, 12.0, -5.0]),
     ],
 )
 def test_numbers_are_read_whole(words: str, values: list[float]) -> None:
@@ -82,6 +91,87 @@ def test_a_cell_states_one_number_or_none() -> None:
 )
 def test_dates_are_days(written: object, day: str) -> None:
     assert date(written) == day
+
+
+def test_all_days_and_hours_of_a_text_are_read() -> None:
+    words = "from 2026-03-05T22:00 to 5 April 2026, 9:30-10:45, 5 pm, 12:05 am, 晚上20时05分"
+    assert dates(words) == ["2026-03-05", "2026-04-05"]
+    assert times(words) == ["22:00", "09:30", "10:45", "17:00", "00:05", "20:05"]
+    assert (dates("31.2.2026"), times("16:9 and 25:00, 10:15:99")) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("words", "phrase", "is_said"),
+    [
+        ("《总部》、分部", "总部，分部", True),
+        ("合同", "《合同》", True),
+        ("①Rye：12", "Rye", True),
+        ("甲方、Mia Chen。", "Mia Chen", True),
+        ("“Rye、Lydd”", "Rye, Lydd", True),
+        ("の Ryeland の", "Rye", False),
+        ("𠮷野家Rye店", "Rye", True),
+    ],
+)
+def test_words_are_bounded_by_wide_signs_and_marks(words: str, phrase: str, is_said: bool) -> None:
+    assert says(words, phrase) is is_said
+
+
+REPORT = """# Depots
+## Rye
+Key figures:
+- 66 boxes, 4 carts. Compared with Lydd (12), many.
+### Carts
+They are old.
+## Lydd
+It has 12 boxes.
+
+| Rye | 66 |
+| Rye Harbour | 9 |
+67 at Rye and 13 at Lydd
+Rye has 68 and Lydd 14.
+In 2024 Rye had 69 and Lydd 15
+"""
+DEPOTS = ["Rye", "Lydd", "Rye Harbour"]
+
+
+def test_what_is_said_of_one_of_several_names() -> None:
+    rye, lydd = (numbers(about(REPORT, name, DEPOTS)) for name in DEPOTS[:2])
+    assert rye == [66, 4, 66, 67, 68, 2024, 69, 15]  # what cannot be parted is said of both
+    assert lydd == [12, 12, 13, 14, 2024, 69, 15]
+    assert "They are old." in about(REPORT, "Rye", DEPOTS)
+    assert numbers(about(REPORT, "Rye Harbour", DEPOTS)) == [9]
+    assert about("总部仓库有66箱，分部12箱。", "分部", ["总部", "分部"]) == "分部12箱。"
+    listed = "1. Rye\nhas 12\n2. **Lydd:** 13"
+    assert numbers(about(listed, "Rye", DEPOTS)) == [12]
+    assert (about("nothing", "Rye", DEPOTS), about("", "")) == ("", "")
+
+
+def test_columns_are_found_by_heads_or_values(tmp_path: Path) -> None:
+    rows = [["Depots", None], ["name", "Boxes (n)", "x"], ["Rye", "3 pcs", 1], ["Lydd", 4]]
+    assert column(rows, "箱数", "boxes") == [None, "Boxes (n)", "3 pcs", 4]
+    assert column(rows, {"lydd", "RYE"}) == ["Depots", "name", "Rye", "Lydd"]
+    assert column(rows, [3, 4]) == column(rows, "boxes")
+    assert column(rows, "x") == [None, "x", 1, None]
+    assert column(rows, "carts", [77]) == column([], "boxes") == []
+    (tmp_path / "a.csv").write_text("of,2026\nboxes,per\nDepot name,Boxes\nRye,3\n")
+    found = records(str(tmp_path / "a.csv"), heads=["depot", "boxes"])
+    assert found == [{"Depot name": "Rye", "Boxes": "3"}]
+    assert records(str(tmp_path / "a.csv"), heads=["carts"]) == []
+
+
+def test_names_of_files_that_are_there_are_compared_to_the_letter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs" / "inv_77.pdf").write_text("a")
+    findings = Findings()
+    for expected, actual in (
+        ("INV-77.pdf", "inv_77.pdf"), ("inv_77.pdf", "inv_77.pdf "), ("Example.com", "example.com"),
+        ({"a/INV_77.PDF", "b.md"}, {"b.md", "a/inv_77.pdf"}), ("Inv 77", "inv_77"),
+    ):  # fmt: skip
+        findings.equal("name", expected, actual)
+    assert [one["passed"] for one in findings.items] == [False, True, True, False, True]
 
 
 def test_words_and_numbers_stand_whole() -> None:
@@ -154,6 +244,7 @@ def test_findings_are_printed_whatever_happens(capsys: pytest.CaptureFixture[str
         *(True, True, False, True, True, False, True, False)
     ]
     assert printed[-1]["found"] == "nothing"
+    assert printed[6]["expected"] == "{'Lydd', 'Rye'}"  # in one order, whatever the run
 
 
 def test_the_helper_lies_beside_programs_and_in_the_exported_grader() -> None:

@@ -10,7 +10,7 @@ import openpyxl
 import pytest
 from openpyxl.worksheet.formula import ArrayFormula
 
-from construction.grading import checking
+from construction.grading import checking, formulas
 from construction.grading.checking import Findings, computed, records, table
 from construction.grading.formulas import with_values
 
@@ -137,3 +137,38 @@ def test_real_workbooks_get_the_values_that_an_office_program_kept(
                 assert actual == (pytest.approx(wanted) if isinstance(wanted, float) else wanted)
                 compared += 1
     assert compared >= 6
+
+
+@pytest.mark.parametrize(
+    ("formula", "what"),
+    [
+        ("=SUM(A2:XFD1048576)", "a range of this size"),
+        ("=SUMPRODUCT((B1:B5000)*(C1:XFD1))", "a range of this size"),
+        ("=" + "ABS(" * 1_000 + "1" + ")" * 1_000, "a formula nested this deep"),
+        ("=" + "1+" * 3_000 + "1", 3_001),
+        ("=9^9^9^9", "a formula of this form"),
+        ("=1E999", "#NUM!"),
+        ('=COUNTIF(B1:B1,"' + "*a" * 40 + 'b")', 0),
+    ],
+)
+def test_hostile_formulas_end(formula: str, what: object, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.append([formula, "a" * 30_000, "=B1&B1"])
+    sheet["XFD1048576"] = 1  # makes no cells between
+    book.save(tmp_path / "a.xlsx")
+    first = openpyxl.load_workbook(with_values(str(tmp_path / "a.xlsx"))[0]).worksheets[0]
+    actual = first["A1"].value
+    assert actual in (what, f"cannot be computed: {what}") and first["C1"].value == "#VALUE!"
+
+
+def test_rings_and_more_than_can_be_computed_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ring = [f"=A{row % 3_000 + 1}+1" for row in range(1, 3_001)]
+    assert with_values(workbook(tmp_path, *ring))[1] == ["a circular reference"]
+    monkeypatch.setattr(formulas, "_MOST_STEPS", 1_000)
+    sums = ["=SUM('Data 1'!B:B)"] * 50
+    copy, lacking = with_values(workbook(tmp_path, *sums))
+    assert lacking == ["a workbook with this much to compute"]
+    assert openpyxl.load_workbook(copy)["Sum"]["A1"].value == 23.5

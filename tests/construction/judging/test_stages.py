@@ -153,5 +153,8 @@ def test_second_solutions_are_asked_of_the_model_that_grades_and_cost_apart() ->
     model = ModelConfig(name="small", models={ModelStage.GRADE: "large"})
     config = client_config(model, ModelCalls())
     assert (config.model_of("second"), config.model_of("write")) == ("large", "small")
+    own = ModelConfig.model_validate({"name": "a", "models": {"grade": "b", "second": "c"}})
+    apart = client_config(own, ModelCalls())
+    assert [apart.model_of(name) for name in ("write", "grade", "mend", "second")] == list("abbc")
     (row,) = cost_rows(config, {"second": [Judged("t", "print()", usage=Usage(5, 3))]})
     assert (row["stage"], row["judge"], row["prompt_tokens"]) == ("second", "model:large", 5)

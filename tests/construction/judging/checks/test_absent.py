@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ def test_what_must_be_absent_is_added_to_prove_the_finding() -> None:
     assert "no stranger" not in proof.findings  # nothing makes it fail
 
 
-@pytest.mark.parametrize("kind", ["md", "csv", "xlsx", "docx", "pptx"])
+@pytest.mark.parametrize("kind", ["md", "csv", "json", "xlsx", "docx", "pptx"])
 def test_what_must_be_absent_is_added_to_each_kind_of_file(kind: str, tmp_path: Path) -> None:
     given = delivered(kind)
     added = copies_of("told", f"a.{kind}", given, run, ["none of ['Fenwick']"])
@@ -50,6 +51,8 @@ def test_what_must_be_absent_is_added_to_each_kind_of_file(kind: str, tmp_path: 
 def delivered(kind: str) -> bytes:
     if kind in ("md", "csv"):
         return b"depot,boxes\nRye,7\n"
+    if kind == "json":
+        return b'{"of": [{"depot": "Rye", "boxes": 7}]}'
     target = io.BytesIO()
     made: Any
     if kind == "xlsx":
@@ -63,6 +66,27 @@ def delivered(kind: str) -> bytes:
         made.slides.add_slide(made.slide_layouts[0]).shapes.title.text = "Rye has 7."
     made.save(target)
     return target.getvalue()
+
+
+@pytest.mark.parametrize("whole", ["[1, 2]", '{"a": 1}', "3", '{"a": {"b": []}}'])
+def test_any_json_takes_an_entry_more(whole: str) -> None:
+    (made,) = copies_of("told", "a.json", whole.encode(), run, ["none of ['Fenwick']"])
+    assert json.loads(made.content) != json.loads(whole) and b"Fenwick" in made.content
+
+
+def test_a_copy_that_holds_the_same_is_none() -> None:
+    """Rows that are all alike, turned round; a workbook whose rows are, saved again."""
+    book = Workbook()
+    for row in (["depot", "town"], ["Rye", "Rye"], ["Rye", "Rye"]):
+        book.worksheets[0].append(row)
+    target = io.BytesIO()
+    book.save(target)
+    for path, given in (
+        ("a.csv", b"depot,town\r\nRye,Rye\r\nRye,Rye\r\n"),
+        ("a.xlsx", target.getvalue()),
+    ):
+        made = copies_of("wrong", path, given, run)
+        assert made and "order" not in {one.kind for one in made}
 
 
 @pytest.mark.parametrize(

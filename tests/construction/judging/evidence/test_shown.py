@@ -231,6 +231,11 @@ def test_quotes_are_found_where_they_stand() -> None:
     [
         ("state\x1b[31mred", "state⟨U+001B⟩[31mred"),
         ("state\x1b[31mred", "state[31mred"),
+        ("on \x1b[31;1mred alert\x1b[0m, 2 of 3", "red alert"),
+        ("on [31;1mred alert[0m, 2 of 3", "red alert"),  # the escape was lost before
+        ("on \x1b[31;1mred alert\x1b[0m, 2 of 3", "on ⟨U+001B⟩[31;1mred alert⟨U+001B⟩[0m, 2"),
+        ("rate(x[5m]) of [main]", "5m"),
+        ("rate(x[5m]) of [main]", "of [main]"),
         ("be\x07ep", "be⟨U+0007⟩ep"),
         ("be\x07ep", "beep"),
         ("one\x0cof", "one of"),
