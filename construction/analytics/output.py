@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from construction.analytics.contracts import AnalyticTask
+from construction.analytics.contracts import AnalyticTask, split_of
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.milestones import reference_steps
 from construction.analytics.quotas import family_of
@@ -97,6 +97,7 @@ def candidate_of(
         execution_surface="workspace",
         difficulty=task.difficulty,
         difficulty_rule=task.difficulty_rule,
+        split=split_of(len(task.parts)),
         guidelines=task.guidelines,
         fixtures=tuple(fixtures),
         tools=("shell",),
