@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ FILE = "rules"
 # Relative distance of a limit from the next figure, more than the gate asks for: of many figures
 # some are always near.
 _CLEAR, _CLEAR_OF_FEW, _FEW = 2e-4, 6e-3, 60
+_EXCEPTIONS, _OLDEST = 3, 12  # of each sort for a class; periods before the first
 _RATES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75)
 
 
@@ -240,17 +242,22 @@ class _Office:
         self.papers.append(terms)
         named = _listed([self.w.called(name) for name in sorted(chosen)])
         founding = _Spell((self._say(terms, "common", "trades", kinds=named),), says=chosen)
-        first: list[Callable[[], Callable[[], None] | None]] = []
-        if joining:
-            first.append(partial(self._changed_trades, founding, joining))
         self.trades = (founding,)
+        self._at: list[tuple[int, float, Callable[[], None]]] = []
+        if joining:
+            year = self.w.later()
+            self._plan(year, partial(self._changed_trades, founding, joining, year))
         for use, name in self.classes:
-            first += [partial(self._excepted, use, name, role) for role in ("entities", "places")]
-        first += [partial(self._taken, use, name) for use, name in self.classes]
-        made = [first[at]() for at in self.w.generator.permutation(len(first))]
-        revised = [revise for revise in made if revise is not None]
-        for at in self.w.generator.permutation(len(revised)):
-            revised[at]()
+            year = self.w.later()
+            self._plan(year, partial(self._taken, use, name, year))
+            for role in ("entities", "places") * _EXCEPTIONS:
+                self._excepted(use, name, role)
+        for _, _, write in sorted(self._at, key=itemgetter(0, 1)):
+            write()
+
+    def _plan(self, year: int, write: Callable[[], None]) -> None:
+        """Circulars are numbered in the order of the periods from which they apply."""
+        self._at.append((year, float(self.w.generator.random()), write))
 
     def _say(self, paper: _Paper, group: str, part: str, **values: str) -> dict[str, str]:
         form = self.w.pick(self.w.words[group][part])
@@ -266,57 +273,67 @@ class _Office:
         self.papers.append(paper)
         return paper, str(number)
 
-    def _changed_trades(self, founding: _Spell, joining: str) -> None:
+    def _changed_trades(self, founding: _Spell, joining: str, year: int) -> None:
         paper, _ = self._circular()
-        year = self.w.later()
         values = {"joining": self.w.called(joining), "leaving": self.w.called(self.leaving)}
         quote = self._say(paper, "circular", "trades", since=self.w.period(year), **values)
         kinds = [kind for kind in founding.says if kind != self.leaving]
         after = _Spell((quote,), says=[*kinds, joining])
         self.trades = _until_and_from(year, founding, after)
 
-    def _excepted(self, use: str, name: str, role: str) -> Callable[[], None]:
-        """Some of a kind are left out; a later circular ends that, or changes the limit."""
+    def _excepted(self, use: str, name: str, role: str) -> None:
+        """Some of a kind are left out, often since long ago; a later circular may change that."""
         w, size = self.w, self.w.named(name)
         other = w.metric(role, "size" if role == "entities" else "rank", but=size)
-        kind = w.pick(self.steady)
-        column = w.declaration.roles["entities"].kind
+        # The figures of places are of late years: what goes by them is no older.
+        oldest = _OLDEST if role == "entities" else 1
+        kind, year = w.pick(self.steady), w.years[0] - int(w.generator.integers(-1, oldest))
+        change = int(w.generator.integers(year + 1, w.years[-1] + 2))
+        how = w.pick(("ended", "ended", "moved", "spared" if change > w.years[0] else "moved"))
         low, high = sorted((w.limit(other, 0.3, 0.45), w.limit(other, 0.55, 0.7)))
-        paper, number = self._circular()
+        beside = w.metric("places", "rank", but=other)
+        bound, column = w.limit(beside, 0.5, 0.75), w.declaration.roles["entities"].kind
         values = {"kind": w.called(kind), "size": size.label["en"], "other": other.label["en"]}
-        year = w.years[min(1, len(w.years) - 1)]
-        who = self.w.words["circular"]["who"][role]
-        says = {"since": w.period(year), "bound": w.amount(low, other)}
-        says |= {"who": who.format(**w.fields(), **values, bound=says["bound"])}
-        stood = _Spell((self._say(paper, "circular", f"{use}_except", **values, **says),), year)
+        who = w.words["circular"]["who"][role]
         orders = self.orders.setdefault((use, name), [])
-        entry = {"spells": [(stood, low)], "where": _when(column, "=", kind), "other": other}
-        orders.append(entry)
+        among = _when(column, "=", kind)
+        entry: dict[str, Any] = {}
+
+        def issue() -> None:
+            paper, entry["number"] = self._circular()
+            says = {"since": w.period(year), "bound": w.amount(low, other)}
+            says["who"] = who.format(**w.fields(), **values, bound=says["bound"])
+            quote = self._say(paper, "circular", f"{use}_except", **values, **says)
+            entry["spells"] = [(_Spell((quote,), year), [among, _when(other.column, "<", low)])]
+            orders.append(entry)
 
         def revise() -> None:
-            later, _ = self._circular()
-            change = w.later()
-            told = {"number": number, "since": w.period(change), **values}
-            if w.generator.integers(2):
-                quote = self._say(later, "circular", "ended", **told)
-                entry["spells"] = [(_until_and_from(change, stood, _Spell((quote,)))[0], low)]
-                return
+            ((stood, where),) = entry["spells"]
+            told = {"number": entry["number"], "since": w.period(change), **values}
             told |= {"bound": w.amount(low, other), "instead": w.amount(high, other)}
-            quote = self._say(later, "circular", "moved", **told)
+            if how == "spared":
+                told |= {"measure": beside.label["en"], "bound": w.amount(bound, beside)}
+            quote = self._say(self._circular()[0], "circular", how, **told)
             before, after = _until_and_from(change, stood, _Spell((quote,)))
-            entry["spells"] = [(before, low), (after, high)]
+            entry["spells"] = [(before, where)]
+            if how == "moved":
+                entry["spells"].append((after, [among, _when(other.column, "<", high)]))
+            elif how == "spared":
+                entry["spells"].append((after, [*where, _when(beside.column, "<=", bound)]))
 
-        return revise
+        self._plan(year, issue)
+        if change <= w.years[-1]:
+            self._plan(change, revise)
 
-    def _taken(self, use: str, name: str) -> None:
+    def _taken(self, use: str, name: str, year: int) -> None:
         """Some are taken in, or pay, whatever they do."""
         w, size = self.w, self.w.named(name)
-        measure, year = w.metric("places", "rank"), w.later()
+        measure = w.metric("places", "rank")
         limit, bound = w.limit(size, 0.7, 0.85), w.limit(measure, 0.2, 0.4)
         rate = 1.0 if use == "cover" else float(w.pick(_RATES))
-        paper, _ = self._circular()
         values = {"since": w.period(year), "size": size.label["en"], "measure": measure.label["en"]}
         values |= {"limit": w.amount(limit, size), "bound": w.amount(bound, measure)}
+        paper, _ = self._circular()
         quote = self._say(paper, "circular", f"{use}_take", rate=f"{rate:g}", **values)
         where = [_when(size.column, ">=", limit), _when(measure.column, "<", bound)]
         order = {"clauses": [_Spell((quote,), year).clause(*where, rate=rate)]}
@@ -326,8 +343,8 @@ class _Office:
         """What circulars say of such policies, in the order of their numbers."""
         for order in self.orders[use, size.name]:
             yield from order.get("clauses", ())
-            for spell, bound in order.get("spells", ()):
-                yield spell.clause(order["where"], _when(order["other"].column, "<", bound))
+            for spell, where in order.get("spells", ()):
+                yield spell.clause(*where)
 
 
 @dataclass
