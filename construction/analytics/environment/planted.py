@@ -10,7 +10,7 @@ do not stand in its quotes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import itemgetter
@@ -228,7 +228,7 @@ class _Office:
     classes: Sequence[tuple[str, str]]
     papers: list[_Paper] = field(default_factory=list)
     trades: tuple[_Spell, ...] = ()
-    orders: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+    orders: dict[tuple[str, str], list[list[dict[str, Any]]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         kinds = self.w.kinds()
@@ -241,7 +241,7 @@ class _Office:
             terms.say(line.format(**self.w.fields()))
         self.papers.append(terms)
         named = _listed([self.w.called(name) for name in sorted(chosen)])
-        founding = _Spell((self._say(terms, "common", "trades", kinds=named),), says=chosen)
+        founding = _Spell((self.say(terms, "common", "trades", kinds=named),), says=chosen)
         self.trades = (founding,)
         self._at: list[tuple[int, float, Callable[[], None]]] = []
         if joining:
@@ -251,7 +251,10 @@ class _Office:
             year = self.w.later()
             self._plan(year, partial(self._taken, use, name, year))
             for role in ("entities", "places") * _EXCEPTIONS:
-                self._excepted(use, name, role)
+                left_out = _Omission(self, use, self.w.named(name), role)
+                self._plan(left_out.year, left_out.issue)
+                if left_out.change <= self.w.years[-1]:
+                    self._plan(left_out.change, left_out.revise)
         for _, _, write in sorted(self._at, key=itemgetter(0, 1)):
             write()
 
@@ -259,12 +262,13 @@ class _Office:
         """Circulars are numbered in the order of the periods from which they apply."""
         self._at.append((year, float(self.w.generator.random()), write))
 
-    def _say(self, paper: _Paper, group: str, part: str, **values: str) -> dict[str, str]:
+    def say(self, paper: _Paper, group: str, part: str, **values: str) -> dict[str, str]:
+        """Write a sentence of a form, with an aside in circulars; returns it as a quote."""
         form = self.w.pick(self.w.words[group][part])
         more = [] if group == "common" else [self.w.pick(self.w.words["aside"]["forms"])]
         return paper.say(form.format(**self.w.fields(), **values), *more)
 
-    def _circular(self) -> tuple[_Paper, str]:
+    def circular(self) -> tuple[_Paper, str]:
         """The next circular, and its number in words."""
         number = len(self.papers)
         paper = _Paper(f"circular_{number:02d}")
@@ -274,56 +278,12 @@ class _Office:
         return paper, str(number)
 
     def _changed_trades(self, founding: _Spell, joining: str, year: int) -> None:
-        paper, _ = self._circular()
+        paper, _ = self.circular()
         values = {"joining": self.w.called(joining), "leaving": self.w.called(self.leaving)}
-        quote = self._say(paper, "circular", "trades", since=self.w.period(year), **values)
+        quote = self.say(paper, "circular", "trades", since=self.w.period(year), **values)
         kinds = [kind for kind in founding.says if kind != self.leaving]
         after = _Spell((quote,), says=[*kinds, joining])
         self.trades = _until_and_from(year, founding, after)
-
-    def _excepted(self, use: str, name: str, role: str) -> None:
-        """Some of a kind are left out, often since long ago; a later circular may change that."""
-        w, size = self.w, self.w.named(name)
-        other = w.metric(role, "size" if role == "entities" else "rank", but=size)
-        # The figures of places are of late years: what goes by them is no older.
-        oldest = _OLDEST if role == "entities" else 1
-        kind, year = w.pick(self.steady), w.years[0] - int(w.generator.integers(-1, oldest))
-        change = int(w.generator.integers(year + 1, w.years[-1] + 2))
-        how = w.pick(("ended", "ended", "moved", "spared" if change > w.years[0] else "moved"))
-        low, high = sorted((w.limit(other, 0.3, 0.45), w.limit(other, 0.55, 0.7)))
-        beside = w.metric("places", "rank", but=other)
-        bound, column = w.limit(beside, 0.5, 0.75), w.declaration.roles["entities"].kind
-        values = {"kind": w.called(kind), "size": size.label["en"], "other": other.label["en"]}
-        who = w.words["circular"]["who"][role]
-        orders = self.orders.setdefault((use, name), [])
-        among = _when(column, "=", kind)
-        entry: dict[str, Any] = {}
-
-        def issue() -> None:
-            paper, entry["number"] = self._circular()
-            says = {"since": w.period(year), "bound": w.amount(low, other)}
-            says["who"] = who.format(**w.fields(), **values, bound=says["bound"])
-            quote = self._say(paper, "circular", f"{use}_except", **values, **says)
-            entry["spells"] = [(_Spell((quote,), year), [among, _when(other.column, "<", low)])]
-            orders.append(entry)
-
-        def revise() -> None:
-            ((stood, where),) = entry["spells"]
-            told = {"number": entry["number"], "since": w.period(change), **values}
-            told |= {"bound": w.amount(low, other), "instead": w.amount(high, other)}
-            if how == "spared":
-                told |= {"measure": beside.label["en"], "bound": w.amount(bound, beside)}
-            quote = self._say(self._circular()[0], "circular", how, **told)
-            before, after = _until_and_from(change, stood, _Spell((quote,)))
-            entry["spells"] = [(before, where)]
-            if how == "moved":
-                entry["spells"].append((after, [among, _when(other.column, "<", high)]))
-            elif how == "spared":
-                entry["spells"].append((after, [*where, _when(beside.column, "<=", bound)]))
-
-        self._plan(year, issue)
-        if change <= w.years[-1]:
-            self._plan(change, revise)
 
     def _taken(self, use: str, name: str, year: int) -> None:
         """Some are taken in, or pay, whatever they do."""
@@ -333,18 +293,86 @@ class _Office:
         rate = 1.0 if use == "cover" else float(w.pick(_RATES))
         values = {"since": w.period(year), "size": size.label["en"], "measure": measure.label["en"]}
         values |= {"limit": w.amount(limit, size), "bound": w.amount(bound, measure)}
-        paper, _ = self._circular()
-        quote = self._say(paper, "circular", f"{use}_take", rate=f"{rate:g}", **values)
+        paper, _ = self.circular()
+        quote = self.say(paper, "circular", f"{use}_take", rate=f"{rate:g}", **values)
         where = [_when(size.column, ">=", limit), _when(measure.column, "<", bound)]
-        order = {"clauses": [_Spell((quote,), year).clause(*where, rate=rate)]}
-        self.orders.setdefault((use, name), []).append(order)
+        clause = _Spell((quote,), year).clause(*where, rate=rate)
+        self.orders.setdefault((use, name), []).append([clause])
 
-    def clauses(self, use: str, size: Metric) -> Iterator[dict[str, Any]]:
+    def clauses(self, use: str, size: Metric) -> list[dict[str, Any]]:
         """What circulars say of such policies, in the order of their numbers."""
-        for order in self.orders[use, size.name]:
-            yield from order.get("clauses", ())
-            for spell, where in order.get("spells", ()):
-                yield spell.clause(*where)
+        return [clause for clauses in self.orders[use, size.name] for clause in clauses]
+
+
+@dataclass
+class _Omission:
+    """Some of a kind whom a circular leaves out of policies of a use and a measure, often since
+    long ago, and a later circular that ends this, changes its limit or spares some of them."""
+
+    office: _Office
+    use: str
+    size: Metric
+    role: str
+    number: str = ""
+    clauses: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        w, role = self.office.w, self.role
+        self.other = w.metric(role, "size" if role == "entities" else "rank", but=self.size)
+        # The figures of places are of late years: what goes by them is no older.
+        oldest = _OLDEST if role == "entities" else 1
+        kind, self.year = w.pick(self.office.steady), w.years[0] - self._drawn(-1, oldest)
+        self.change = self._drawn(self.year + 1, w.years[-1] + 2)
+        late = "spared" if self.change > w.years[0] else "moved"
+        self.how = w.pick(("ended", "ended", "moved", late))
+        limits = (w.limit(self.other, 0.3, 0.45), w.limit(self.other, 0.55, 0.7))
+        self.low, self.high = sorted(limits)
+        self.measure = w.metric("places", "rank", but=self.other)
+        self.bound = w.limit(self.measure, 0.5, 0.75)
+        self.among = _when(w.declaration.roles["entities"].kind, "=", kind)
+        self.words = {
+            "kind": w.called(kind),
+            "size": self.size.label["en"],
+            "other": self.other.label["en"],
+            "measure": self.measure.label["en"],
+        }
+
+    def _drawn(self, low: int, high: int) -> int:
+        return int(self.office.w.generator.integers(low, high))
+
+    def _limited(self, limit: float, *more: dict[str, Any]) -> list[dict[str, Any]]:
+        return [self.among, _when(self.other.column, "<", limit), *more]
+
+    def issue(self) -> None:
+        """The circular that leaves them out."""
+        w, (paper, self.number) = self.office.w, self.office.circular()
+        bound = w.amount(self.low, self.other)
+        who = w.words["circular"]["who"][self.role].format(**w.fields(), **self.words, bound=bound)
+        values = {"since": w.period(self.year), "who": who, "bound": bound, **self.words}
+        self.quote = self.office.say(paper, "circular", f"{self.use}_except", **values)
+        stood = _Spell((self.quote,), self.year)
+        self.clauses.append(stood.clause(*self._limited(self.low)))
+        self.office.orders.setdefault((self.use, self.size.name), []).append(self.clauses)
+
+    def revise(self) -> None:
+        """The circular that changes it."""
+        w, (paper, _) = self.office.w, self.office.circular()
+        values = {"number": self.number, "since": w.period(self.change), **self.words}
+        values |= {
+            "bound": w.amount(self.low, self.other),
+            "instead": w.amount(self.high, self.other),
+        }
+        if self.how == "spared":
+            values["bound"] = w.amount(self.bound, self.measure)
+        quote = self.office.say(paper, "circular", self.how, **values)
+        stood = _Spell((self.quote,), self.year)
+        before, after = _until_and_from(self.change, stood, _Spell((quote,)))
+        self.clauses[:] = [before.clause(*self._limited(self.low))]
+        if self.how == "moved":
+            self.clauses.append(after.clause(*self._limited(self.high)))
+        elif self.how == "spared":
+            spared = _when(self.measure.column, "<=", self.bound)
+            self.clauses.append(after.clause(*self._limited(self.low, spared)))
 
 
 @dataclass
