@@ -108,12 +108,19 @@ def _damage(data: bytes, masked: MaskedText, path: str) -> str:
     return damage(decoded(data, encoding), decoded(masked.data, encoding), path)
 
 
-def learn(files: Sequence[Sequence[Piece]], masker: Masker) -> None:
-    """Add the values of files to the vault, and then the names in their columns."""
+def learn(files: Sequence[Sequence[Piece]], masker: Masker, *, are_apart: bool = False) -> None:
+    """Add the values of files to the vault, and then the names in their columns.
+
+    Of files that `are_apart` nothing but what can be nothing else spreads to the others.
+    """
+    for number, pieces in enumerate(files if are_apart else ()):
+        masker.spreading.place(number, pieces)
     masker.learn(piece for pieces in files for piece in pieces)
-    names = [piece for pieces in files for piece in column_people(pieces, masker.edits)]
-    if names:
-        masker.learn(names)
+    names = [column_people(pieces, masker.edits) for pieces in files]
+    for number, pieces in enumerate(names if are_apart else ()):
+        masker.spreading.place(number, pieces)
+    if any(names):
+        masker.learn(piece for pieces in names for piece in pieces)
 
 
 def pieces_in(data: bytes, path: str, config: DocumentConfig | None = None) -> list[Piece]:

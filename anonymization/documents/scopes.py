@@ -171,7 +171,7 @@ def mask_scope(job: Job) -> MaskedScope:
         masks_undecided=config.undecided is Undecided.MASKED,
     )
     pieces = {name: pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files}
-    learn(list(pieces.values()), masker)
+    learn(list(pieces.values()), masker, are_apart=True)
     languages = _languages(pieces, config)
     reports: list[DocumentReport] = []
     taken: set[PurePath] = set()

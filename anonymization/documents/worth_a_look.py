@@ -222,6 +222,8 @@ class _Reader:
         run = _TAIL.sub("", match[group])
         end = start + len(run)
         parts = list(WORD.finditer(self._text, start, end))
+        if not parts:  # figures in quotes
+            return
         doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
         is_unknown = not all(map(self._is_explained, doubts))
         is_name = self._is_mid(match.start()) or (group == "names" and self._is_apart(start))

@@ -39,6 +39,7 @@ _RUN = re.compile(
     rf"(?<![@/.-]){BEFORE}{_WORD}"
     rf"(?:(?:(?<=[ ][A-Z])\.)? (?:(?:of|and|the|van|von|de|da|del) )?{_WORD}){{0,6}}"
 )
+_OF_SAINTS = frozenset({"Santa", "San", "Saint", "St.", "Sainte", "São"})
 _SERVICES = frozenset({"Catalina", "Cassandra", "Gemma", "Julia", "Ruby"})  # programs, alone
 _STOPS = frozenset({"of", "and", "the", "Apt", "Suite", "Unit", "Flat"})
 _LISTED = 2  # so many words or places among three names make a list
@@ -320,6 +321,8 @@ def _person(tokens: _Tokens, index: int) -> _Match:
     """A given name and up to three capitalised words after it."""
     start, word = tokens[index]
     if word not in _GIVEN or (word in _SERVICES and len(tokens) == 1):
+        return None, 0
+    if index and tokens[index - 1][1] in _OF_SAINTS:  # a town: Santa Clara
         return None, 0
     size, end = 1, start + len(word)
     for offset, after in tokens[index + 1 : index + 4]:

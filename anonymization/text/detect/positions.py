@@ -195,7 +195,7 @@ def _last_line(text: str) -> re.Match[str] | None:
     return _LAST.fullmatch(text, start, end) if is_below else None
 
 
-NAME = "reserved_place"
+NAME, LITERAL = "reserved_place", "literal"
 _SCORE, _TITLED = 0.7, 0.8  # a title in words is stronger evidence than what a model guesses
 _SECRET = EntityType.SECRET
 _SHORTEST = 4  # letters of a name that no list holds
@@ -247,7 +247,7 @@ _LOGINS = screened(
     rf"\buid=\d+\((?P<uid>{_LOGIN})\)",
     rf"\b(?:TODO|FIXME|XXX|HACK|NOTE)\((?P<todo>{_LOGIN})\)",
     rf"(?:USER|GRANTEE|TO|FOR|DEFINER ?=) ?[`'\"](?P<sql>{_LOGIN})[`'\"]@",
-    rf"(?<![\w\\])[A-Z][A-Z0-9-]{{2,14}}\\{{1,2}}(?P<domain>[a-z]{_LOGIN})\b",
+    rf"(?<![\w\\:$%])(?!HK)[A-Z][A-Z0-9-]{{2,14}}\\{{1,2}}(?P<domain>[a-z]{_LOGIN})\b",
     rf"(?:s3|gs|smb|nfs|hdfs|abfss?)://[^\s\"']{{1,80}}/(?:home|users)/(?P<home>{_LOGIN})(?=/)",
     rf"\\\\[\w.-]{{2,60}}\\(?:home|users|profiles)\$?\\(?P<share>{_LOGIN})(?=\\)",
     rf"^(?:\[?\d{{1,2}}:\d{{2}}(?::\d{{2}})?\]? )<[@+~&%]?(?P<nick>{_LOGIN})> ",
@@ -280,7 +280,7 @@ _PASSWORD = Screened(
 _BIRTHDAY = re.compile(r"(?m)^BDAY[^:\n]{0,40}:(?P<v>[\d-]{6,10})\r?$")
 _SAID_PASSWORD = screened(
     r"(?<![a-z])-p(?P<q>['\"])(?P<option>[^'\"\n]{4,64})(?P=q)",
-    r"(?:[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
+    r"(?:(?<![\w.+:/-])[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
     r"(?P<after>[!-.0-~]{6,48})(?=\s|$)",
     rf"(?:^|[\s{HAN}])[a-z][\w.@-]{{1,40}}(?://|，)"  # a login and its password in a note
     r"(?P<noted>(?=\S{0,40}\d)(?=\S{0,40}[!@#$%^&*])[!-.0-~]{6,40})(?=\s|$)",
@@ -398,7 +398,7 @@ def _literals(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _LITERAL.finditer(folded):
         group = "v" if match["v"] is not None else "cell"
         if dictionary and can_be_name(match[group], dictionary, False):
-            yield Finding(*match.span(group), EntityType.PERSON, NAME, 0.55)
+            yield Finding(*match.span(group), EntityType.PERSON, LITERAL, 0.55)
     for match in _PAIR.finditer(folded):
         is_named = _OF_PERSON.search(folded, max(0, match.start() - 24), match.start()) is not None
         if (match["given"] in _GIVEN or is_named) and match["v"] not in COMMON:

@@ -7,6 +7,7 @@ import re
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import (
+    CHINESE_ROLES,
     is_known_firm,
     is_program_word,
     private_site,
@@ -22,6 +23,7 @@ _VERSION = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
 _VERSIONED = re.compile(
     r"(?i)(?:version|release|ver|v)\W{0,4}\Z|(?<![a-z])(?P<word>[a-z]+)[ =:-]\Z"
 )
+_QUARTER = re.compile(r"Q[1-4][ -]?20\d\d|20\d\d[ -]?Q[1-4]")
 _EPOCH_BEGIN = re.compile(r"1970-?01-?01(?:[T ].*)?")
 _FISCAL = re.compile(
     r"(?i)fiscal year(?: (?:runs|is|from|goes))*\s{1,3}"
@@ -69,6 +71,11 @@ def is_public(text: str, finding: Finding, value: str) -> bool:
         named = _VERSIONED.search(before)
         is_named = named is not None and (not named["word"] or is_program_word(named["word"]))
         return is_named or value == text.strip()
+    if finding.type is EntityType.DATE and _QUARTER.fullmatch(value):  # what a release is called
+        named = _VERSIONED.search(before)
+        return named is not None and not named["word"]
+    if value in CHINESE_ROLES:
+        return finding.type in _NAMED
     if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
         return finding.type in _NAMED
     if finding.type is EntityType.ORGANIZATION:

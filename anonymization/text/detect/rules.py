@@ -25,6 +25,7 @@ from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.secrets.evidence import is_blanked
+from anonymization.text.surrogates.net import is_for_examples, is_office
 from anonymization.text.surrogates.networks import address_of
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
@@ -169,9 +170,9 @@ def licence(value: str) -> bool:
 
 
 _EXAMPLES = re.compile(
-    r"(?:your|my)[-_](?:account|name|e?mail|user|address|login)@[\w.-]+"
+    r"x{2,}@[\w.-]+|(?:your|my)[-_](?:account|name|e?mail|user|address|login)@[\w.-]+"
     r"|(?:post|web|host)master@domain\.tld|[\w.+-]+@your-?(?:domain|company|site|host)\.(?:com|org|net)"
-    r"|(?:test|user|admin|you|me|my|your|name|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
+    r"|(?:test|user|admin|you|me|my|your|name|e?mail|username|address|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
     r"@(?:(?:[\w-]+\.)?example\.(?:com|net|org)|(?:e?mail|(?:my|your)?-?(?:domain|company))\.com)"
 )
 _ALGORITHM = re.compile(  # of SSH, with the vendor that has added it
@@ -186,7 +187,9 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of a calen
 def own_mail(value: str) -> bool:
     """An e-mail address that a person reads; `first_last@x.org` and `admin@example.com` are only
     forms of one."""
-    name = value.partition("@")[0].lower()
+    name, _, domain = value.lower().partition("@")
+    if is_for_examples(domain) and is_office(name):
+        return False
     if _EXAMPLES.fullmatch(value.lower()) or _ALGORITHM.fullmatch(value.lower()):
         return False
     return wording.NO_MAILBOX.fullmatch(name) is None and _UUID.match(name) is None
@@ -314,6 +317,17 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
                 yield finding
 
 
+_USER_BEFORE = re.compile(r"://[^\s/@:]{1,80}:\Z")
+_LONGEST_USER = 84
+
+
+def _is_of_service(text: str, start: int, value: str) -> bool:
+    """Is it a password with the public host that it opens: `mongodb+srv://user:…@…mongodb.net`?"""
+    before = text[max(0, start - _LONGEST_USER) : start]
+    is_user = _USER_BEFORE.search(before) is not None
+    return is_user and not wording.private_site(value.rpartition("@")[2])
+
+
 def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
     start, end = _span(match)
     for lead in rule.trim:
@@ -321,6 +335,8 @@ def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
             start += len(lead)
     value = match.string[start:end]
     if not value or (rule.check and not _CHECKS[rule.check](value)):
+        return None
+    if rule.type is EntityType.EMAIL and _is_of_service(match.string, start, value):
         return None
     if rule.type is EntityType.DATE and _is_version(match.string, start, value):
         return None

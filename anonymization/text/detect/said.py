@@ -166,7 +166,7 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
     return end, digits
 
 
-_LOGIN = re.compile(r"@?[A-Za-z][A-Za-z0-9_#:.+-]{2,40}")
+_LOGIN = re.compile(r"@?[A-Za-z][A-Za-z0-9_#.+-]{2,40}")
 _NICK = re.compile(rf"[{HAN_KANA}]{{2,10}}(?=$|[\s,，。、;；)）」\"'])")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*|[A-Za-z]{1,3}\d{1,2}", re.I)
 _FILE = re.compile(
@@ -200,7 +200,7 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     match = _LOGIN.match(text, start)
     if match is None or link.strength in ("#", "("):
         return start
-    value = match.group().rstrip(".:-+#_")
+    value = match.group().rstrip(".-+#_")
     end = start + len(value)
     plain = value.lstrip("@")
     if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):

@@ -22,6 +22,7 @@ from anonymization.text.contracts import (
     trimmed,
     uncovered,
 )
+from anonymization.text.detect import wording
 from anonymization.text.detect.capitals import find_capitals
 from anonymization.text.detect.explained import (
     find_explained,
@@ -532,6 +533,7 @@ def doubting(
     placed = [f for f in logins if text[max(0, f.start - 5) : f.start].lower() == "user "]
     fields = fields or (_fields(text, dictionary) if placed else [])
     unlikely = {f for f, weight in weights(text, placed, dictionary) if weight is Weight.NONE}
+    unlikely.update(f for f in logins if wording.NO_LOGIN.search(text, f.start, f.end))
     are_firms = is_of_firm(text)
     waiting = not text.isascii() and any(f.recognizer == UNEXPLAINED for f in findings)
     fields = fields or (_fields(text, dictionary) if waiting else [])

@@ -21,6 +21,7 @@ from anonymization.text.detect.public_values import is_public
 from anonymization.text.detect.strict_fields import field_of
 from anonymization.text.detect.wording import (
     COMMON,
+    NO_LOGIN,
     chinese_name,
     in_dictionary,
     is_known,
@@ -62,7 +63,7 @@ _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)"
 _WEIGHED = frozenset(
     {"spacy", "unknown_word", "lone_word", "name_said", "organisation", "firm",
      "listed_name", "said_again", "signature", "given_name", "url_in_prose", "handle",
-     "handle_small", "said", "position", "declared", "keyed_name", "secret.named"}
+     "handle_small", "said", "position", "literal", "declared", "keyed_name", "secret.named"}
 )  # fmt: skip
 _LABELLED = frozenset({"position", "declared", "said", "keyed_name"})
 _GIVEN = words("names.toml", "given")
@@ -114,16 +115,15 @@ _MOST_PARTS, _LONGEST_LABEL = 3, 40
 _AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
 _LONGEST_ACRONYM = 5
 _BEHIND_DOT = re.compile(
-    r"\.(?:git|mdc?|py|js|tsx?|json|ya?ml|toml|txt|sh|sql|html?|css|cfg|ini|csv|xlsx?|docx?|pdf|log"
-    r"|id|name|local|example(?:\.(?:com|org|net))?)\Z|\Aexample\.(?:com|org|net)\Z",
+    r"\.(?:id|name|local|example(?:\.(?:com|org|net))?)\Z|\Aexample\.(?:com|org|net)\Z",
     re.IGNORECASE,
 )
+_RUN, _RUN_OF_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+"), 3
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CAPITAL_WORD = re.compile(r"(?<![\w'’-])[A-ZÀ-ÖØ-Þ][a-zß-ÿ]{2,24}(?![\w'’-])")
 _SENDER = re.compile(r"(?i)(?<![a-z])(?:sender|from|reply-to)\W{1,3}\Z")
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_.][a-z]+)+")  # of a program, and no password
 _CLASS = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w*(?:@[0-9a-f]+)?")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _PARTICLES = words("words.toml", "name_particles")
 _PARTICLE = re.compile(r"(?<![a-z])(?:van|von|van der|van den|von der|de la|della|bin|ibn) \Z")
 _LONG = re.compile(r"[A-Za-z0-9_-]{20,200}")  # a part of an address that may be a token
@@ -272,9 +272,10 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_in_help(text, finding):
         return Weight.WEAK
-    if finding.type is EntityType.AGE and of_population(text, finding.end):
+    is_nobody = finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary)
+    if is_nobody or (finding.type is EntityType.AGE and of_population(text, finding.end)):
         return Weight.NONE
-    if finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary):
+    if finding.type is EntityType.ACCOUNT and NO_LOGIN.search(value):
         return Weight.NONE
     if finding.recognizer == "sudachi" and len(value) == 1 and not _CALLED.match(text, finding.end):
         return Weight.NONE
@@ -456,8 +457,10 @@ def _is_label_or_measure(text: str, finding: Finding, value: str) -> bool:
 
 
 def _is_token(part: str) -> bool:
-    """Capitals, small letters and digits in one part of an address: drawn, not written."""
+    """Capitals, small letters and digits in one part of an address, in no words: drawn."""
     part = max(re.split("[-_]", part), key=len)
+    if len(part) >= _RUN_OF_WORD * len(_RUN.findall(part)):
+        return False
     return all(any(map(test, part)) for test in (str.isupper, str.islower, str.isdigit))
 
 
@@ -523,7 +526,7 @@ def _of_firm(value: str, parts: Sequence[str], dictionary: frozenset[str]) -> We
 
 
 def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
-    if _BEHIND_DOT.search(value) or _UUID.fullmatch(value):
+    if _BEHIND_DOT.search(value):
         return Weight.NONE
     is_shown = _SHOWN.search(text, max(0, finding.start - 32), finding.start) is not None
     if is_program_word(value.rstrip("0123456789")) or (is_shown and _RESOURCE.fullmatch(value)):

@@ -107,6 +107,12 @@ def private_site(value: str) -> bool:
     return not any(".".join(labels[start:]) in _PUBLIC for start in range(len(labels) - 1))
 
 
+NO_LOGIN = re.compile(  # names of files, of things that a program made, and of constants
+    r"\A[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z|\A[A-Z0-9]+(?:_[A-Z0-9]+){2,}_?\Z"
+    r"|(?i:\A(?:some|any|your)[-_]?(?:user(?:name)?|host(?:name)?|login|account)\Z"
+    r"|\.(?:git|mdc?|py|js|tsx?|jsx|json|ya?ml|toml|txt|sh|sql|html?|css|cfg|ini|csv|xlsx?|docx?|pdf"
+    r"|log|zip|t?gz|tar|jar|war|dll|exe|msi|ps1|bat|java|php|rb|go|rs|cpp|cs|conf|xml|png|jpe?g)\Z)"
+)
 _DECORATING = words("words.toml", "decorating")
 _DIRECTIVES = words("words.toml", "template_directives")
 SERVICE_LOGINS = words("words.toml", "service_logins")

@@ -23,10 +23,15 @@ _SHORTEST_WORD = 4  # letters of a word of an identifier
 
 
 def is_in_region(text: str, hit: Occurrence) -> bool:
-    """Is it the name of somebody or of a village inside that of a region: 石川 in 石川県?"""
-    return hit.type in _NAMED and region_end(text, hit.start, hit.end + 1) > hit.end
+    """Is it the name of somebody or of a village inside that of a region: 石川 in 石川県, or of a
+    town: Clara in Santa Clara?"""
+    if hit.type not in _NAMED:
+        return False
+    is_saint = _SAINT.search(text, max(0, hit.start - 8), hit.start) is not None
+    return is_saint or region_end(text, hit.start, hit.end + 1) > hit.end
 
 
+_SAINT = re.compile(r"(?<!\w)(?:Santa|San|Sainte?|St\.|São) \Z")
 _COMPOUND_BEFORE = re.compile(r"[^\W\d_a-z][^\W\d_]+-\Z")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 
 from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.declared import NAME as DECLARED
@@ -10,8 +13,10 @@ from anonymization.text.detect.wording import (
     COMMON,
     GIVEN_NAMES,
     is_known,
+    is_known_firm,
     is_program_word,
     is_service_login,
+    job,
 )
 from anonymization.text.masking.pieces import FIELD
 from anonymization.text.surrogates.assignment import lexicon
@@ -48,11 +53,40 @@ def _is_of_machine(login: str) -> bool:
     return is_of_role(login) if len(parts) == 1 else "user" not in parts and is_service_login(login)
 
 
+_POST = re.compile(r" ?\(([A-Za-z][A-Za-z ./&-]{1,40})\)\Z")
+_HEADS = frozenset(
+    {"lead", "head", "chief", "admin", "owner", "support", "sales", "intern", "chair"}
+)
+_WORD_BEFORE = re.compile(r"(?<![\w.@/-])([A-Za-z][A-Za-z-]{1,20}) \Z")
+_THINGS = kinds("UNEXPLAINED LOCATION ORGANIZATION")
+
+
+def _without_post(text: str, finding: Finding) -> Finding:
+    post = _POST.search(text, finding.start, finding.end)
+    if finding.type is not EntityType.PERSON or post is None or post.start() <= finding.start:
+        return finding
+    last = post[1].rpartition(" ")[2].casefold()
+    is_post = last in _HEADS or job(post[1])
+    return replace(finding, end=post.start()) if is_post else finding
+
+
+def _is_of_known_firm(text: str, finding: Finding) -> bool:
+    """Is it such a firm, or what it sells, by the word before: `IBM QRadar`?"""
+    before = _WORD_BEFORE.search(text, max(0, finding.start - 24), finding.start)
+    is_behind = before is not None and before[1][0].isupper() and is_known_firm(before[1])
+    value = text[finding.start : finding.end]
+    return is_behind or is_known_firm(value)
+
+
 def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings without such words that only stand where somebody's name would; with a capital
-    they may be one: King."""
-    for finding in findings:
+    """The findings without such words that only stand where somebody's name would (with a capital
+    they may be one: King), without products of firms that everybody knows, and without the post
+    behind a name: `Ana Vos (Sales Lead)`."""
+    for finding in map(partial(_without_post, text), findings):
         value = text[finding.start : finding.end]
+        is_shouted = finding.type is EntityType.PERSON and value.isupper()
+        if (finding.type in _THINGS or is_shouted) and _is_of_known_firm(text, finding):
+            continue
         is_placed = finding.type in _BY_PLACE and finding.recognizer not in _SAID
         if not (is_placed and not value.istitle() and _is_of_machine(value)):
             yield finding

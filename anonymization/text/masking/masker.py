@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -66,6 +67,7 @@ from anonymization.text.masking.own_hosts import (
 )
 from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece
 from anonymization.text.masking.serial_columns import whole_columns
+from anonymization.text.masking.spreading import Spreading, Value
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
@@ -127,7 +129,7 @@ class Masker:
         self._surrogates = Surrogates(key, scope, self._vocabulary, open_names)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
         self._fixed: dict[Piece, Spans] = {}  # of pieces with code
-        self._addressed: set[str] = set()  # words before the sign of e-mail addresses
+        self.spreading = Spreading(self._dictionary)
         self._masks_undecided = masks_undecided
         self._undecided: dict[Piece, tuple[Finding, ...]] = {}
         self._values: dict[tuple[EntityType, str], None] = {}
@@ -153,11 +155,11 @@ class Masker:
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
         names_before = len(self._full_names)
-        findings_of = whole_columns(fresh, self._detector.find(clean))
-        detected = list(zip(fresh, findings_of, strict=True))
-        for piece, findings in detected:
+        found = dict(zip(fresh, whole_columns(fresh, self._detector.find(clean)), strict=True))
+        for piece, findings in found.items():
             self._learn_addresses(piece, findings)
-        for piece, findings in detected:
+            self.spreading.watch_dates(piece, findings)
+        for piece, findings in found.items():
             listed = self._listed.find(piece.value)
             fixed = piece.fixed or fenced_spans(piece.text)
             if fixed:
@@ -165,9 +167,9 @@ class Masker:
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
             named = without_roles(piece.value, _clipped(piece, findings))
-            findings = without_loose_days(piece.value, named)
+            findings = self.spreading.moving(piece, without_loose_days(piece.value, named))
             self._full_names |= self._declared_names(piece.value, findings)
-            own, undecided = self._divided(piece.value, findings)
+            own, undecided = self._divided(piece, findings)
             kept, hits = around(own, listed, piece.value)
             if undecided:
                 self._undecided[piece] = undecided
@@ -186,6 +188,7 @@ class Masker:
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
+            self.spreading.forget()
 
     def _half_found(
         self, values: Iterable[tuple[EntityType, str]], fresh: Sequence[Piece]
@@ -226,7 +229,7 @@ class Masker:
     def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
         for words, is_joined in words_of_addresses(piece.text, findings):
             if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
-                self._addressed.update(map(str.casefold, words))
+                self.spreading.address(piece, words)
 
     def _of_columns(self, pieces: Sequence[Piece]) -> Iterator[tuple[EntityType, str]]:
         """Other spellings of firms in their column, of which detection has found some alone."""
@@ -253,6 +256,8 @@ class Masker:
         own."""
         pieces = list(pieces)
         columns = {piece.label for piece in pieces if piece.lead and _JAPANESE.search(piece.text)}
+        chinese = Counter(p.label for p in pieces if p.lead and not is_written_in_japan(p.value))
+        columns -= {label for label, times in chinese.items() if times > 1}  # of the same head
         return frozenset(
             piece.value[finding.start : finding.end]
             for piece in pieces
@@ -329,18 +334,19 @@ class Masker:
         return [known[piece] for piece in pieces]
 
     def _divided(
-        self, value: str, findings: Iterable[Finding]
+        self, piece: Piece, findings: Iterable[Finding]
     ) -> tuple[list[Finding], tuple[Finding, ...]]:
         """What is masked, and what its owner has to decide; a word of an e-mail address of the
         scope is somebody's name."""
         kept: list[Finding] = []
         undecided: list[Finding] = []
+        value = piece.value
         for finding in findings:
             is_doubted = finding.recognizer in UNDECIDED and not self._masks_undecided
             word = value[finding.start : finding.end].casefold()
             is_thing = is_in_identifier(value, finding) or is_in_brand(value, finding)
             is_thing = is_thing or is_of_role(word)
-            if is_doubted and word in self._addressed and not is_thing:
+            if is_doubted and not is_thing and self.spreading.is_addressed(piece, word):
                 kept.append(replace(finding, type=EntityType.PERSON))
             else:
                 (undecided if is_doubted else kept).append(finding)
@@ -372,15 +378,25 @@ class Masker:
             hit
             for hit in self._search.find(text)
             if not (is_in_region(text, hit) or is_in_compound(text, hit))
+            and (
+                (hit.type, hit.value) in self._is_elsewhere
+                or self.spreading.reaches(piece, hit, self._shown_in)
+            )
         ]
         if piece in self._fixed:
             occurring = self._in_code_of(piece, occurring)
         known = containing(occurring, hits)
         findings, occurrences = _settled(self._findings[piece], known)
-        edits = [self._edit(text, finding) for finding in findings]
+        edits = [self._edit(piece, finding) for finding in findings]
         edits += [self._occurrence_edit(text, occurrence) for occurrence in occurrences]
         edits += [self._occurrence_edit(text, hit) for hit in outside(hits, occurrences)]
         return sorted(edit for edit in edits if edit.new != text[edit.start : edit.end])
+
+    def _shown_in(self, piece: Piece) -> Iterator[Value]:
+        for finding in self._findings.get(piece, ()):
+            yield finding.type, piece.value[finding.start : finding.end]
+        if self._search is not None:
+            yield from self.spreading.unmistakable(self._search.find(piece.value))
 
     def _in_code_of(self, piece: Piece, occurring: Iterable[Occurrence]) -> list[Occurrence]:
         """Known values but for those in code that may be a word of the program."""
@@ -392,9 +408,11 @@ class Masker:
             or not _overlapping(self._fixed[piece], hit.start + piece.lead, hit.end + piece.lead)
         ]
 
-    def _edit(self, text: str, finding: Finding) -> Edit:
-        value = text[finding.start : finding.end]
+    def _edit(self, piece: Piece, finding: Finding) -> Edit:
+        value = piece.value[finding.start : finding.end]
         new = self._new(finding.type, value)
+        if finding.type is _DATE and self.vault.mode is Mode.SURROGATE:
+            new = self._surrogates.in_year(value, self.spreading.year_of(piece, value)) or new
         return Edit(
             finding.start, finding.end, new, finding.type, finding.recognizer, finding.score
         )

@@ -56,22 +56,22 @@ def own_hosts(pieces: Sequence[Piece]) -> set[tuple[EntityType, str]]:
     return {(EntityType.ACCOUNT, host) for host in named | own}
 
 
+_HOME = re.compile(r"(?<![\w.])/(?:home|Users|export/home)/([a-z][a-z0-9_-]{3,31})(?![\w.-])")
 _LOGIN = re.compile(r"[A-Za-z]{1,12}\d{3,6}")
 
 
 def logins_of_mail(
     values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
 ) -> set[tuple[EntityType, str]]:
-    """The cells that are the login of an address: `qlm4711` beside qlm4711@firm.org."""
+    """The cells that are the login of an address, `qlm4711` beside qlm4711@firm.org, and homes:
+    /home/torvik beside torvik@host."""
     logins = {
         value.partition("@")[0].casefold() for kind, value in values if kind is EntityType.EMAIL
     }
     cells = {piece.value.strip() for piece in pieces} if logins else set()
-    return {
-        (EntityType.ACCOUNT, cell)
-        for cell in cells
-        if _LOGIN.fullmatch(cell) and cell.casefold() in logins
-    }
+    homes = {home for piece in pieces if logins for home in _HOME.findall(piece.value)}
+    owned = {cell for cell in cells if _LOGIN.fullmatch(cell)} | homes
+    return {(EntityType.ACCOUNT, own) for own in owned if own.casefold() in logins}
 
 
 def mails_of_domains(
@@ -82,7 +82,7 @@ def mails_of_domains(
     domains = {
         value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
     }
-    own = sorted(d for d in domains if "." in d and (private_site(d) or d.startswith("example.")))
+    own = sorted(d for d in domains if "." in d and private_site(d))
     if not own:
         return set()
     mail = re.compile(

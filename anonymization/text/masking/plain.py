@@ -182,7 +182,9 @@ def _parameter_edits(text: str, visit: Visit) -> list[Edit]:
         plain, starts, ends = decoded
         piece = _parameter_piece(match["key"], plain, match["value"])
         if piece is not None:
-            escape = quote_plus if "+" in match["value"] else _quoted_value
+            escape: Escape = quote_plus if "+" in match["value"] else _quoted_value
+            if not match["value"].isascii():
+                escape = _as_it_is
             edits += shifted(carried(visit.look(piece), starts, ends, escape), match.start("value"))
     return edits
 
@@ -196,6 +198,10 @@ def _parameter_piece(key: str, plain: str, raw: str) -> Piece | None:
     if name in _TELLING or is_label_of_value(key):
         return labelled(key, plain)
     return Piece(plain) if " " in plain or not plain.isascii() else None
+
+
+def _as_it_is(new: str) -> str:
+    return new
 
 
 def _quoted_value(new: str) -> str:

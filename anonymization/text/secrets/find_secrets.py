@@ -250,6 +250,10 @@ _SEALED = re.compile(r"enc\[aes256_gcm,(?:[a-z]{2,4}:[^,\]]{0,4000},){0,3}[a-z]{
 _SEALED_REACH = 4_400
 
 
+# Before a fingerprint, which anybody may know.
+_HASHED = re.compile(r"(?<![a-z])(?:sha-?\d{1,3}|md5|fingerprints?|thumbprint)[ \t:=]{1,4}\Z")
+
+
 def _find_bare(text: str, folded: str) -> Iterator[Finding]:
     """Runs that look drawn at random, unless the text around calls them a hash or an id."""
     for hit in _RUN.finditer(text):
@@ -265,7 +269,7 @@ def _find_bare(text: str, folded: str) -> Iterator[Finding]:
             continue
         if has_uuid(run) and is_example(folded, start):
             continue
-        if _is_of_mail(folded, start):
+        if _is_of_mail(folded, start) or _HASHED.search(folded, max(0, start - 24), start):
             continue
         if _SEALED.search(folded, max(0, start - _SEALED_REACH), start):
             continue

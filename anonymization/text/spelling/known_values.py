@@ -42,7 +42,7 @@ from anonymization.text.spelling.normal_form import (
 from anonymization.text.surrogates.assignment import LETTERS, cased_like, filled, lexicon
 from anonymization.text.surrogates.identifiers import planned
 from data.text.folding import alnum_form, compose
-from data.text.scripts import HAN, is_han
+from data.text.scripts import HAN, HAN_KANA, is_han
 
 _PEOPLE, _COMPANY = frozenset({EntityType.PERSON, PLANTED}), EntityType.ORGANIZATION
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+){0,3}\.?")
@@ -209,6 +209,7 @@ def _is_not_in_list(text: str, start: int, end: int, gap: str) -> bool:
 _FULL_NAME = re.compile(r"[^\W\d_]{2,24}(?:[ -][^\W\d_]\.?)?(?: [^\W\d_]{2,24}){1,2}")
 _TURNED_NAME = re.compile(r"(?P<family>[^\W\d_]{2,24}), (?P<given>[^\W\d_]{2,24})")
 _HAN_NAME = re.compile(f"[{HAN}]{{2,4}}")
+_SPACED_NAME = re.compile(f"(?P<family>[{HAN}]{{2,3}})[ \u3000][{HAN_KANA}]{{1,5}}")
 _DOUBLE = words("names.toml", "chinese_double")
 _GIVEN_WORDS = words("names.toml", "chinese_given_words") | CHINESE_ROLES
 _PAIR = 2  # characters of a given name; one alone is a word
@@ -228,6 +229,16 @@ _SHORTEST = 4  # letters of a family name; shorter ones occur inside other words
 _OFFICE = re.compile("[会院園课課室社係局]$|^[部課次係室所社院園局店組班]長$|^主[任査幹事]$")
 
 
+def _chinese_forms(name: str) -> Iterator[tuple[EntityType, str]]:
+    """老 or 小 and the family name, and the given name alone."""
+    family = name[:2] if name[:2] in _DOUBLE else name[:1]
+    yield from ((EntityType.PERSON, f"老{family}") for _ in range(family not in _NOT_OLD))
+    yield from ((EntityType.PERSON, f"小{family}") for _ in range(family not in _NOT_SMALL))
+    given = name[len(family) :]
+    if len(given) == _PAIR and given not in _GIVEN_WORDS and not _OFFICE.search(given):
+        yield EntityType.PERSON, given
+
+
 def short_forms(
     name: str, dictionary: frozenset[str] = frozenset()
 ) -> Iterator[tuple[EntityType, str]]:
@@ -237,12 +248,11 @@ def short_forms(
     without one there are no names alone.
     """
     if _HAN_NAME.fullmatch(name):
-        family = name[:2] if name[:2] in _DOUBLE else name[:1]
-        yield from ((EntityType.PERSON, f"老{family}") for _ in range(family not in _NOT_OLD))
-        yield from ((EntityType.PERSON, f"小{family}") for _ in range(family not in _NOT_SMALL))
-        given = name[len(family) :]
-        if len(given) == _PAIR and given not in _GIVEN_WORDS and not _OFFICE.search(given):
-            yield EntityType.PERSON, given
+        yield from _chinese_forms(name)
+        return
+    spaced = _SPACED_NAME.fullmatch(name)
+    if spaced:  # 佐藤 次郎 is 佐藤 to the functions of a page
+        yield EntityType.PERSON, spaced["family"]
         return
     turned = _TURNED_NAME.fullmatch(name)
     if turned:

@@ -40,6 +40,7 @@ class Lexicon:
     person_titles_zh: tuple[str, ...]
     person_lead_zh: tuple[str, ...]
     company_words: frozenset[str]
+    trade_words: frozenset[str]
     company_ends_zh: tuple[str, ...]
     company_lines_zh: tuple[str, ...]
     place_words: frozenset[str]
@@ -74,6 +75,7 @@ _CHARACTERS = ("zh_families", "zh_given")
 _SETS = (
     "person_words",
     "company_words",
+    "trade_words",
     "place_words",
     "states",
     "street_ends",
@@ -302,6 +304,7 @@ class SurrogateTable:
         self.domains: set[str] = set()  # of e-mail addresses, in small letters
         self.keys: frozenset[str] = frozenset()  # labels of machines that are keys, too
         self.logins: dict[str, str] = {}  # that names of people make, in small letters
+        self.leads: dict[str, int] = {}  # digits that numbers share with their series, by number
         self._key = key
         self._vocabulary = vocabulary
         self._numbers = KeyedNumbers(key)

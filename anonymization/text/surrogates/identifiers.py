@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 
 from numpy.random import Generator
@@ -49,6 +50,7 @@ _ONE_NUMBER = {
 }
 # Country codes of two digits; those of one are 1 and 7, all others have three.
 _TWO_DIGITS = re.compile(r"2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]")
+_CHINESE_MOBILE, _LONGEST_AREA = 11, 3  # digits, without a trunk zero
 _JAPANESE, _MOBILE = 10, frozenset({"70", "80", "90"})  # mobiles in Japan, without the trunk zero
 _FICTION = 120  # attempts within a range of fictional numbers, before any number will do
 _TEST_CARDS = {
@@ -75,8 +77,9 @@ def phone(table: SurrogateTable, value: str, salt: str) -> str:
     plan, number = planned(value)
     known = (other for other in _ONE_NUMBER.get(plan, ()) if table.knows(f"phone.{other}", number))
     plan = next(known, plan)
+    area = _area(value, number)
     new = table.token(
-        f"phone.{plan}", number, lambda rng, n: _dial(plan, number, rng, n), salt, fresh=False
+        f"phone.{plan}", number, lambda rng, n: _dial(plan, number, area, rng, n), salt, fresh=False
     )
     return filled(value, new)
 
@@ -102,7 +105,7 @@ def planned(value: str) -> tuple[str, str]:
     if abroad:
         return "other", number[_code_length(number) :].lstrip("0")
     trunk, national = number.startswith("0"), number.lstrip("0")
-    if re.fullmatch(r"1[3-9]\d{9}", number):
+    if re.fullmatch(r"1[3-9]\d{9}", number) and not re.match(r"1\D", value):
         return "cn", number
     if trunk and len(number) == 11 and re.match("7[1-9]", national):  # 070 is a mobile in Japan
         return "uk", national
@@ -118,18 +121,27 @@ def _code_length(number: str) -> int:
     return 1 if number[0] in "17" else 2 if _TWO_DIGITS.match(number) else 3
 
 
-def _dial(plan: str, number: str, rng: Generator, attempt: int) -> str:
+def _area(value: str, number: str) -> str:
+    """The area or operator that a number begins with, as far as its form shows it: checks of forms
+    ask for one that exists, and the town beside it shows as much."""
+    if len(number) == _CHINESE_MOBILE and number[0] == "1":
+        return number[:3]
+    groups: list[str] = re.findall(r"\d+", value)
+    for first in (group.lstrip("0") for group in groups[:-1][:2]):  # of abroad behind its code
+        is_area = len(first) <= _LONGEST_AREA and len(number) - len(first) >= _FEWEST_DIGITS - 1
+        if first and is_area and number.startswith(first):
+            return first
+    kept = 2 if len(number) == _JAPANESE and number[:2] in _MOBILE else 1
+    return number[: 2 if len(number) >= _JAPANESE and number[0] in "12" else kept]
+
+
+def _dial(plan: str, number: str, area: str, rng: Generator, attempt: int) -> str:
     size, fiction = len(number), attempt < _FICTION
-    if plan == "cn" and size == 11:
-        return "154" + digits(rng, 8)  # a prefix that no operator holds
-    if plan == "cn" and number[:1] in "12" and size == 10:
-        return "26" + pick(rng, "2345678") + digits(rng, 7)  # an area code that no city holds
     if plan == "us" and size >= 10:
         return _american(number, rng, "01" if fiction else "")
     if plan == "uk" and size == 10 and fiction:  # Ofcom's numbers for drama
         return ("7700900" if number.startswith("7") else "1632960") + digits(rng, 3)
-    kept = 2 if size == _JAPANESE and number[:2] in _MOBILE else 1
-    return number[:kept] + digits(rng, size - kept)
+    return area + digits(rng, size - len(area))
 
 
 def _american(number: str, rng: Generator, line: str) -> str:
@@ -244,11 +256,35 @@ def amount(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _DrawNumber) -> str:
-    """Each run of digits by itself; what is between them stays."""
-    return "".join(
-        _drawn(table, space, part, salt, draw) if part.isdigit() else part
-        for part in re.split(r"(\d+)", value)
-    )
+    """Each run of digits by itself; what is between them stays, and what its series shares."""
+    parts = []
+    for part in re.split(r"(\d+)", value):
+        lead = table.leads.get(part, 0) if space == "coded" else 0
+        rest = _drawn(table, space, part[lead:], salt, draw) if part.isdigit() else part
+        parts.append(part[:lead] + rest)
+    return "".join(parts)
+
+
+_SERIAL = re.compile(r"[A-Za-z]{0,6}[-_]?(\d{6,16})")
+_FEWEST_ALIKE, _DRAWN, _SHORTEST_LEAD = 4, 4, 2  # numbers, and digits that are drawn or shared
+
+
+def shared_leads(numbers: Iterable[str]) -> dict[str, int]:
+    """How many digits the numbers of a series begin with in common, by their digits: `0037` of
+    staff E0037006819, E0037004188, … The last four digits are always drawn, and more of a long
+    series."""
+    series: dict[int, set[str]] = {}
+    for found in filter(None, map(_SERIAL.fullmatch, numbers)):
+        series.setdefault(len(found[1]), set()).add(found[1])
+    leads = {}
+    for size, members in series.items():
+        fewest = max(_FEWEST_ALIKE, len(members) // 4)
+        longest = size - max(_DRAWN, len(str(len(members))) + 2)
+        ends = range(longest, _SHORTEST_LEAD - 1, -1)
+        times = Counter(number[:end] for number in members for end in ends)
+        for number in members:
+            leads[number] = next((end for end in ends if times[number[:end]] >= fewest), 0)
+    return leads
 
 
 def _counted(number: str, rng: Generator) -> str:

@@ -71,7 +71,7 @@ def knows_japanese_family(table: SurrogateTable, value: str) -> bool:
 def is_written_in_japan(text: str) -> bool:
     """Is every character in the Japanese standard? Simplified Chinese ones (张) are not."""
     try:
-        text.encode("cp932")
+        text.replace("𠮷", "吉").encode("cp932")
     except UnicodeEncodeError:
         return False
     return True

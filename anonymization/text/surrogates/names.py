@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 
 from numpy.random import Generator
 
@@ -33,9 +34,11 @@ from anonymization.text.surrogates.japanese_names import (
     knows_japanese_family,
     knows_japanese_firm,
 )
+from data.text.lexicon import load_table
 from data.text.numerals import ordinal_suffix
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
+_DETECTION = "anonymization.text.detect"  # whose lists say what a word is
 GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
 _ALPHABET = "ABCDEFGHJKLMNPRSTVW"
@@ -112,6 +115,8 @@ def given_name(rng: Generator, attempt: int) -> str:
 def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
     """A Chinese name of the same length; a foreign one is not split."""
     words = lexicon()
+    if name[1:] in _roles():
+        return _zh_family(table, name[0], salt) + name[1:]
     end = next((t for t in words.person_titles_zh if name.endswith(t) and name != t), "")
     core = name[: len(name) - len(end)]
     if core[0] in words.person_lead_zh and len(core) == 2:
@@ -126,6 +131,12 @@ def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> 
         return _zh_family(table, family, salt) + end
     new = table.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=False)
     return _zh_family(table, family, "") + new + end
+
+
+@cache
+def _roles() -> frozenset[str]:
+    """What somebody is called behind the family name: 王员工."""
+    return frozenset(load_table(_DETECTION, "data", "names.toml")["chinese_roles"].split())
 
 
 def _zh_family(table: SurrogateTable, family: str, salt: str) -> str:
@@ -229,7 +240,8 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
             return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
-        return cased_like(table.token(PLACE, folded, stem, salt), word)
+        of_firm = table.tokens(STEM).get(folded)  # `Waikato` of `Waikato Users Group`
+        return cased_like(of_firm or table.token(PLACE, folded, stem, salt), word)
 
     return _PARTS.sub(change, value)
 
@@ -316,6 +328,9 @@ _LEGAL_FORMS = frozenset(
 )
 
 
+_NOT_OWN = frozenset(map(str.casefold, _LEGAL_FORMS)) | {"the", "of", "and", "for", "de", "la"}
+
+
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
     is_japanese = _is_japanese(table, value) or knows_japanese_firm(table, value)
@@ -323,12 +338,12 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
         return japanese_organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
-    keep = lexicon().company_words
+    keep = lexicon().company_words | lexicon().trade_words
     places = {place.casefold() for place in _IN_BRACKETS.findall(value)} & lexicon().firm_countries
-    words = {word.casefold() for word in LETTERS.findall(value) if not has_han(word)}
-    if words - places <= keep:
-        keep = frozenset(map(str.casefold, _LEGAL_FORMS))
+    words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
     keep |= places
+    if keep.issuperset(words):  # `Comprehensive Testing Inc.`: its first word is its own
+        keep -= frozenset(islice((w for w in words if w not in _NOT_OWN and w not in places), 1))
 
     def change(match: re.Match[str]) -> str:
         word, folded = match.group(), match.group().casefold()

@@ -44,6 +44,7 @@ _HANDLE_PARTS = re.compile(
     r"(?<![^\W_])(?:\d+[a-f]+|[a-f]+\d+[a-f])[0-9a-f]+(?![^\W_])|[^\W\d_]+|\d+"
 )
 _STRUCTURED = re.compile(r"[A-Z]{1,8}[-_]\d{1,12}(?:[-_]\d{1,12}){0,4}")  # CUS-0047
+_STAFF = re.compile(r"[A-Z]{3,8}\d{2,8}")  # STAFF001
 _LONG_NAME, _SHORTEST_NAME = 4, 3
 
 
@@ -56,6 +57,8 @@ def handle(
     """
     known = ChainMap(table.tokens(FAMILY), table.tokens(GIVEN))
     others = [word.casefold() for word in LETTERS.findall(value) if len(word) > 1]
+    kept = lexicon().machine_words.intersection(others)
+    kept = kept if len(kept) < len(set(others)) else frozenset()  # the rest is whose it is
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
@@ -72,6 +75,8 @@ def handle(
             return cased_like(table.logins[folded], word)
         if folded in shared:
             return cased_like(shared[folded], word)
+        if folded in kept:
+            return word
         if folded[1:] in known and len(folded) > _LONG_NAME:
             return cased_like(initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
@@ -109,7 +114,7 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
     degrees = _DEGREES.fullmatch(value)
     if degrees:  # what is near stays near, and no longitude is beyond 180
         return degrees[1] + numbered(table, degrees[2], salt)
-    if _STRUCTURED.fullmatch(value):
+    if _STRUCTURED.fullmatch(value) or _STAFF.fullmatch(value):
         return numbered(table, value, salt)
     if any(map(str.isdigit, value)) or has_han(value) or has_kana(value):
         shape: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
@@ -147,8 +152,10 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if bounced:  # the letter was for somebody
         whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
         return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
-    roles = _roles(local)
-    kept = bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
+    names = ChainMap(table.logins, table.tokens(FAMILY), table.tokens(GIVEN))
+    roles = [role for role in _roles(local) if role not in names]
+    is_other = not is_for_examples(domain)
+    kept = is_other and bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
     stays = {name: name for name in stated if new_host != domain} | {role: role for role in roles}
@@ -196,7 +203,7 @@ def _roles(local: str) -> list[str]:
 
 
 def _is_office(word: str) -> bool:
-    """Is it a word for an office, or two of them (`dbadmin`)?"""
+    """Is it a word for an office or a program, or two of them (`dbadmin`)?"""
     known = _offices()
     return word in known or any({word[:at], word[at:]} <= known for at in range(2, len(word) - 1))
 
@@ -205,7 +212,7 @@ def _is_office(word: str) -> bool:
 def _offices() -> frozenset[str]:
     listed = load_table(_DETECTION, "data", "words.toml")
     return lexicon().mailboxes.union(
-        listed["of_services"].split(), listed["service_logins"].split()
+        listed["of_services"].split(), listed["service_logins"].split(), _programs()
     )
 
 
@@ -223,6 +230,19 @@ _HOST_PARTS = re.compile(
 _LABEL_PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
+_FOR_EXAMPLES = re.compile(r"(?i)(?:[\w-]+\.)*example\.(?:com|net|org)")
+
+
+def is_for_examples(domain: str) -> bool:
+    """Is it a domain that nobody can have (RFC 2606)? The surrogates' own ones are not meant."""
+    return _FOR_EXAMPLES.fullmatch(domain) is not None
+
+
+def is_office(local: str) -> bool:
+    """Do all words before the sign of an address say an office or a service?"""
+    return "".join(_roles(local)) == "".join(LETTERS.findall(local.casefold()))
+
+
 def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     """A host under .example, or under the end of a private network; one per domain.
 
@@ -231,6 +251,8 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
         stays = domain == "localhost" or is_nobodys(domain)
         return domain if stays else ip_address(table, domain, salt)
+    if is_for_examples(domain):
+        return domain
     parts = _HOST_PARTS.fullmatch(domain.casefold())
     own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")
     draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
@@ -245,10 +267,22 @@ _SHORT_NUMBER = 2  # digits
 def _products() -> frozenset[str]:
     """Words of what runs on machines, and of everyday, that label them (`grafana`, `wiki`)."""
     named, known = (load_table(_DETECTION, "data", f"{table}.toml") for table in _TABLES)
-    lists = [named["products"], named["trade"], named["versioned"]]
-    lists += [known["programs"], known["more_programs"], known["everyday"]]
-    names = " ".join([load_table(_DETECTION, "data", "names.toml")["given"], known["names_too"]])
-    return frozenset(" ".join(lists).casefold().split()).difference(names.casefold().split())
+    lists = [named["trade"], named["versioned"], known["everyday"]]
+    return _programs().union(" ".join(lists).casefold().split()).difference(_own_names())
+
+
+@cache
+def _programs() -> frozenset[str]:
+    """Words of what runs on machines."""
+    named, known = (load_table(_DETECTION, "data", f"{table}.toml") for table in _TABLES)
+    lists = [named["products"], known["programs"], known["more_programs"]]
+    return frozenset(" ".join(lists).casefold().split()).difference(_own_names())
+
+
+def _own_names() -> list[str]:
+    """What people are called, in small letters."""
+    known = load_table(_DETECTION, "data", "known_words.toml")["names_too"]
+    return f"{load_table(_DETECTION, 'data', 'names.toml')['given']} {known}".casefold().split()
 
 
 _TABLES = ("words", "known_words")
@@ -367,6 +401,8 @@ def account(table: SurrogateTable, value: str, salt: str) -> str:
         return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
     if _NUMBERED.fullmatch(value):
         return numbered(table, value, salt)
+    if address_of(value) is not None:
+        return ip_address(table, value, salt)
     for space in () if salt else (_HOST, _MACHINE):
         if table.knows(space, value.casefold()):  # the machine of an address
             return cased_like(table.tokens(space)[value.casefold()], value)

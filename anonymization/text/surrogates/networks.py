@@ -1,9 +1,10 @@
 """Addresses of networks: prefixes, order and the numbers of hosts stay as they were.
 
 Public IPv4 addresses get others of 240.0.0.0/4 (RFC 1112, reserved, never routed). The ranges for
-documentation hold 768 addresses and the one for benchmarks two networks of /16; this one has 4,096
-of them, so that neighbours stay neighbours. Those of private networks (RFC 1918) get others of the
-same private range. IPv6 addresses get others of 2001:db8::/32 (RFC 3849).
+documentation hold 768 addresses; this one has 4,096 networks of /16, so that neighbours stay
+neighbours. Those of private networks (RFC 1918), of networks for tests (RFC 2544) and those behind
+a carrier (RFC 6598) are somebody's machines and get others of the same range. IPv6 addresses get
+others of 2001:db8::/32 (RFC 3849).
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ _REVERSE = re.compile(
     r"(in-addr\.arpa|(?:[a-z0-9-]{1,30}\.){0,2}(?:zen|[a-z-]{0,12}bl|list|b)\.[a-z0-9-]{2,40}\.[a-z]{2,6})"
 )
 _REVERSE6 = re.compile(r"(?i)((?:[0-9a-f]\.){12,32})(ip6\.arpa)")
-_PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
+_OF_COMPANIES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+_PRIVATE = tuple(map(IPv4Network, (*_OF_COMPANIES, "198.18.0.0/15", "100.64.0.0/10")))
+_OWNED = IPv6Network("2000::/3")  # all addresses that anybody has been given (RFC 4291)
 _LOCAL_SIX = IPv6Network("fc00::/7")  # private networks of IPv6 (RFC 4193)
 # Ranges of /16: the first, and how many. Of 240.0.0.0/4 the last one holds the broadcast.
 _RESERVED = (240 << 8, (1 << 12) - 1)
@@ -42,7 +45,7 @@ def is_special(text: str, prefix: str = "") -> bool:
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     address = mapped or address
     if isinstance(address, IPv6Address):
-        return address not in _LOCAL_SIX and (not address.is_global or address.is_multicast)
+        return address not in _LOCAL_SIX and (address not in _OWNED or not address.is_global)
     length = int(prefix) if prefix.isdecimal() else 0
     if range_of(address) is not _RESERVED:
         return any(address == net[0] and length <= net.prefixlen for net in _PRIVATE)

@@ -29,6 +29,7 @@ from anonymization.text.surrogates.identifiers import (
     numbered,
     phone,
     secret,
+    shared_leads,
 )
 from anonymization.text.surrogates.japanese_names import is_firm
 from anonymization.text.surrogates.names import (
@@ -79,6 +80,7 @@ _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
 _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 # A login, or a word that nothing explains, may be a part of somebody's name.
 _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
+_SERIAL = kinds("PERSON_NUMBER CASE_NUMBER")
 _HELD = frozenset({EntityType.PERSON, EntityType.UNEXPLAINED})  # under a label of customers, say
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -148,6 +150,8 @@ class Surrogates:
         self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
         addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
         self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
+        numbers = (value for kind, value in values if kind in _SERIAL)
+        self._table.leads = shared_leads(numbers) | self._table.leads
         self._read(readings)
         for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
@@ -167,6 +171,15 @@ class Surrogates:
             if kind not in COMMON:
                 self._by_value.setdefault(value, known)
         return known
+
+    def in_year(self, date: str, year: int | None) -> str:
+        """The surrogate of a day without a year, in this one; nothing without one."""
+        if year is None:
+            return ""
+        usual, self._shift.year = self._shift.year, year
+        new = self._common(EntityType.DATE, date)
+        self._shift.year = usual
+        return new
 
     def _draw(self, kind: EntityType, value: str) -> str:
         if kind in COMMON and kind is not EntityType.QUANTITY:
@@ -241,7 +254,8 @@ def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
         return _ORDER.index(EntityType.ORGANIZATION), len(value), kind.value, value
     if kind in _HELD and has_legal_form(value):  # a firm may be called after a person
         position = _ORDER.index(EntityType.ORGANIZATION)
-    return position, -len(value), kind.value, value
+    # A telephone number that a label also takes for somebody's number keeps the form of the former.
+    return position, -len(value), "" if kind is EntityType.PHONE else kind.value, value
 
 
 def _nationality(table: SurrogateTable, value: str) -> str:

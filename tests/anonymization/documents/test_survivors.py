@@ -52,8 +52,8 @@ def test_a_day_that_stayed_beside_days_that_moved_keeps_a_file_back(tmp_path: Pa
     source, out = tmp_path / "source", tmp_path / "out"
     source.mkdir()
     (source / "said.txt").write_text("The lease began on 2024-03-14 and ends on 2026-03-13.\n")
-    (source / "named.txt").write_text("The copy is in release-2024-03-14-rc1 on the server.\n")
-    (source / "other.txt").write_text("The copy is in release-2019-07-01-rc1 on the server.\n")
+    (source / "named.txt").write_text("The copy is in release-2024-03-14+5 on the server.\n")
+    (source / "other.txt").write_text("The copy is in release-2019-07-01+5 on the server.\n")
     reports = mask_paths([source], out, _KEY, MaskingConfig(level=MaskingLevel.FULL), workers=1)
     kept = {Path(r.path).name: (r.refusal, r.part) for r in reports if r.refusal is not None}
     assert kept == {"named.txt": (Refusal.VALUE_REMAINS, "DATE")}

@@ -45,6 +45,7 @@ def sentence(text: str) -> dict[str, Why]:
         ("they said the “quiet river” was ready.", {"quiet river": Why.QUOTED}),
         ("send it to zorblat soon.", {"zorblat": Why.UNKNOWN}),
         ("see ticket GK-417-ZR for it.", {"GK-417-ZR": Why.CODE}),
+        ("the row said '20 40' to them.", {}),
         ("call 802-555-0143 for it.", {"802-555-0143": Why.CODE}),
         ("her number is 2200 871 5560 now.", {"2200 871 5560": Why.CODE}),
         ("customer 52817 has it.", {"52817": Why.CODE}),

@@ -127,7 +127,8 @@ def test_one_domain_has_one_name(detector: TextDetector) -> None:
     samples = "jane.doe@example.com or admin@example.com"
     assert masked(detector, "admin@example.com") == ["admin@example.com"]
     (mixed,) = masked(detector, f"{samples}, oda.renquist@example.com")
-    assert "example.com" not in mixed
+    assert mixed.startswith(samples) and mixed.endswith("@example.com")  # nobody's (RFC 2606)
+    assert "oda.renquist" not in mixed
 
 
 @pytest.mark.parametrize("days", ["6/13 and 6/27", "12/24\n1/7"])
@@ -155,7 +156,7 @@ def test_numbers_keep_what_says_their_kind() -> None:
     ids = [made.of(EntityType.PERSON_NUMBER, f"66-{n}-TNT") for n in (148, 149)]
     assert all(each.startswith("66-") and each.endswith("-TNT") for each in ids)
     firm = made.of(EntityType.ORGANIZATION, "SERVICE PRESS (MALAYSIA) COMPANY LIMITED")
-    assert " (MALAYSIA) " in firm and "PRESS" not in firm
+    assert " (MALAYSIA) " in firm and "SERVICE" not in firm
 
 
 @pytest.mark.parametrize("number", ["02-1361691", "03-5542210"])

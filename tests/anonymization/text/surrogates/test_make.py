@@ -135,7 +135,7 @@ def test_numbers_pass_their_checks_where_nobody_lives() -> None:
     assert credit_code(code) and code[2:4] == "99"
     assert iban(item(T.BANK_ACCOUNT, "GB82 WEST 1234 5698 7654 32"))
     assert re.fullmatch(r"\+1 \([2-9]\d\d\) 555-01\d\d", item(T.PHONE, "+1 (415) 555-2671"))
-    assert re.fullmatch(r"154\d{8}", item(T.PHONE, "13812345678"))
+    assert re.fullmatch(r"138\d{8}", item(T.PHONE, "13812345678"))
     assert re.fullmatch(r"07700 900\d{3}", item(T.PHONE, "07911 123456"))
     assert re.fullmatch(r"9\d\d-[0-4]\d-\d{4}", item(T.NATIONAL_ID, "078-05-1120"))
     address = ipaddress.ip_address(item(T.IP_ADDRESS, "81.2.69.142"))

@@ -91,11 +91,12 @@ def test_ipv6_shares_sites_subnets_and_counted_hosts() -> None:
     ("value", "is_special_one"),
     [
         ("127.0.0.1", True), ("0.0.0.0", True), ("255.255.255.0", True), ("10.0.0.0/8", True),
-        ("0.0.0.255", True), ("224.0.0.5", True), ("100.64.0.9", True), ("[::1]", True),
+        ("0.0.0.255", True), ("224.0.0.5", True), ("100.64.0.9", False), ("[::1]", True),
         ("172.16.0.0/12", True), ("192.168.0.0/16", True), ("::ffff:127.0.0.1", True),
         ("41.0.0.0/8", True), ("10.1.2.3/24", False), ("fd00::4", False), ("172-20-3-4", False),
         ("81.2.69.0/24", False), ("10.0.0.0/24", False), ("172.16.0.0/16", False),
-        ("172.33.3.4", False), ("2a02:26f0:34::1", False), ("x", False),
+        ("172.33.3.4", False), ("198.18.77.6", False), ("198.18.0.0/15", True),
+        ("198.20.1.1", False), ("192.0.2.4", True), ("2a02:26f0:34::1", False), ("x", False),
     ],
 )  # fmt: skip
 def test_whose_an_address_is(value: str, is_special_one: bool) -> None:
@@ -113,7 +114,7 @@ def detector() -> TextDetector:
     [
         "access-list 7 permit 192.168.0.0 0.0.255.255",
         "join 239.4.4.7 and ff02::fb from fe80::9",
-        "shared 100.70.1.9, example 203.0.113.77 and 2001:db8::77, unset 0.0.0.0",
+        "shared 100.64.0.0/10, example 203.0.113.77 and 2001:db8::77, unset 0.0.0.0",
         "route 41.0.0.0/8",
         "Smail/3.1.29.7 accepted it",
     ],

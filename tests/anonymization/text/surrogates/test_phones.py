@@ -58,3 +58,18 @@ def test_one_number_with_and_without_its_country_code(
 
 def test_a_mobile_of_japan_stays_one(table: SurrogateTable) -> None:
     assert phone(table, "070-3321-9046", "").startswith("070-")
+
+
+@pytest.mark.parametrize(
+    ("value", "area"),
+    [
+        ("13922071845", "139"), ("+86 139-2207-1845", "+86 139-"), ("010-6614 2093", "010-"),
+        ("(0755) 8661 4209", "(0755) "), ("03-6614-2093", "03-"), ("0120-661-420", "0120-"),
+        ("02-184-9794", "02-"), ("+66-38-348-642", "+66-38-"),
+    ],
+)  # fmt: skip
+def test_the_area_or_operator_stays_one_that_exists(
+    table: SurrogateTable, value: str, area: str
+) -> None:
+    new = phone(table, value, "")
+    assert new.startswith(area) and new != value and len(new) == len(value)

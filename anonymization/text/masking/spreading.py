@@ -1,0 +1,166 @@
+"""Which values that were found in one file are replaced in the other files of a call.
+
+The rule, for all files that are masked together: a value is replaced in a file if the file shows
+it there (detection finds it, or it is a short form of a value of that file), or if it can be
+nothing else wherever it stands: a name of several words, an e-mail address, a number or code that
+is structured, a host, a login that is no word. A single word (an everyday word, a product, a role,
+a given name) that one file made private stays in the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from anonymization.text.contracts import EntityType, Finding, kinds
+from anonymization.text.detect.wording import GIVEN_NAMES, is_known, is_program_word
+from anonymization.text.masking.known_search import (
+    Occurrence,
+    is_distinctive,
+    is_masked_everywhere,
+)
+from anonymization.text.masking.pieces import FIELD, Piece
+from anonymization.text.spelling.known_values import bare_firm, short_forms
+
+Value: TypeAlias = tuple[EntityType, str]
+_LOGINS = kinds("ACCOUNT USER_PATH")
+_SAID = frozenset({"declared", "said", FIELD})  # recognizers of what a label declares
+_YEAR_ALONE = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?=\d{4}(?!\d)|\D|\Z|\d{4}T)")
+# `6 Aug 89`, `3/20/95`, `3.4.21`
+_SHORT_YEAR = re.compile(
+    r"(?<!\d)\d{1,2}[ -][A-Za-z]{3,9}[ -](\d\d)(?!\d)|(?<!\d)\d{1,2}([/.-])\d{1,2}\2(\d\d)(?!\d)"
+)
+_CENTURY = 50  # from this year on of the last one
+_ONE_FILE = -1  # of all texts that nothing keeps apart
+_SHORTEST_LOGIN = 6  # letters; a shorter one may be a name in the code
+
+
+def is_unmistakable(kind: EntityType, value: str, dictionary: frozenset[str]) -> bool:
+    """Can a value be nothing else, in whichever file it stands?"""
+    if is_distinctive(kind, value):
+        return True
+    if not is_masked_everywhere(kind, value):
+        return False
+    if any(map(str.isdigit, value)) or (kind in _LOGINS and "." in value):
+        return True
+    is_login = kind in _LOGINS and value.isalpha() and len(value) >= _SHORTEST_LOGIN
+    is_word = is_known(value, dictionary) or is_program_word(value)
+    return is_login and not is_word and value.title() not in GIVEN_NAMES
+
+
+def years_of(date: str) -> list[int]:
+    """The years that a date names, in four digits or two; none for a day or a month alone."""
+    whole = [int(year) for year in _YEAR.findall(date)]
+    if whole:
+        return whole
+    short = _SHORT_YEAR.search(date)
+    number = int(short.group(short.lastindex or 0)) if short else 0
+    return [number + (1900 if number >= _CENTURY else 2000)] if short else []
+
+
+class Spreading:
+    """The files of a call, and the values that each of them shows; without files all spread."""
+
+    def __init__(self, dictionary: frozenset[str]) -> None:
+        self._dictionary = dictionary
+        self._files: dict[Piece, set[int]] = {}
+        self._pieces: list[dict[Piece, None]] = []
+        self._shown: dict[int, set[str]] = {}
+        # Words before the sign of e-mail addresses, each with its file.
+        self._addressed: set[tuple[int, str]] = set()
+        self._years: dict[int, Counter[int]] = {}  # of the dates of each file
+
+    def place(self, file: int, pieces: Iterable[Piece]) -> None:
+        """The pieces stand in the file of this number; the next new file has the next one."""
+        if file == len(self._pieces):
+            self._pieces.append({})
+        for piece in pieces:
+            self._pieces[file].setdefault(piece)
+            self._files.setdefault(piece, set()).add(file)
+        self._shown.clear()
+
+    def forget(self) -> None:
+        """There are new values: what files show is no longer known."""
+        self._shown.clear()
+
+    def _files_of(self, piece: Piece) -> Iterable[int]:
+        """The files in which a piece stands; none where nothing keeps them apart."""
+        return self._files.get(piece, ()) if len(self._pieces) > 1 else ()
+
+    def address(self, piece: Piece, words: Iterable[str]) -> None:
+        """An e-mail address in the piece has these words before its sign."""
+        words = [word.casefold() for word in words]
+        for file in self._files_of(piece) or (_ONE_FILE,):
+            self._addressed.update((file, word) for word in words)
+
+    def is_addressed(self, piece: Piece, word: str) -> bool:
+        """Does an address in the same file have the word, in small letters?"""
+        files = self._files_of(piece) or (_ONE_FILE,)
+        return any((file, word) in self._addressed for file in files)
+
+    def watch_dates(self, piece: Piece, findings: Iterable[Finding]) -> None:
+        """Learn the years of the dates of the file in which a piece stands."""
+        for finding in findings:
+            if finding.type is EntityType.DATE:
+                value = piece.text[finding.start : finding.end]
+                years = [] if _YEAR_ALONE.fullmatch(value) else years_of(value)
+                for file in self._files.get(piece, ()) if years else ():
+                    self._years.setdefault(file, Counter()).update(years)
+
+    def moving(self, piece: Piece, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings without the dates that would contradict others of their file: years alone,
+        which also stand in headings and names of files, and days without a year, where no date of
+        the file has one."""
+        files = self._files.get(piece, ())
+        is_dated = any(file in self._years for file in files)
+        kept = []
+        for finding in findings:
+            value = piece.value[finding.start : finding.end]
+            is_loose = not is_dated and not years_of(value)
+            is_date = finding.type is EntityType.DATE and finding.recognizer not in _SAID
+            if not (files and is_date and (is_loose or _YEAR_ALONE.fullmatch(value))):
+                kept.append(finding)
+        return kept
+
+    def year_of(self, piece: Piece, date: str) -> int | None:
+        """The usual year of the file, for a date that has none itself."""
+        if years_of(date):
+            return None
+        years: Counter[int] = Counter()
+        for file in self._files.get(piece, ()):
+            years.update(self._years.get(file, Counter()))
+        return min(years, key=lambda year: (-years[year], year)) if years else None
+
+    def unmistakable(self, hits: Iterable[Occurrence]) -> Iterator[Value]:
+        """The values of hits that can be nothing else."""
+        for hit in hits:
+            if is_unmistakable(hit.type, hit.value, self._dictionary):
+                yield hit.type, hit.value
+
+    def reaches(
+        self, piece: Piece, hit: Occurrence, values_in: Callable[[Piece], Iterable[Value]]
+    ) -> bool:
+        """Is a known value replaced in a piece? `values_in` gives those that a piece shows."""
+        files = self._files_of(piece)
+        if not files or is_unmistakable(hit.type, hit.value, self._dictionary):
+            return True
+        return any(hit.value in self._shown_in(file, values_in) for file in files)
+
+    def _shown_in(self, file: int, values_in: Callable[[Piece], Iterable[Value]]) -> set[str]:
+        if file not in self._shown:
+            values = {pair for piece in self._pieces[file] for pair in values_in(piece)}
+            shown = {value for _, value in values}
+            for kind, value in values:
+                shown.update(self._short(kind, value))
+            self._shown[file] = shown
+        return self._shown[file]
+
+    def _short(self, kind: EntityType, value: str) -> Sequence[str]:
+        """The short forms of a person, and a firm's name without its legal form."""
+        if kind is EntityType.PERSON:
+            return [form for _, form in short_forms(value, self._dictionary)]
+        bare = bare_firm(value, self._dictionary) if kind is EntityType.ORGANIZATION else ""
+        return [bare] if bare else []
