@@ -45,7 +45,6 @@ SHORTFALLS = {
     "international_comparison/medium": f"{_HELD}: states above a sum, shares of states",
     "international_comparison/hard": "growth needs companies that keep their names over years; "
     f"{_HELD}: shares of sectors that are not of like things",
-    "risk_assessment/hard": f"{_HELD}: shocks at rates of other rules",
 }
 _GUESSED = "a guesser is right too often"
 # Accuracy on tasks that had failed, by difficulty, as DataClawBench reports it.

@@ -38,9 +38,9 @@ _TIMED = ("timings.parquet", "sums.json")  # seconds, and digests of all files, 
 
 def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
     """Run the stages over what lies in `packaged`; seconds, CPU, memory and what came out."""
-    from flows import environment
+    from flows import surroundings
 
-    environment.apply()
+    surroundings.set_prefect_up()
     from data.stages import Results, run_stage
     from flows.prefect_adapter import as_flow
     from flows.recipe import Settings

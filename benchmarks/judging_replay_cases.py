@@ -7,10 +7,13 @@ from typing import Any
 
 from construction.judging.contracts import Case
 from construction.judging.stages import write_cases
-from construction.sessions.config import SessionsConfig
-from construction.sessions.local_gates import LocalGatesConfig
-from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
-from construction.sessions.packaging.released import with_files
+from construction.sessions.config import LocalGatesConfig, SessionsConfig
+from construction.sessions.packaging.package import (
+    Identity,
+    drop_copies,
+    package_survivors,
+    with_files,
+)
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure

@@ -33,7 +33,7 @@ RUNS = 3
 
 def ours(corpus: Path, workers: int) -> tuple[int, int]:
     """Run the lane over a corpus; returns the bytes of logs read, and a worker's peak memory."""
-    from construction.sessions.local_gates import LocalGatesConfig
+    from construction.sessions.config import LocalGatesConfig
     from construction.sessions.scan import scan, shards
     from construction.sessions.shard import ShardJob
     from data.sharding import map_shards

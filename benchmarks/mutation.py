@@ -63,7 +63,7 @@ ROOMS: Mapping[str, Room] = {
     "gates": Room(
         (
             "construction/sessions/gates",
-            "construction/sessions/local_gates.py",
+            "construction/sessions/config.py",
             "anonymization/documents/gate.py",
             "anonymization/leaks/gate.py",
             "anonymization/tables/fidelity_gate.py",

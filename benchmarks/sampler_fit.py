@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from selection.sampling.systematic import draw_fixed
-from selection.sampling.weights import Floats, Ints
+from selection.sampling.tree import Floats, Ints
 
 POOLED_EXPECTATION = 5.0
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from construction.sessions.config import NETWORK_GATES
-from construction.sessions.local_gates import LOCAL_GATES
-from data.staging.tables import RUN_ID, STAGED
+from construction.sessions.config import LOCAL_GATES, NETWORK_GATES
+from data.staging.database import RUN_ID, STAGED
 from data.tables import write_frame
 
 _TURNS = 10  # per session; five of a person, five of the agent

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import tomli_w
 
 from benchmarks.analytics import DECLARATION, POLICIES
 from benchmarks.large_build import watched
@@ -33,6 +34,7 @@ from construction.workflows.pool import PANEL_FILE
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from construction.workflows.world_file import read_world
 from data.apportion import apportion, total_variation
+from data.configuration import read_toml
 from data.contracts import Candidate
 from data.pool import read_pool
 from data.snapshot import layout
@@ -44,6 +46,13 @@ TASKS, MOST, WORKERS = SERVICES + REPAIRED + ANALYTIC, 3, 2
 # 48 tasks over services and nine repairs; where a draft is refused, a small one takes its place.
 SMALL = ("bug_triage", "contract_notice", "order_enquiries", "regional_sales", "supplier_phones")
 SMOKE = 30  # at most; 24 if no draft is refused
+# Analytic tasks to choose from: each answer leads to the next, and several are asked for.
+HARD = {
+    "enterprise_industry_policy": {"hard": 12},
+    "comprehensive_decision": {"hard": 12},
+    "hypothesis_verification": {"hard": 6},
+    "risk_assessment": {"hard": 8},
+}
 SEED_ALL_PASS, SEED_ALL_FAIL = 19, 27  # of 105 tasks published earlier
 _PASS = 0.8
 
@@ -67,6 +76,9 @@ drafts = {len(names) * MOST}
 per_generator = {MOST}
 generators = {json.dumps(names)}
 
+[analytics]
+splits = ["full"]
+
 [selection]
 max_tasks = {TASKS}
 max_per_generator = {MOST}
@@ -85,7 +97,8 @@ def main() -> None:
     signals, analytics, folder = (Path(given).resolve() for given in sys.argv[1:4])
     declaration = folder / "environment" / "environment.toml"
     shutil.copytree(analytics, declaration.parent)
-    declaration.write_bytes(DECLARATION.read_bytes())
+    declared = read_toml(DECLARATION) | {"quotas": HARD}
+    declaration.write_text(tomli_w.dumps(declared), "utf-8")
     profile_command(declaration, policies=POLICIES)
     out, settings = folder / "workspace", folder / "benchmint.toml"
     settings.write_text(settings_of(signals, declaration, out), "utf-8")

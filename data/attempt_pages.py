@@ -11,13 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from data.attempt_endings import delivered_nothing
-from data.attempt_values import brief, plain, quantity, reading_text
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
-from data.grading_words import DELIVERABLES, graded_parts, missed_step, part_words
-from data.labels import own_labels, words_of
+from data.grading_words import (
+    DELIVERABLES,
+    brief,
+    graded_parts,
+    missed_step,
+    part_words,
+    plain,
+    quantity,
+    reading_text,
+)
+from data.labels import delivered_nothing, own_labels, words_of
 from data.neutralise import one_line, visible
 from data.reasons import stage_sentences
 from data.snapshot.pages import asset, page

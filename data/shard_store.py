@@ -39,7 +39,7 @@ class SharedAltered(BenchmintError):
     """An object of the shared storage is not what was written there."""
 
 
-class Entry(NamedTuple):
+class _Entry(NamedTuple):
     """What lies in a folder: `content` is the digest of a file, or what a link leads to."""
 
     kind: Literal["folder", "file", "link", "pipe"]
@@ -86,7 +86,7 @@ class ShardStore:
         """Store all that is below a folder; the digest of the list of it. Links stay links."""
         entries = sorted(_walk(folder, PurePosixPath()))
 
-        def stored(entry: Entry) -> Entry:
+        def stored(entry: _Entry) -> _Entry:
             is_file = entry.kind == "file"
             content = self.put((folder / entry.path).read_bytes()) if is_file else entry.content
             return entry._replace(content=content)
@@ -101,10 +101,10 @@ class ShardStore:
         Links that led to a path below `was`, where the folder lay, lead to the same file in
         `target`. Raises SharedAltered, also for a list that leaves the folder.
         """
-        entries = [Entry(*row) for row in json.loads(self.get(sha256))]
+        entries = [_Entry(*row) for row in json.loads(self.get(sha256))]
         if not all(_is_inside(entry.path) for entry in entries):
             raise self._altered(self._name(sha256), "a path that leaves its folder")
-        by_kind: dict[str, list[Entry]] = {}
+        by_kind: dict[str, list[_Entry]] = {}
         for entry in entries:  # sorted: a folder comes before what is in it
             by_kind.setdefault(entry.kind, []).append(entry)
         for entry in by_kind.get("folder", ()):
@@ -138,7 +138,7 @@ class ShardStore:
         with reaching(self.address, "a URL that fsspec and all workers can reach"):
             yield _opened(self.address)
 
-    def _fetch(self, entry: Entry, target: Path) -> None:
+    def _fetch(self, entry: _Entry, target: Path) -> None:
         with (target / entry.path).open("xb") as out:
             out.write(self.get(entry.content))
 
@@ -184,7 +184,7 @@ def _opened(address: str) -> RemoteFolder:
     return open_folder(address)
 
 
-def _walk(root: Path, inner: PurePosixPath) -> Iterator[Entry]:
+def _walk(root: Path, inner: PurePosixPath) -> Iterator[_Entry]:
     """Everything below a folder, folders before what they hold.
 
     Raises InputError for a folder or file that cannot be read: workers would see something else.
@@ -193,12 +193,12 @@ def _walk(root: Path, inner: PurePosixPath) -> Iterator[Entry]:
         path = (inner / entry.name).as_posix()
         mode = entry.stat(follow_symlinks=False).st_mode
         if stat.S_ISLNK(mode):
-            yield Entry("link", path, str(Path(entry.path).readlink()))
+            yield _Entry("link", path, str(Path(entry.path).readlink()))
         elif stat.S_ISDIR(mode):
-            yield Entry("folder", path)
+            yield _Entry("folder", path)
             yield from _walk(root, inner / entry.name)
         else:  # what is neither is no input file, and a pipe stands for it
-            yield Entry("file" if stat.S_ISREG(mode) else "pipe", path)
+            yield _Entry("file" if stat.S_ISREG(mode) else "pipe", path)
 
 
 def _listed(folder: Path) -> Iterable[os.DirEntry[Any]]:

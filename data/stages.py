@@ -23,9 +23,8 @@ import polars as pl
 from data.contracts import StageKind
 from data.errors import BenchmintError, InputError, LedgerError, guarded
 from data.progress import track, underway
-from data.run_store import RunStore, content_digest
+from data.run_store import RunStore, StageKey, change_reason, content_digest
 from data.sharding import Sharding, ShardPart, compute_shard, computed_elsewhere, map_shards
-from data.stage_key import StageKey, change_reason
 from data.stage_tables import TALLIES_FILE, outcome_counts
 
 log = logging.getLogger("benchmint.stages")
@@ -200,7 +199,7 @@ class StageEnd:
         return f"{self.stage}: {', '.join(parts)}"
 
 
-def prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared[R]:
+def _prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared[R]:
     """Look outside, and derive the keys of a stage from all that its output depends on."""
     given = {name: outputs.get(name, ()) for name in stage.reads}
     work = Work(run, given)
@@ -228,7 +227,7 @@ def run_stage(run: R, stage: Stage[R], results: Results) -> StageEnd:
         if kept is not None:
             results.outputs[stage.name] = (kept,)
             return StageEnd(stage.name, True, _counts((kept,)))
-        prepared = prepare(run, stage, results.outputs)
+        prepared = _prepare(run, stage, results.outputs)
         reused = all(run.store.is_done(stage.name, key) for key, _ in prepared.parts)
         folders = _computed(run, stage, prepared)
         if not reused:
@@ -376,7 +375,7 @@ class PlanWalk(Generic[R]):
             self.outputs[stage.name] = (kept,)
             return PlannedStage(lane, stage.name, Would.REUSE, 1, 1)
         try:
-            prepared = prepare(self.run, stage, self.outputs)
+            prepared = _prepare(self.run, stage, self.outputs)
         except tuple(self.reasons) as error:
             why = next(why for kind, why in self.reasons.items() if isinstance(error, kind))
             return PlannedStage(lane, stage.name, Would.RUN, why=why)

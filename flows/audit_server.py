@@ -23,22 +23,68 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from construction.sessions.config import SessionsConfig
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile
 from data import audit_page as page
 from data.atomic import private_dir
 from data.audit_page.private_half import PrivateHalf, Refused, parsed_request
 from data.canonical import canonical_json
-from data.contracts import Lane, gates_in
+from data.contracts import Lane, Session, gates_in
 from data.errors import BenchmintError
 from data.loopback import LOOPBACK, listen
+from data.neutralise import one_line, visible
 from data.reasons import ReasonWords
+from data.staging.audit import Rows, cut_long, source_paths, turn_lines, with_records
 from flows.gates import GATE_ORDER, GATES
 from flows.http_server import Guard, serve_app
-from flows.turn_words import evidence
 
 _TOKEN_BYTES = 24
 _MAX_CONNECTIONS = 100
 _MAX_BODY = 16 * 1024
 Handler = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+def with_words(out: Path, turns: Rows) -> Rows:
+    """Turns with `text`, what was said, and `record`, the raw line of the log.
+
+    Control characters are named and long texts cut. Where the file no longer holds the session,
+    `text` is the record, or says why there is none.
+    """
+    said = _said(out, {(turn["path"], turn["session_uid"]) for turn in turns})
+    return [
+        turn | {"text": said.get(_key(turn), turn["record"])} for turn in with_records(out, turns)
+    ]
+
+
+def evidence(out: Path, instance_id: str) -> Rows:
+    """Role, file, line and words of each turn of an instance."""
+    turns = turn_lines(out / "staging.duckdb", instance_id)
+    return [
+        {
+            "role": one_line(turn["role"] or ""),
+            "path": one_line(turn["path"]),
+            "line": turn["line"],
+            "text": turn["text"],
+        }
+        for turn in with_words(out, turns)
+    ]
+
+
+def _key(turn: dict[str, object]) -> tuple[object, object]:
+    return turn["session_uid"], turn["turn_index"]
+
+
+def _said(out: Path, wanted: set[tuple[str, str]]) -> dict[tuple[object, object], str]:
+    """The words by session and turn index."""
+    sources, uids = source_paths(out), {uid for _, uid in wanted}
+    texts: dict[tuple[object, object], str] = {}
+    for name in sorted({path for path, _ in wanted if Path(sources.get(path, "")).is_file()}):
+        for session in read_source(SourceFile(Path(sources[name]), name)):
+            if isinstance(session, Session) and session.uid in uids:
+                for turn in session.turns:
+                    shown = cut_long(visible(turn.said or turn.text))
+                    texts[session.uid, turn.index] = shown
+    return texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +123,10 @@ def _columns(out: Path, ledger: page.Books, *, leaves: bool) -> dict[str, Any]:
     config = _config(out, ledger.about["published"])
     gates = {gate.name: (gate, getattr(config, gate.name)) for gate in gates_in(SessionsConfig)}
     shown = page.Shown(page.opaque_names(out) if leaves else None)
-    return page.build_columns(ledger, gates, shown, ReasonWords.of(GATES), lane_of_stages())
+    return page.build_columns(ledger, gates, shown, ReasonWords.of(GATES), _lane_of_stages())
 
 
-def lane_of_stages() -> dict[str, str]:
+def _lane_of_stages() -> dict[str, str]:
     """Stage of the ledger -> lane: that of its tasks, or of the pipeline where it makes none."""
     from flows.build_snapshot import (
         ANALYTICS,

@@ -23,7 +23,6 @@ from flows.source import Source, with_source
 from flows.stages import (
     analytics,
     environment,
-    informative,
     judging,
     masking,
     preflight,
@@ -104,7 +103,7 @@ SELECTION = Lane(
     meaning="The pool of all lanes to the release's tasks.",
     stages=(
         preflight.PREFLIGHT,
-        informative.INFORMATIVE,
+        selection.INFORMATIVE,
         sandbox_preflight.SANDBOX_PREFLIGHT,
         selection.SELECT,
     ),
@@ -142,8 +141,7 @@ def build(
 
     Whoever calls it holds the lock of the output (`data.builds.building`).
     """
-    from flows.publish import publish, released_candidates, stage_for_analysts
-    from flows.published import published_before, release_key_of, remember
+    from flows import publish as publishing
 
     flow_started, began = time.perf_counter(), datetime.now(UTC)
     with runtime.judges(recipe).budget():
@@ -153,21 +151,22 @@ def build(
         for lane in lanes:
             run_lane(run, lane, results)
         undecided = masking.write_words_left(run, results.outputs.get(masking.MASKING.name, ()))
-        run_id = stage_for_analysts(run, results, privacy)
+        run_id = publishing.stage_for_analysts(run, results, privacy)
         publish_funnel(run.staging)
-        tasks = len(released_candidates(results))
+        tasks = len(publishing.released_candidates(results))
         if not tasks:
             raise NothingReleasedError(run.staging)
         times = {"began": began.isoformat(timespec="seconds")}
         if undecided:
-            kept = publish(run, results, privacy, times, private_dir(run.private / "unpublished"))
+            aside = private_dir(run.private / "unpublished")
+            kept = publishing.publish(run, results, privacy, times, aside)
             raise ListUndecidedError(undecided, run.review / WORDS, kept.path)
-        key = release_key_of(run, results, privacy)
-        snapshot = published_before(run, key)
+        key = publishing.release_key_of(run, results, privacy)
+        snapshot = publishing.published_before(run, key)
         if snapshot is None:
             run.require_writing()
-            snapshot = publish(run, results, privacy, times)
-            remember(run, key, snapshot)
+            snapshot = publishing.publish(run, results, privacy, times)
+            publishing.remember(run, key, snapshot)
         record_release(run.out, run_id, snapshot, tasks)
         publish_release(snapshot, tasks, run.out)
         run.store.prune(set(results.folders))

@@ -11,7 +11,7 @@ from anonymization.text.contracts import DetectionConfig
 from construction.grading.sandbox_trials import Boxes
 from data import doctor
 from data.processes import can_have_workers
-from flows import ROOT, environment
+from flows import ROOT, surroundings
 from flows.recipe import Settings
 from flows.service.lifecycle import Service, status
 from selection.model import SolverName
@@ -36,7 +36,7 @@ def examine(
         doctor.key(settings.runtime.key_file or out / "private" / "release.key"),
         doctor.sandbox(Boxes().problem()),
         doctor.workers(can_have=can_have_workers()),
-        doctor.telemetry(variables, environment.DEFAULTS),
+        doctor.telemetry(variables, surroundings.PREFECT_DEFAULTS),
     ]
 
 

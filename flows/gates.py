@@ -16,8 +16,7 @@ from construction.analytics.fairness import FAIR
 from construction.grading.gate import GATE as GRADER
 from construction.grading.sandbox_gate import GATE as SANDBOX
 from construction.judging.baseline.screen import GATE as SELF_CONTAINMENT
-from construction.sessions.config import NETWORK_GATES
-from construction.sessions.local_gates import LOCAL_GATES
+from construction.sessions.config import LOCAL_GATES, NETWORK_GATES
 from construction.workflows.screening import PILOT, SCREEN
 from selection.pilots import GATE as INFORMATIVE
 

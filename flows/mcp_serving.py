@@ -43,10 +43,10 @@ def serve_http(server: Server[Any], port: int) -> None:
     Raises InputError if the port cannot be taken.
     """
     listening = listen(port)
-    serve_socket(server, listening, listening.getsockname()[1])
+    _serve_socket(server, listening, listening.getsockname()[1])
 
 
-def serve_socket(server: Server[Any], listening: socket.socket, port: int) -> None:
+def _serve_socket(server: Server[Any], listening: socket.socket, port: int) -> None:
     """Serve clients of a socket who call it http://127.0.0.1:PORT/mcp, until interrupted."""
     print(f"benchmint: serving on http://{LOOPBACK}:{port}{PATH}", file=sys.stderr, flush=True)
     serve_app(http_app(server, port), listening, _MAX_CONNECTIONS)
@@ -84,7 +84,7 @@ def serve_as_asked(
         server = make()
         with suppress(KeyboardInterrupt):
             if options.socket is not None:
-                serve_socket(server, _listen_at(options.socket), options.http)
+                _serve_socket(server, _listen_at(options.socket), options.http)
             elif options.http is not None:
                 serve_http(server, options.http)
             else:

@@ -1,4 +1,11 @@
-"""Writes the release from what the stages left: snapshot, staging file, verification, `latest`."""
+"""Writes the release from what the stages left: snapshot, staging file, verification, `latest`.
+
+A release that is there already is verified, not written again: to write one and see that it equals
+the one that is there takes as long as writing it. Its key holds all that it is made of: the keys
+and contents of the stages' outputs, recipe, code, locked packages, release key, and the release
+before. The record lies with the snapshots' owner, in `private/`, and says which snapshot the key
+led to, with which digest.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from anonymization.leaks.candidate_leaks import guard_release
 from anonymization.leaks.leak_targets import masking_report
 from anonymization.tables import judged_tables
@@ -16,11 +25,14 @@ from construction.ideas.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
 from construction.signals.mixture import pictures_of, public_mixture
 from construction.workflows.pool import worlds_of
-from data.builds import architecture, host_and_tools, lock_digest
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.builds import PUBLISHED, architecture, host_and_tools, lock_digest
+from data.canonical import digest, file_digest, pretty_json
 from data.contracts import Candidate
 from data.pool import fixture_files
 from data.reasons import ReasonWords
 from data.releases.diff import with_changes
+from data.run_store import content_digest
 from data.snapshot import layout
 from data.snapshot.config import DEMO_LICENCE, CardConfig
 from data.snapshot.release import (
@@ -106,7 +118,7 @@ def stage_for_analysts(run: Run, results: Results, privacy: PrivacyStamp) -> str
         recipe_digest=run.recipe.digest(),
         code_version=run.store.code_version,
         release_key_digest=run.key_id,
-        inputs=inputs_of(results),
+        inputs=_inputs_of(results),
         privacy=str(privacy),
     )
     return stage_run(run.out, facts, results.folders, model_costs(results.folders))
@@ -117,7 +129,7 @@ def released_candidates(results: Results) -> Sequence[Candidate]:
     return chosen_candidates(results.outputs["select"][0])
 
 
-def inputs_of(results: Results) -> dict[str, str]:
+def _inputs_of(results: Results) -> dict[str, str]:
     """The digests of all that went in, by public name."""
     return results.inputs | model_replies(results.folders)
 
@@ -154,7 +166,7 @@ def _release(
         version=recipe.release.version,
         card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
-        fixture_file=fixture_files(made_by(results, *FILES)).__getitem__,
+        fixture_file=fixture_files(_made_by(results, *FILES)).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
         ledger_tables=_ledger_tables(read_records(results.folders)),
@@ -171,7 +183,7 @@ def _release(
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
-        private_files=private_files(run, made_by(results, ANALYTICS.name)),
+        private_files=private_files(run, _made_by(results, ANALYTICS.name)),
         worlds=worlds_of(outputs.get(WORKFLOWS.name, ())),
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info={**run_info, "judging": model_costs(results.folders), **host_and_tools()},
@@ -180,11 +192,11 @@ def _release(
 
 def _lane_reports(results: Results) -> dict[str, Any]:
     """What each lane says of itself, None for one that did not run."""
-    questions, phrased = (made_by(results, name) for name in ("questions", "question_phrasing"))
+    questions, phrased = (_made_by(results, name) for name in ("questions", "question_phrasing"))
     return {
         "questions": questions_report(questions, phrased) or None,
-        "analytics": analytics_report(made_by(results, ANALYTICS.name)),
-        "workflows": workflows_report(made_by(results, WORKFLOW_DEMAND.name)),
+        "analytics": analytics_report(_made_by(results, ANALYTICS.name)),
+        "workflows": workflows_report(_made_by(results, WORKFLOW_DEMAND.name)),
     }
 
 
@@ -199,7 +211,7 @@ def _ledger_tables(records: StageRecords) -> LedgerTables:
     )
 
 
-def made_by(results: Results, *stages: str) -> Folders:
+def _made_by(results: Results, *stages: str) -> Folders:
     """The outputs of these stages; none for one that did not apply."""
     return tuple(part for stage in stages for part in results.outputs.get(stage, ()))
 
@@ -207,10 +219,58 @@ def made_by(results: Results, *stages: str) -> Folders:
 def _build_facts(run: Run, results: Results) -> BuildFacts:
     return BuildFacts(
         recipe=run.recipe.model_dump(mode="json"),
-        inputs=inputs_of(results),
+        inputs=_inputs_of(results),
         code_version=run.store.code_version,
         lock_digest=lock_digest(ROOT),
         architecture=architecture(),
         release_key_digest=run.key_id,
         seed=run.recipe.release.seed,
     )
+
+
+def release_key_of(run: Run, results: Results, privacy: PrivacyStamp) -> str | None:
+    """What the release is made of, digested; None where an output has no key of its own."""
+    if any(not folder.is_relative_to(run.store.root) for folder in results.folders):
+        return None  # sealed: it stands in for a stage
+    before = run.runtime.release_before(run.recipe)
+    return digest(
+        {
+            "outputs": [[folder.name, content_digest(folder)] for folder in results.folders],
+            "inputs": results.inputs,
+            "recipe": run.recipe.digest(),
+            "release": [run.runtime.revision, str(privacy)],
+            "before": _digest_of(before) if before is not None else None,
+            "made_with": [run.store.code_version, lock_digest(ROOT), architecture(), run.key_id],
+        }
+    )
+
+
+def published_before(run: Run, key: str | None) -> SnapshotRef | None:
+    """The snapshot that the key led to, verified and marked as the latest; None if there is none.
+
+    Raises ReleaseError if it does not verify.
+    """
+    try:
+        known = orjson.loads((run.private / PUBLISHED).read_bytes())
+    except (OSError, ValueError):
+        return None
+    if key is None or known.get("key") != key:
+        return None
+    path = run.snapshots / known["snapshot"]
+    if not path.is_dir() or _digest_of(path) != known["sums"]:
+        return None
+    ref = SnapshotRef(known["snapshot"], path, known["digest"], written=False)
+    mark_latest(ref, verify(path))
+    return ref
+
+
+def remember(run: Run, key: str | None, ref: SnapshotRef) -> None:
+    """Keep which snapshot a key led to."""
+    row = {"key": key, "snapshot": ref.snapshot, "digest": ref.digest, "sums": _digest_of(ref.path)}
+    write_bytes(run.private / PUBLISHED, pretty_json(row), mode=PRIVATE_FILE)
+
+
+def _digest_of(snapshot: Path) -> str | None:
+    """Of the sums of both halves; None where one is away."""
+    files = [snapshot / half / layout.SUMS for half in (layout.PUBLIC, layout.PRIVATE)]
+    return digest([file_digest(file) for file in files if file.is_file()])

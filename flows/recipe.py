@@ -22,8 +22,7 @@ from construction.grading.sandbox_gate import SandboxRecipe
 from construction.judging.calls.contracts import LlmRuntime
 from construction.judging.settings import Judges, JudgingConfig, ModelCalls
 from construction.repositories.contracts import RepositoriesConfig
-from construction.sessions.config import SessionsConfig
-from construction.sessions.network.settings import NetworkRuntime
+from construction.sessions.config import NetworkRuntime, SessionsConfig
 from construction.signals.config import RegistryConfig, SignalsRecipe
 from construction.statements.config import StatementsRecipe
 from construction.workflows.config import WorkflowsRecipe

@@ -32,7 +32,7 @@ from data.builds import nearest
 from data.errors import BenchmintError, InputError, NoSpaceError
 from data.loopback import LOOPBACK, Application, Receive, Scope, Send, guarded_app, listen
 from data.neutralise import one_line
-from flows import environment
+from flows import surroundings
 from flows.surroundings import require_for_builds
 
 _OF_A_BUILD = {
@@ -85,7 +85,7 @@ def own_server() -> Iterator[None]:
 
         watched, held = os.pipe()
         arguments = (listening, watched, held)
-        child = get_context("fork").Process(target=serve_build, args=arguments, daemon=True)
+        child = get_context("fork").Process(target=_serve_build, args=arguments, daemon=True)
         child.start()
         os.close(watched)
     ending = threading.Event()
@@ -100,7 +100,7 @@ def own_server() -> Iterator[None]:
 
 def leads_to_server() -> bool:
     """Whether a server is there that runs are recorded in, named by the user or the service's."""
-    environment.apply()
+    surroundings.set_prefect_up()
     return is_named(os.environ, Path.cwd()) or _leads_to_service()
 
 
@@ -210,7 +210,7 @@ def _end(child: BaseProcess) -> None:
         child.join()
 
 
-def serve_build(listening: socket.socket, watched: int, held: int) -> None:
+def _serve_build(listening: socket.socket, watched: int, held: int) -> None:
     """Serve on the socket until the build ends, in whichever way: it holds `held`."""
     os.setsid()  # an interrupt is for the build, which tells the server last
     for number in (signal.SIGINT, signal.SIGTERM):  # what the build does then is not for its server
@@ -239,7 +239,7 @@ def _leave_with_the_build(watched: int) -> None:
     os._exit(0)
 
 
-def serve_service(folder: Path, port: int) -> None:
+def _serve_service(folder: Path, port: int) -> None:
     """Listen, write the address, serve until ended. Raises InputError if the port is taken."""
     listening = listen(port)
     port = listening.getsockname()[1]
@@ -284,4 +284,4 @@ def _kept_here(app: Application) -> Application:
 
 
 if __name__ == "__main__":
-    serve_service(Path(sys.argv[1]), int(sys.argv[2]))
+    _serve_service(Path(sys.argv[1]), int(sys.argv[2]))

@@ -39,12 +39,12 @@ def require_input(runtime: Runtime) -> None:
     It lies apart from the output, says something without other input, is there, and fits.
     """
     require_apart(runtime.material, runtime.out)
-    require_complete(runtime)
+    _require_complete(runtime)
     require_there((*runtime.material, *runtime.signals, *runtime.single_files))
     require_space(runtime.out, runtime.material)
 
 
-def require_complete(runtime: Runtime) -> None:
+def _require_complete(runtime: Runtime) -> None:
     """Raise ConfigError for input that says nothing without other input."""
     if runtime.files and not runtime.sessions:
         raise ConfigError(
@@ -68,7 +68,7 @@ def require_complete(runtime: Runtime) -> None:
         )
 
 
-def require_public(recipe: Recipe, runtime: Runtime) -> None:
+def _require_public(recipe: Recipe, runtime: Runtime) -> None:
     """Raise ConfigError for statements that are not public: questions release their values."""
     lane = recipe.questions
     for name, given, disclosure in (
@@ -84,7 +84,7 @@ def require_public(recipe: Recipe, runtime: Runtime) -> None:
             )
 
 
-def require_installed(runtime: Runtime) -> None:
+def _require_installed(runtime: Runtime) -> None:
     """Raise MissingPackageError where the input needs an extra, before anything is started.
 
     Sessions are masked, signals are embedded, and the demo has both.
@@ -94,7 +94,7 @@ def require_installed(runtime: Runtime) -> None:
         require_extra("masking")
 
 
-def require_readable(recipe: Recipe, runtime: Runtime) -> None:
+def _require_readable(recipe: Recipe, runtime: Runtime) -> None:
     """Raise InputError for paths without what they are given for: stages find it only later."""
 
     from construction.analytics.environment.declaration import read_declaration
@@ -109,7 +109,7 @@ def require_readable(recipe: Recipe, runtime: Runtime) -> None:
         source_digests(declaration, runtime.environment_files or runtime.environment.parent)
 
 
-def require_own_sources(runtime: Runtime) -> None:
+def _require_own_sources(runtime: Runtime) -> None:
     """Raise ConfigError for a file that serves both questions and analytics (law 9)."""
 
     from construction.analytics.environment.declaration import read_declaration
@@ -166,10 +166,10 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     """
     runtime = with_snapshots(recipe, runtime)
     require_input(runtime)
-    require_installed(runtime)
-    require_public(recipe, runtime)
-    require_readable(recipe, runtime)
-    require_own_sources(runtime)
+    _require_installed(runtime)
+    _require_public(recipe, runtime)
+    _require_readable(recipe, runtime)
+    _require_own_sources(runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.MASKED
     if runtime.statements or runtime.environment:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from construction.analytics.contracts import Split
 from construction.analytics.environment.declaration import IGNORABLE, Noise
 from construction.judging.consensus import ConsensusConfig
 from data.contracts import Share, StageConfig
@@ -28,7 +29,9 @@ class AnalyticsRecipe(StageConfig):
 
     `noisy`: the minimum share of tasks whose answer changes if some noise is ignored; `noise`: the
     minimum share per kind of noise. Candidates that would put these shares out of reach are
-    rejected, so a set may be smaller than requested, but never short of noise.
+    rejected, so a set may be smaller than requested, but never short of noise. `splits`: which
+    tasks to make from templates: those that ask for three results or more (`full`), and easy ones
+    (`smoke`).
 
     `quotas`: how many tasks to make per category: as the environment declares (`declared`), or the
     same total distributed by the weights from the signals lane (`signals`; `families.toml` says
@@ -38,6 +41,7 @@ class AnalyticsRecipe(StageConfig):
     """
 
     variant: Variant = "raw"
+    splits: Annotated[tuple[Split, ...], Field(min_length=1)] = ("full", "smoke")
     noisy: Share = 0.3
     quotas: Literal["declared", "signals"] = "declared"
     noise: Mapping[IgnorableNoise, Share] = Field(default_factory=dict)

@@ -68,14 +68,15 @@ RATED_BY_STEPS = frozenset(
         Category.INTERNATIONAL_COMPARISON,
     }
 )
+MOST_STEPS = 14  # of what is asked in one question; where one answer leads to the next
 STEPS_RANGE = {
-    Category.ENTERPRISE_INDUSTRY: (2, 5),
-    Category.ENTERPRISE_INDUSTRY_POLICY: (3, 5),
-    Category.COMPREHENSIVE_DECISION: (2, 8),
-    Category.INTERNATIONAL_COMPARISON: (4, 7),
-    Category.HYPOTHESIS_VERIFICATION: (5, 9),
-    Category.INDUSTRY_PLANNING: (5, 9),
-    Category.RISK_ASSESSMENT: (5, 9),
+    Category.ENTERPRISE_INDUSTRY: (2, MOST_STEPS),
+    Category.ENTERPRISE_INDUSTRY_POLICY: (3, MOST_STEPS),
+    Category.COMPREHENSIVE_DECISION: (2, MOST_STEPS),
+    Category.INTERNATIONAL_COMPARISON: (4, MOST_STEPS),
+    Category.HYPOTHESIS_VERIFICATION: (5, MOST_STEPS),
+    Category.INDUSTRY_PLANNING: (5, MOST_STEPS),
+    Category.RISK_ASSESSMENT: (5, MOST_STEPS),
 }
 RULE_BY_STEPS = "2–3 steps easy, 4–5 medium, from 6 hard"
 RULE_BY_LABEL = "declared with the template"
@@ -94,6 +95,15 @@ class Part(Contract):
     decimals: int | None = None
     column: str | None = None
     names: str | None = None
+
+
+Split = Literal["full", "smoke"]
+RESULTS_OF_FULL = 3  # asked for in one answer, so that it is not guessed
+
+
+def split_of(results: int) -> Split:
+    """Tasks that ask for one or two results are easy for capable agents, and of the split smoke."""
+    return "full" if results >= RESULTS_OF_FULL else "smoke"
 
 
 LONGEST_PROGRAM = 20  # steps of a record; more are no task of a category

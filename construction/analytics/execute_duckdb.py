@@ -206,7 +206,8 @@ def _policy(step: s.Policy, results: list[Rows | Cell]) -> str:
         f"FROM (VALUES {said}) q(document, says) JOIN {_table(step.texts)} t "
         f"ON t.{_name(step.key)} = q.document WHERE {once}"
     )
-    rated = f"SELECT *, CASE {' '.join(rates)} END AS rate{_from(step, results)}"
+    kept = "COLUMNS(lambda c: c <> 'rate')"
+    rated = f"SELECT {kept}, CASE {' '.join(rates)} END AS rate{_from(step, results)}"
     return f"SELECT * FROM ({rated}) WHERE rate IS NOT NULL AND ({quoted})"  # noqa: S608 (quoted)
 
 

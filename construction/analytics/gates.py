@@ -131,7 +131,7 @@ def _threshold_edge(
     cells = rows[condition.column].cast(pl.Float64).drop_nulls()
     # A median is a cell of the column itself, or lies between two, and counts are what they are:
     # a cell that is equal is then no edge.
-    is_exact = _is_made(condition) or rows[condition.column].dtype.is_integer()
+    is_exact = _is_made(condition) or bool((cells == cells.round()).all())
     others = cells.filter(cells != float(value)) if is_exact else cells
     share = THRESHOLD if cells.len() > FEW else THRESHOLD_OF_FEW
     share = distance if rows.height <= PLACES else share

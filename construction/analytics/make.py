@@ -27,6 +27,7 @@ from construction.analytics.contracts import (
     Language,
     Part,
     difficulty_of,
+    split_of,
 )
 from construction.analytics.environment.declaration import Metric
 from construction.analytics.fairness import FAIR, fairness_of
@@ -251,7 +252,9 @@ def mint(
     """Judge proposals, then draw candidates by template in turn until the quotas are filled."""
     world, quotas = World(bench.declaration, bench.tables), bench.declaration.quotas
     wanted = sum(n for of_category in quotas.values() for n in of_category.values())
-    noise = NoiseQuota(recipe or AnalyticsRecipe(), wanted or None)
+    recipe = recipe or AnalyticsRecipe()
+    templates = [each for each in templates if split_of(len(each.answers)) in recipe.splits]
+    noise = NoiseQuota(recipe, wanted or None)
     minted = Minted(bench, Guesser(world, bench.declaration.limits.closed_book), noise)
     for proposed in proposals:
         minted.propose(proposed)

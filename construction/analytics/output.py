@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from construction.analytics.contracts import AnalyticTask
+from construction.analytics.contracts import AnalyticTask, split_of
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.milestones import reference_steps
 from construction.analytics.quotas import family_of
@@ -85,18 +85,18 @@ def candidate_of(
     disclosures = {file.disclosure for file in files}
     anonymized = Disclosure.ANONYMIZED in disclosures
     licences = sorted({file.licence for file in files if file.licence})
+    family, why = family_of(task.category), f"category {task.category}"
     return Candidate(
         task_id=opaque(task.task_id),
         lane=Lane.ANALYTICS,
         prompt=task.question,
         language=task.language,
-        task_family=Label(
-            value=family_of(task.category), confidence=1.0, reason=f"category {task.category}"
-        ),
+        task_family=Label(value=family, confidence=1.0, reason=why),
         business_task=f"Analyse: {task.category.replace('_', ' ')}",
         execution_surface="workspace",
         difficulty=task.difficulty,
         difficulty_rule=task.difficulty_rule,
+        split=split_of(len(task.parts)),
         guidelines=task.guidelines,
         fixtures=tuple(fixtures),
         tools=("shell",),

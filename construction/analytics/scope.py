@@ -144,6 +144,7 @@ def _kinds_of(program: s.Program, declaration: Declaration, role: str) -> set[st
         for condition in step.where
         if condition.test == "="
         and isinstance(condition.value, str)
+        and s.step_number(condition.value) is None
         and declaration.is_in(
             origin(program, step.source, condition.column), role, "kind", "branch"
         )

@@ -294,7 +294,11 @@ def draw_values(
         return None  # a join would have two columns of one name
     if "early" in values and values["early"] >= values["year"]:
         return None
-    if any(isinstance(v, PolicyText) and not v.in_force(values["year"]) for v in values.values()):
+    policies = [value for value in values.values() if isinstance(value, PolicyText)]
+    if len({policy.name for policy in policies}) < len(policies):
+        return None
+    periods = [values[name] for name in ("year", "early") if name in values]
+    if any(not policy.in_force(period) for policy in policies for period in periods):
         return None
     return values
 
@@ -327,19 +331,23 @@ def step_values(values: Mapping[str, Any], declaration: Declaration) -> dict[str
         for name, role in declaration.roles.items()
         for part, column in [("table", role.table), *role.columns.items()]
     }
+    taken: list[str] = []
     for name, value in values.items():
         if isinstance(value, Metric):
             made |= {f"{name}.column": value.column, f"{name}.kind": value.kind}
         elif isinstance(value, PolicyText):
             clauses = value.in_force(values["year"])
-            made[f"{name}.clauses"] = clauses
-            made[f"{name}.take"] = _taken(clauses, declaration)
+            before = value.in_force(values["early"]) if "early" in values else []
+            made |= {f"{name}.clauses": clauses, f"{name}.before": before}
+            made[f"{name}.take"] = _taken([*clauses, *before], declaration)
+            taken += made[f"{name}.take"]
             measure = next((m for m in declaration.metrics if m.name == value.measure), None)
             if measure is not None:
                 made |= {f"{name}.column": measure.column, f"{name}.kind": measure.kind}
         else:
             made[name] = value
             made[f"{name}.minus"] = -value if isinstance(value, int | float) else value
+    made["policies.take"] = list(dict.fromkeys(taken))
     return made
 
 

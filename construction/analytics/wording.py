@@ -185,7 +185,7 @@ def _names(rest: str, declaration: Declaration, language: Language) -> dict[str,
 
 def unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator[str]:
     """What the steps do and the question does not say: something else would fit its words."""
-    for metric in _metrics_read(program, declaration):
+    for metric in _metrics_read(_without_dues(program), declaration):
         others = [m.name for m in declaration.metrics if _of(m) == _of(metric)]
         if not said.metrics.intersection(others):
             yield f"the metric {metric.name} is not in the question"
@@ -212,6 +212,17 @@ def unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator
         words = words_table()["said"][sign]
         if not said.has(words[said.language]):
             yield f"the question does not say {words[said.language][0]!r} or the like"
+
+
+def _without_dues(program: s.Program) -> s.Program:
+    """The programme without what is due at the rate of a policy: that goes by a figure of its own,
+    which stands in its documents."""
+    return tuple(
+        s.Filter(source=step.source)
+        if isinstance(step, s.Convert) and step.by == "rate" and not step.by_value
+        else step
+        for step in program
+    )
 
 
 def other_question(program: s.Program, said: Said, declaration: Declaration) -> Iterator[str]:

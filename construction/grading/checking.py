@@ -146,14 +146,14 @@ def column(rows: Sequence[Sequence[Any]], *what: str | Iterable[object]) -> list
     """
     wide = max(map(len, rows), default=0)
     columns = [[row[n] if n < len(row) else None for row in rows] for n in range(wide)]
-    for one in what:
-        if isinstance(one, str):
+    for wanted in what:
+        if isinstance(wanted, str):
             places = [(at, n) for n, own in enumerate(columns) for at, cell in enumerate(own)
-                      if isinstance(cell, str) and says(cell, one)]  # fmt: skip
+                      if isinstance(cell, str) and says(cell, wanted)]  # fmt: skip
             if places:
                 return columns[min(places)[1]]
             continue
-        values = list(one)
+        values = list(wanted)
         held = [sum(_stands(value, own) for value in values) for own in columns]
         if any(held):
             return columns[held.index(max(held))]
@@ -247,7 +247,7 @@ def about(words: str, name: str, names: Iterable[str] = ()) -> str:
     alone, those up to its own.
     """
     own, form = plain(name), _form_of([name, *names])
-    owner, last, depth, found = "", "", 0, list[str]()
+    owner, last, depth, pieces = "", "", 0, list[str]()
     for written in unicodedata.normalize("NFKC", words).splitlines():
         line = _LISTED.sub("", written)
         said = list(dict.fromkeys(plain(match[0]) for match in form.finditer(line)))
@@ -256,20 +256,20 @@ def about(words: str, name: str, names: Iterable[str] = ()) -> str:
             owner, depth = said[0] if len(said) == 1 else "", level
         last = owner if level or not line.strip() else last
         if level or " | " in line or line.startswith("|"):
-            found += [line] if own in said or (owner == own and not said) else []
+            pieces += [line] if own in said or (owner == own and not said) else []
             continue
         for clause in filter(None, _CLAUSE.split(line)):
             for named, piece in _shared_out(clause, list(form.finditer(clause))):
                 last = named or last
-                found += [piece] if own in last.split("\n") else []
-    return "\n".join(found)
+                pieces += [piece] if own in last.split("\n") else []
+    return "\n".join(pieces)
 
 
 def _form_of(names: Sequence[str]) -> re.Pattern[str]:
     """Any of some names, whole, the longest first; nothing where there is none."""
     forms = list[str]()
-    for words in sorted({plain(one) for one in names} - {""}, key=lambda one: (-len(one), one)):
-        inner = "".join(r"[\W_]*" if one == " " else re.escape(one) for one in words)
+    for words in sorted({*map(plain, names)} - {""}, key=lambda words: (-len(words), words)):
+        inner = "".join(r"[\W_]*" if sign == " " else re.escape(sign) for sign in words)
         first, last = (re.match(f"[{_WIDE}]", end) for end in (words, words[-1]))
         before = "" if first else rf"(?<![^\W_{_WIDE}])"
         forms.append(f"{before}{inner}" + ("" if last else rf"(?![^\W_{_WIDE}])"))
@@ -359,27 +359,27 @@ def dates(words: str) -> list[str]:
 
 def _days(words: str) -> list[tuple[tuple[int, int], str]]:
     """Where the whole dates of a text stand, and their days."""
-    found = list[tuple[tuple[int, int], str]]()
+    days = list[tuple[tuple[int, int], str]]()
     for match in _ISO.finditer(words):
-        found.append((match.span(), _day(match[1], match[2], match[3])))
+        days.append((match.span(), _day(match[1], match[2], match[3])))
     for match in _DAY_FIRST.finditer(words):
         day, month = match[1], match[2]
-        found.append((match.span(), _day(match[3], month, day) or _day(match[3], day, month)))
+        days.append((match.span(), _day(match[3], month, day) or _day(match[3], day, month)))
     for match in _SPELT.finditer(words):
         month = str(_MONTHS.index(match[2].lower()) + 1)
-        found.append((match.span(), _day(match[4], month, match[1] or match[3] or "")))
-    return [(span, day) for span, day in found if day]
+        days.append((match.span(), _day(match[4], month, match[1] or match[3] or "")))
+    return [(span, day) for span, day in days if day]
 
 
 def times(words: str) -> list[str]:
     """The clock times of a text, in order, as 22:00: of 22:00:15, 10 pm, 22时00分."""
-    found = list[str]()
+    hours = list[str]()
     for match in _TIME.finditer(unicodedata.normalize("NFKC", words)):
         hour, half = int(match["hour"]), (match["half"] or match["bare"] or "").strip().lower()
         if half:
             hour = hour % 12 + (12 if half.startswith("p") else 0)
-        found.append(f"{hour:02}:{match['minute'] or match['minutes'] or '00'}")
-    return found
+        hours.append(f"{hour:02}:{match['minute'] or match['minutes'] or '00'}")
+    return hours
 
 
 class Findings:

@@ -444,11 +444,11 @@ def _pattern_of(wanted: str) -> re.Pattern[str]:
     """What a criterion with * and ? matches: each piece at its first place, so no long search."""
     signs = {"?": ".", "~*": r"\*", "~?": r"\?"}
     pieces = [""]
-    for one in re.split(r"(~?[*?])", wanted):
-        if one == "*":
+    for sign in re.split(r"(~?[*?])", wanted):
+        if sign == "*":
             pieces.append("")
         else:
-            pieces[-1] += signs.get(one) or re.escape(one)
+            pieces[-1] += signs.get(sign) or re.escape(sign)
     first, *others = pieces
     if not others:
         return re.compile(first, re.DOTALL)

@@ -114,31 +114,31 @@ def _filtered(idea: Idea, fault: IdeaReason | None) -> LedgerRow:
 def first_fault(idea: Idea) -> IdeaReason | None:
     """The first prefilter that an idea fails, in the order of the paper."""
     checks = (
-        composite,
-        clear_artifact,
-        gradable,
-        verifiable,
-        without_account,
-        neither_trivial_nor_impossible,
+        _composite,
+        _clear_artifact,
+        _gradable,
+        _verifiable,
+        _without_account,
+        _neither_trivial_nor_impossible,
     )
     return next((fault for check in checks if (fault := check(idea)) is not None), None)
 
 
-def composite(idea: Idea) -> IdeaReason | None:
+def _composite(idea: Idea) -> IdeaReason | None:
     """At least two different steps, and something to work on."""
     distinct = {_plain(step) for step in idea.steps}
     enough = len(distinct) >= _STEPS[0] and bool(idea.environment)
     return None if enough else IdeaReason.NOT_COMPOSITE
 
 
-def clear_artifact(idea: Idea) -> IdeaReason | None:
+def _clear_artifact(idea: Idea) -> IdeaReason | None:
     """The artifact names a file, or a kind of thing that is stored."""
     named = any(type_of(span.path) for span in find_file_spans(idea.artifact))
     words = set(_plain(idea.artifact).split())
     return None if named or words & _words("artifact_words") else IdeaReason.NO_ARTIFACT
 
 
-def verifiable(idea: Idea) -> IdeaReason | None:
+def _verifiable(idea: Idea) -> IdeaReason | None:
     """Evidence other than semantic, and a grading boundary that says what decides."""
     evidence = idea.evidence
     hard = evidence.retrieval or evidence.accuracy or evidence.action
@@ -146,7 +146,7 @@ def verifiable(idea: Idea) -> IdeaReason | None:
     return IdeaReason.NOT_VERIFIABLE if vague or not hard else None
 
 
-def gradable(idea: Idea) -> IdeaReason | None:
+def _gradable(idea: Idea) -> IdeaReason | None:
     """Some grader opens one of the files to be made: sound and video alone will not do."""
     kinds = [type_of(span.path) for span in find_file_spans(idea.artifact)]
     known = [kind for kind in kinds if kind is not None]
@@ -154,7 +154,7 @@ def gradable(idea: Idea) -> IdeaReason | None:
     return IdeaReason.UNGRADABLE if is_closed else None
 
 
-def without_account(idea: Idea) -> IdeaReason | None:
+def _without_account(idea: Idea) -> IdeaReason | None:
     """No account of a person is needed; one of a simulated service belongs to the workspace."""
     texts = (idea.title, idea.task, *idea.steps, *idea.environment)
     sentences = [part for text in texts for part in re.split(r"(?<=[.!?])\s", text)]
@@ -165,7 +165,7 @@ def without_account(idea: Idea) -> IdeaReason | None:
     return IdeaReason.PRIVATE_ACCOUNT if needs else None
 
 
-def neither_trivial_nor_impossible(idea: Idea) -> IdeaReason | None:
+def _neither_trivial_nor_impossible(idea: Idea) -> IdeaReason | None:
     """Possible within the time and means of a closed workspace, and worth the time."""
     text = " ".join((idea.title, idea.task, *idea.steps))
     if idea.minutes < _MINUTES[0] or _holds(text, "trivial"):

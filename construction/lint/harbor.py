@@ -1,12 +1,25 @@
-"""Task folders of Harbor: `task.toml`, `instruction.md`, `environment/`, `tests/`, `solution/`."""
+"""Task folders of Harbor: `task.toml`, `instruction.md`, `environment/`, `tests/`, `solution/`.
+
+Trials in a sandbox: a solution has to pass, and what is no work must not. Only where the image is
+no more than files on a plain system: its Dockerfile copies, makes folders and installs pytest. The
+solution is tried first. Where it does not pass here, the machine may be at fault: that is not
+checked, and no fault. Where it passes, the same tests are given nothing, the inputs in place of
+results, the results with other figures, and the words of the inputs.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import shlex
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+import orjson
 
 from construction.lint.findings import (
     Finding,
@@ -27,7 +40,9 @@ from construction.lint.harbor_task import (
     read_task,
     script,
 )
-from construction.lint.harbor_trial import setting_of, trial
+from construction.sandbox.box import Box, bubblewrap
+from construction.sandbox.resources import Limits
+from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
 from data.canonical import digest, file_digest
 from data.errors import InputError
 
@@ -44,6 +59,233 @@ _SCRIPT = PurePosixPath(SOLVE).name
 _NAMED = 3  # files in a message
 _SMALL = 64  # bytes: smaller files are equal by chance
 _TELLING, _ENOUGH = 30, 3  # characters of a line, and how many lines of a solution in a text tell
+
+
+_LIMITS = Limits(disk_bytes=256 << 20, file_bytes=4 << 20, files=500)
+_SECONDS, _SLOW = 60.0, 30.0  # of an attempt, and from which it is not repeated for attacks
+_TAKEN = frozenset(
+    "usr bin lib lib64 etc proc dev tmp opt work sbin sys run".split()  # noqa: SIM905
+)
+_FOLDER = re.compile(r"/([a-z][\w-]*)(?:/|$)")
+_MOST_BYTES = 16 << 20
+_SHOWN, _LONGEST = 60, 20_000  # characters of an answer in a message, and of one that is altered
+_PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+_REWARDS = ("reward.txt", "reward.json")
+_STARTED = "tests.started"
+_RUNNER = """#!/bin/sh
+for word do
+  shift
+  case "$word" in --ctrf) skip=1 ;; *) [ -z "$skip" ] && set -- "$@" "$word"; skip= ;; esac
+done
+exec python3 -m pytest -p no:cacheprovider "$@"
+"""
+Files = Mapping[str, bytes]
+
+
+@dataclass(slots=True)
+class Tried:
+    defects: list[tuple[str, str]] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What one attempt starts from: files by absolute path, and the folders of the box."""
+
+    files: Files
+    workdir: str
+    folders: tuple[str, ...]
+    variables: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The reward that the tests gave (None: none), and files that the attempt made or changed."""
+
+    reward: float | None
+    made: Files
+
+
+def trial(setting: Setting) -> Tried:
+    """What trials show of a task, or why there were none."""
+    tried = Tried()
+    try:
+        began = time.monotonic()
+        oracle = _attempt(setting, "bash /solution/solve.sh", {})
+        is_slow = time.monotonic() - began > _SLOW
+        if oracle.reward != 1:
+            got = "no reward" if oracle.reward is None else f"reward {oracle.reward:g}"
+            tried.unchecked.append(f"the solution got {got} here, without the task's own image")
+            return tried
+        if is_slow:
+            tried.unchecked.append("passed, but too slow for its tests to be attacked")
+            return tried
+        tried.defects += _attacked(setting, oracle, lambda made: _attempt(setting, "true", made))
+        again = _attempt(setting, "bash /solution/solve.sh", {})
+        if again.reward != 1:
+            tried.defects.append(("oracle.unsteady", "the solution passed once and then failed"))
+    except (SandboxFailed, FileRefused) as error:
+        tried.unchecked.append(f"the sandbox failed ({error})")
+    return tried
+
+
+def _setting_of(task: HarborTask) -> Setting | str:
+    """The files of an attempt, or why it cannot be made here."""
+    docker = task.docker
+    if bubblewrap() is None:
+        return "no sandbox on this machine (bubblewrap)"
+    if task.steps:
+        return f"has {len(task.steps)} steps"
+    if docker is None or docker.unplain:
+        return f"needs its image: {docker.unplain if docker else task.image or 'no Dockerfile'}"
+    if not task.solve or not task.test:
+        return "no solution to try" if task.test else "no tests to try"
+    if NET.search(task.test) or NET.search(task.solve):
+        return "its tests or solution fetch from the network"
+    files = dict(_copied(task))
+    for part in ("tests", "solution"):
+        for path in task.files(part):
+            files[f"/{path.relative_to(task.folder)}"] = path.read_bytes()
+    if sum(map(len, files.values())) > _MOST_BYTES:
+        return f"more than {_MOST_BYTES >> 20} MiB of files"
+    named = [docker.workdir, *files, *docker.folders, "/app", "/logs"]
+    tops = {match[1] for path in named if (match := _FOLDER.match(path))}
+    if tops & _TAKEN or docker.workdir == "/":
+        return f"works in {docker.workdir} or in system folders"
+    return Setting(
+        files, docker.workdir, tuple(f"/{top}" for top in sorted(tops)), docker.variables
+    )
+
+
+def _copied(task: HarborTask) -> Iterator[tuple[str, bytes]]:
+    """What the Dockerfile copies, by its path in the image."""
+    root = task.folder / "environment"
+    assert task.docker is not None
+    for sources, target in task.docker.copies:
+        for source in sources:
+            for path in matches(root, source):
+                if path.is_dir():
+                    inner = [each for each in task.files("environment") if path in each.parents]
+                    for each in inner:
+                        yield f"{target.rstrip('/')}/{each.relative_to(path)}", each.read_bytes()
+                elif path.is_file():
+                    is_folder = target.endswith("/")
+                    yield f"{target}{path.name}" if is_folder else target, path.read_bytes()
+
+
+def _attempt(setting: Setting, command: str, made: Files) -> Result:
+    """One attempt in a box of its own. Raises SandboxFailed or FileRefused."""
+    libraries = tuple(
+        Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
+        for name in _PYTEST
+        if (spec := importlib.util.find_spec(name)) is not None and spec.origin is not None
+    )
+    box = replace(Box(_LIMITS), folders=setting.folders, libraries=libraries)
+    with Sandbox(box) as sandbox:
+        for path, content in {**setting.files, **made}.items():
+            sandbox.write(f"image{path}", content)
+        sandbox.write("bin/pytest", _RUNNER.encode())
+        sandbox.write("run.sh", _script(setting, command).encode())
+        sandbox.run(["bash", "/work/run.sh"], seconds=_SECONDS, variables=dict(setting.variables))
+        kept = {name: sandbox.read(f"out/{name}") for name in sandbox.names("out")}
+    reward = next((_reward(kept[n]) for n in _REWARDS if n in kept), None)
+    changed = {f"/{n.partition('/')[2]}": kept[n] for n in kept if n.startswith("made/")}
+    return Result(reward if _STARTED in kept else None, changed)
+
+
+def _script(setting: Setting, command: str) -> str:
+    folders = " ".join(map(shlex.quote, setting.folders))
+    workdir = shlex.quote(setting.workdir)
+    return f"""chmod +x /work/bin/pytest; export PATH=/work/bin:$PATH
+cp -r /work/image/. / 2>/dev/null
+mkdir -p {workdir} /logs/verifier /logs/agent /work/out/made
+touch /work/mark; sleep 0.05
+cd {workdir}; {command} >/dev/null 2>&1
+find {folders} -type f -newer /work/mark ! -path '/tests/*' ! -path '/logs/*' \\
+  -exec cp --parents -t /work/out/made {{}} + 2>/dev/null
+touch /work/out/{_STARTED}
+cd {workdir}; timeout 45 bash /tests/test.sh >/work/log 2>&1
+cp /logs/verifier/reward.* /work/out/ 2>/dev/null
+"""
+
+
+def _reward(content: bytes) -> float | None:
+    try:
+        value: Any = orjson.loads(content)
+        return float(value["reward"] if isinstance(value, dict) else value)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _attacked(
+    setting: Setting, oracle: Result, attempt: Callable[[Files], Result]
+) -> Iterator[tuple[str, str]]:
+    """Attempts without the work of the solution that pass all the same."""
+    if attempt({}).reward == 1:
+        yield "grader.passed_by_null", "the tests pass when nothing was done"
+        return
+    inputs = {
+        path: content
+        for path, content in setting.files.items()
+        if not path.startswith(("/tests/", "/solution/"))
+    }
+    texts = {path: text for path, content in oracle.made.items() if (text := _plain(content))}
+    if not texts or len(texts) < len(oracle.made):
+        return
+    shown = ", ".join(path.rpartition("/")[2] for path in texts)
+    if attempt(dict.fromkeys(texts, b"")).reward == 1:
+        yield "grader.passed_by_empty_files", f"the grader passes empty files: {shown}"
+    for path, content in inputs.items():
+        if (
+            content not in oracle.made.values()
+            and attempt(dict.fromkeys(texts, content)).reward == 1
+        ):
+            name = path.rpartition("/")[2]
+            what = f"the grader passes a pasted input: copying {name} to {shown} passes"
+            yield "grader.passed_by_pasted_input", what
+    yield from _answers(texts, inputs, attempt)
+
+
+def _answers(
+    texts: Mapping[str, str], inputs: Files, attempt: Callable[[Files], Result]
+) -> Iterator[tuple[str, str]]:
+    """The answer with other figures, and all words of the inputs instead of an answer."""
+    other = {path: re.sub(r"\d", _next, text) for path, text in texts.items()}
+    if other != dict(texts) and attempt(_encoded(other)).reward == 1:
+        answer = _short(next(other[path] for path in texts if other[path] != texts[path]))
+        what = f"the grader passes an answer without the right figures: '{answer}' passes"
+        yield "grader.passed_by_other_figures", what
+    words = " ".join(
+        dict.fromkeys(
+            word
+            for content in inputs.values()
+            for word in re.findall(r"[^\W\d_]{3,}", _plain(content))
+        )
+    )
+    if words and attempt(_encoded(dict.fromkeys(texts, words))).reward == 1:
+        what = f"the grader passes words from the inputs as an answer: '{_short(words)}' passes"
+        yield "grader.passed_by_listing", what
+
+
+def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def _next(match: re.Match[str]) -> str:
+    return str((int(match[0]) + 1) % 10)
+
+
+def _short(text: str) -> str:
+    return text.strip()[:_SHOWN]
+
+
+def _plain(content: bytes) -> str:
+    """A short text; "" for anything else."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+    return "" if "\x00" in text or len(text) > _LONGEST else text
 
 
 def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
@@ -109,7 +351,7 @@ def _try(tasks: Sequence[HarborTask], report: Report, trials: Trials) -> None:
     """Trials of the first tasks by the digest of their names."""
     for task in sorted(tasks, key=lambda each: digest(each.name)):
         try:
-            setting = setting_of(task)
+            setting = _setting_of(task)
         except OSError as error:
             report.unchecked.append(unread(task.name, error))
             continue

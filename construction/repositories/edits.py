@@ -36,7 +36,7 @@ def edits_of(call: ToolCall, root: str | None) -> Iterator[Edit]:
     command = arguments.get("command")
     if _PATCHES.fullmatch(call.name) or "*** Begin Patch" in str(arguments.get("cmd", command)):
         for text in map(str, arguments.values()):
-            yield from patched(text, root)
+            yield from _patched(text, root)
         return
     path = relative(_first(arguments, _PATHS), root)
     if path is None or not _EDITORS.fullmatch(call.name):
@@ -78,7 +78,7 @@ def relative(path: str | None, root: str | None) -> str | None:
     return None if text.startswith("../") or text == ".." else text
 
 
-def patched(text: str, root: str | None) -> Iterator[Edit]:
+def _patched(text: str, root: str | None) -> Iterator[Edit]:
     """The edits of patches in the form that Codex applies."""
     for envelope in _ENVELOPE.findall(text):
         _, *parts = _SECTION.split(f"{envelope}\n")
@@ -119,7 +119,7 @@ def replay(edits: Sequence[Edit], files: Files) -> None:
             files[edit.path] = before.replace(edit.old, edit.new, -1 if edit.everywhere else 1)
 
 
-def shown_lines(call: ToolCall, root: str | None) -> tuple[str, dict[int, str]] | None:
+def _shown_lines(call: ToolCall, root: str | None) -> tuple[str, dict[int, str]] | None:
     """The path and the numbered lines that a reading call showed; None if it tells none."""
     path = relative(_first(call.arguments, _PATHS), root)
     if path is None or call.is_error or not call.result or not _READERS.fullmatch(call.name):
@@ -144,7 +144,7 @@ def readings(turns: Sequence[Turn], root: str | None) -> list[tuple[str, dict[in
     for turn in turns:
         for call in turn.tool_calls:
             edited |= {edit.path for edit in edits_of(call, root)}
-            shown = shown_lines(call, root)
+            shown = _shown_lines(call, root)
             if shown is not None and shown[0] not in edited:
                 seen.append(shown)
     return seen

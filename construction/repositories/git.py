@@ -122,7 +122,7 @@ class Store:
             self.run("fetch", *options, str(source.absolute()), *wanted)
             return
         try:
-            _copy_objects(git_folder(source) / "objects", self.folder / "objects")
+            _copy_objects(_git_folder(source) / "objects", self.folder / "objects")
             lines = [f"create {name} {commit}\n" for name, commit in references(source)]
         except OSError as error:
             raise GitFailed(f"git objects: {error.strerror}") from error
@@ -327,14 +327,14 @@ def _copy_objects(source: Path, target: Path) -> None:
                         shutil.copyfile(path, target / folder.name / path.name)
 
 
-def git_folder(source: Path) -> Path:
+def _git_folder(source: Path) -> Path:
     """The folder of git in a clone, which is the clone itself where it has no work tree."""
     return source / ".git" if (source / ".git").is_dir() else source
 
 
 def references(source: Path) -> list[tuple[str, str]]:
     """Branches, tags and remote branches of a clone with what they point to, read as text."""
-    folder, results = git_folder(source), dict[str, str]()
+    folder, results = _git_folder(source), dict[str, str]()
     for path in sorted((folder / "refs").rglob("*")):
         if path.is_file() and not path.is_symlink():
             with suppress(FileNotFoundError):

@@ -56,7 +56,7 @@ def main() -> None:
     here = Path.cwd()
     plan = json.loads((here / "plan.json").read_text("utf-8"))
     root = here / "repository"
-    problem = lay_out(here, root, plan)
+    problem = _lay_out(here, root, plan)
     outcomes: dict[str, str] = {}
     tail, timed_out = problem or "", False
     for command in plan["commands"] if problem is None else ():
@@ -78,7 +78,7 @@ def verdict(plan: dict[str, Any], outcomes: dict[str, str]) -> dict[str, Any]:
     return {"passed": passed, **counts, **details}
 
 
-def lay_out(here: Path, root: Path, plan: dict[str, Any]) -> str | None:
+def _lay_out(here: Path, root: Path, plan: dict[str, Any]) -> str | None:
     """The tree with the change, its tests and runner settings as the plan has them.
 
     Returns why the change cannot be applied, None if it can.
@@ -161,7 +161,7 @@ def _link(link: Path, target: Path) -> None:
         link.symlink_to(target)
 
 
-def modules_above(program: str, folder: Path, root: Path) -> str:
+def _modules_above(program: str, folder: Path, root: Path) -> str:
     """The nearest folder of packages that holds a program, from a folder upwards."""
     name = program.removeprefix("{modules}/")
     for above in (folder, *folder.parents):
@@ -172,7 +172,7 @@ def modules_above(program: str, folder: Path, root: Path) -> str:
     return str(root / "node_modules")
 
 
-def variables_of(command: dict[str, Any], root: Path) -> dict[str, str]:
+def _variables_of(command: dict[str, Any], root: Path) -> dict[str, str]:
     """The variables that tests see: where packages and programs of the environment are."""
     own = [root / path for path in ("src", "lib", "", *command["paths"])]
     paths = [*dict.fromkeys(map(str, own)), f"{PROGRAMS}/site"]
@@ -197,7 +197,7 @@ def run(
     folder = root / command["folder"]
     words = [
         part.replace("{report}", str(report))
-        .replace("{modules}", modules_above(part, folder, root))
+        .replace("{modules}", _modules_above(part, folder, root))
         .replace("{python}", sys.executable)
         for part in command["words"]
     ]
@@ -207,7 +207,7 @@ def run(
         process = subprocess.Popen(  # noqa: S603 (in a sandbox)
             words,
             cwd=folder,
-            env=variables_of(command, root),
+            env=_variables_of(command, root),
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=subprocess.STDOUT,
@@ -223,16 +223,16 @@ def run(
         process.wait()
         printed.seek(max(0, printed.seek(0, os.SEEK_END) - _TAIL))
         tail = printed.read().decode(errors="replace")
-    return outcomes_in(report, command), tail, late
+    return _outcomes_in(report, command), tail, late
 
 
-def outcomes_in(report: Path, command: dict[str, Any]) -> dict[str, str]:
+def _outcomes_in(report: Path, command: dict[str, Any]) -> dict[str, str]:
     """The outcomes that a report in the form of JUnit tells, by test; none if it is damaged."""
     if not report.is_file() or report.stat().st_size > _MOST_OUTPUT:
         return {}
     content = report.read_bytes()
     if content[:1] == b"{":
-        return outcomes_of_jest(content, command["folder"])
+        return _outcomes_of_jest(content, command["folder"])
     try:
         cases = list(ElementTree.fromstring(content).iter("testcase"))  # noqa: S314 (in a sandbox)
     except ElementTree.ParseError:
@@ -251,7 +251,7 @@ def outcomes_in(report: Path, command: dict[str, Any]) -> dict[str, str]:
     return outcomes
 
 
-def outcomes_of_jest(content: bytes, folder: str) -> dict[str, str]:
+def _outcomes_of_jest(content: bytes, folder: str) -> dict[str, str]:
     """The outcomes in a report of Jest."""
     try:
         suites = json.loads(content)["testResults"]

@@ -82,7 +82,7 @@ def take(name: str, source: Path, folder: Path, licence: str | None = None) -> R
     store = Store(folder / f"{name}.git")
     store.take(source)
     store.carriers(".md")  # a history that cannot be listed is no repository of any session
-    return Repository(name, store, licence_of(store) or licence, store.commits())
+    return Repository(name, store, _licence_of(store) or licence, store.commits())
 
 
 def opened(name: str, folder: Path, scratch: Path | None) -> Store:
@@ -93,7 +93,7 @@ def opened(name: str, folder: Path, scratch: Path | None) -> Store:
     return Store(folder / f"{name}.git", location)
 
 
-def licence_of(store: Store) -> str | None:
+def _licence_of(store: Store) -> str | None:
     """The licence that the main branch or the newest tree states, as far as it is one known."""
     for commit in store.tips():
         there = [e.path for e in store.entries(commit) if e.is_file]

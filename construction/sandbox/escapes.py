@@ -158,14 +158,14 @@ def through(sandbox: Sandbox, escapes: tuple[Escape, ...], host: Mapping[str, An
 
 def assert_isolated(sandbox: Sandbox) -> None:
     """Try the cheap escapes in a running sandbox. Raises SandboxFailed if one gets through."""
-    with host_facts(sandbox.box.limits) as host:
+    with _host_facts(sandbox.box.limits) as host:
         got = through(sandbox, tuple(escape for escape in ESCAPES if escape.at_start), host)
     if got:
         raise SandboxFailed(f"the sandbox does not isolate: {', '.join(got)}")
 
 
 @contextmanager
-def host_facts(limits: Limits) -> Iterator[dict[str, Any]]:
+def _host_facts(limits: Limits) -> Iterator[dict[str, Any]]:
     """Things of this process that a sandbox must not reach, while the block runs."""
     token = uuid.uuid4().hex
     with tempfile.TemporaryDirectory() as name, _shared(token) as shared, _sockets(token) as served:
@@ -260,7 +260,7 @@ def _echo_all(listening: socket.socket, token: str) -> None:
 def table() -> list[tuple[str, bool, bool]]:
     """Each escape: did it get through in the box, and outside of it?"""
     with (
-        host_facts(TIGHT) as host,
+        _host_facts(TIGHT) as host,
         tempfile.TemporaryDirectory() as folder,
         Sandbox(Box(TIGHT)) as box,
         Sandbox(Box(TIGHT, confined=False), Path(folder)) as bare,

@@ -71,7 +71,7 @@ def enforcer(limits: Limits, root: Path = CGROUPS) -> Enforcer:
     return Watchdog(limits)
 
 
-class Cgroup:
+class _Cgroup:
     """Folders of the cgroup file system that hold one sandbox."""
 
     def __init__(self, name: str, folders: tuple[Path, ...]) -> None:
@@ -122,7 +122,7 @@ class Watchdog:
     def _run(self, pid: int) -> None:
         while not self._ended.wait(_WATCH_SECONDS):
             family = list(descendants(pid))
-            memory = sum(map(resident_bytes, family))
+            memory = sum(map(_resident_bytes, family))
             if memory > self.limits.memory_bytes or len(family) > self.limits.processes:
                 _kill_all(family)
                 return
@@ -157,7 +157,7 @@ def descendants(root: int) -> Iterator[int]:
         pending += children.get(pid, [])
 
 
-def resident_bytes(pid: int) -> int:
+def _resident_bytes(pid: int) -> int:
     """The resident memory of a process; 0 once it has ended."""
     with suppress(OSError):
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
@@ -166,7 +166,7 @@ def resident_bytes(pid: int) -> int:
     return 0
 
 
-def _cgroup_v2(limits: Limits, label: str, root: Path) -> Cgroup | None:
+def _cgroup_v2(limits: Limits, label: str, root: Path) -> _Cgroup | None:
     controllers = root / "cgroup.controllers"
     if not controllers.is_file() or not {"memory", "pids"} <= set(controllers.read_text().split()):
         return None
@@ -175,7 +175,7 @@ def _cgroup_v2(limits: Limits, label: str, root: Path) -> Cgroup | None:
     return _filled("cgroup v2", {folder / file: name for file, name in _V2_FILES.items()}, limits)
 
 
-def _cgroup_v1(limits: Limits, label: str, root: Path) -> Cgroup | None:
+def _cgroup_v1(limits: Limits, label: str, root: Path) -> _Cgroup | None:
     if not all((root / controller).is_dir() for controller, _ in _V1_FILES):
         return None
     files = {}
@@ -186,9 +186,9 @@ def _cgroup_v1(limits: Limits, label: str, root: Path) -> Cgroup | None:
     return _filled("cgroup v1", files, limits)
 
 
-def _filled(name: str, files: dict[Path, str], limits: Limits) -> Cgroup:
+def _filled(name: str, files: dict[Path, str], limits: Limits) -> _Cgroup:
     """The cgroup with its limits written. Raises OSError, leaving no folder behind."""
-    group = Cgroup(name, tuple(dict.fromkeys(path.parent for path in files)))
+    group = _Cgroup(name, tuple(dict.fromkeys(path.parent for path in files)))
     try:
         for path, limit in files.items():
             path.write_text(str(getattr(limits, limit)), encoding="ascii")

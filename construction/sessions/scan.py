@@ -77,7 +77,7 @@ def _walk(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
     for source, label in _labels(sources):
         if source.is_dir():
             above = len(str(source).rstrip("/")) + 1
-            for path in files_below(source):
+            for path in _files_below(source):
                 yield path, f"{label}/{_as_text(str(path)[above:] or '.')}"
         else:
             yield source, label
@@ -96,7 +96,7 @@ def _labels(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
         yield source, name if taken[name] == 1 else f"{name}~{taken[name]}"
 
 
-def files_below(folder: Path) -> Iterator[Path]:
+def _files_below(folder: Path) -> Iterator[Path]:
     """All entries below `folder` that are not folders, and the folders that cannot be listed.
 
     The depth is not limited, and symbolic links are not followed.
@@ -300,7 +300,7 @@ def state_of(roots: Sequence[Path]) -> str:
     """
     entries = []
     for root in roots:
-        for path in sorted(files_below(root)):
+        for path in sorted(_files_below(root)):
             status = path.lstat()
             name = os.fsencode(path.relative_to(root)).hex()
             entries.append([name, status.st_mode, status.st_size, status.st_mtime_ns])

@@ -6,12 +6,15 @@ the whole input is. It writes into one directory and touches nothing else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from construction.mentions.extensions import extension
+from construction.sessions.config import LOCAL_GATES, LocalGatesConfig
 from construction.sessions.fixtures.resolve import (
     FixtureChangedError,
     copy_fixtures,
@@ -21,28 +24,267 @@ from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.gates import fixture, restoration
 from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.gates.restoration import RestoredSpan
-from construction.sessions.local_gates import LOCAL_GATES, LocalGatesConfig
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile, count_lines
 from construction.sessions.recovery.recover import Tasks, recover
 from construction.sessions.scan import ScannedFile
-from construction.sessions.shard_tables import ShardTables
-from data.canonical import file_digest
+from construction.sessions.wrappers.blocks import calls_own_command
+from data.canonical import canonical_json, file_digest, keyed_digest
 from data.content_store import ContentStore
 from data.contracts import (
     Fixture,
     LedgerRow,
+    Origin,
     Outcome,
     ReadIssue,
+    Role,
     Scalar,
     Session,
+    StageKind,
     TaskInstance,
+    Turn,
+    Verdict,
     run_gates,
 )
 from data.errors import InputError
-from data.ledger import deciding, gated_row
-from data.survivors import FIXTURES
+from data.ledger import close, deciding, gated_row, tally_outcomes
+from data.schemas import FIXTURES as FIXTURE_ROWS
+from data.schemas import RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
+from data.stage_tables import MISSING, write_private
+from data.survivors import FIXTURES, SURVIVORS, survivor_values
+from data.tables import (
+    LEDGER,
+    LINEAGE,
+    TALLIES,
+    VERDICTS,
+    ledger_values,
+    missing_values,
+    tally_records,
+    verdict_values,
+    write_rows,
+    write_table,
+)
 from data.text.language import UNDETERMINED, language_of
+
+_USER, _HUMAN = Role.USER, Origin.HUMAN  # an enum lookup costs more than the comparison
+
+Row = tuple[Any, ...]
+_LINE = "line"
+
+# Stage, kind of stage and unit, in the order in which the funnel lists them.
+_STAGES = (
+    ("read", StageKind.DERIVE, "file"),
+    ("read", StageKind.FILTER, _LINE),
+    ("recover", StageKind.DERIVE, "session"),
+    ("recover", StageKind.DERIVE, "turn"),
+    ("gates", StageKind.FILTER, "instance"),
+)
+
+
+class _ShardTables:
+    """Collects the rows of one shard, in the column order of their schemas; `write` stores them."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._entered: dict[str, list[str]] = {unit: [] for _, _, unit in _STAGES}
+        self._outcomes: dict[str, list[tuple[str, Outcome]]] = {unit: [] for _, _, unit in _STAGES}
+        self._issues_at: Counter[str] = Counter()  # a line may hold several bad records
+        self._broken_lines: Counter[str] = Counter()  # by file
+        self._sound_lines = 0
+        self._ledger: list[Row] = []
+        self._missing: list[Row] = []
+        self._lineage: list[Row] = []
+        self._verdicts: list[Row] = []
+        self._sessions: list[Row] = []
+        self._turns: list[Row] = []
+        self._instances: list[Row] = []
+        self._fixtures: list[Row] = []
+        self._restorations: list[Row] = []
+        self._survivors: list[Row] = []
+
+    def enter(self, unit: str, item_id: str) -> None:
+        """Record that an item entered its stage; it must leave with exactly one outcome."""
+        self._entered[unit].append(item_id)
+
+    def outcome(self, row: LedgerRow) -> None:
+        self._outcomes[row.unit].append((row.item_id, row.outcome))
+        self._ledger.append(ledger_values(row))
+        self._missing += missing_values(row)
+
+    def issue(self, issue: ReadIssue) -> None:
+        """Record an unreadable line or record as an item of its own, with outcome errored."""
+        location = f"{issue.source_path}:{issue.line}"
+        self._issues_at[location] += 1
+        number = self._issues_at[location]
+        self._broken_lines[issue.source_path] += number == 1
+        item_id = location if number == 1 else f"{location}/{number}"
+        self.enter(_LINE, item_id)
+        evidence: dict[str, Scalar] = {
+            "path": issue.source_path,
+            "line": issue.line,
+            "found": issue.actual,
+            "expected": issue.expected,
+        }
+        reason = issue.reason
+        self.outcome(
+            LedgerRow("read", _LINE, item_id, Outcome.ERRORED, reason=reason, evidence=evidence)
+        )
+
+    def lines(self, source_path: str, n: int) -> None:
+        """Record the lines of a file whose issues are recorded: one row for those that are kept."""
+        sound = max(n - self._broken_lines[source_path], 0)
+        if sound:
+            self._sound_lines += sound
+            evidence: dict[str, Scalar] = {"path": source_path}
+            row = LedgerRow(
+                "read", _LINE, f"({source_path})", Outcome.KEPT, evidence=evidence, n=sound
+            )
+            self._ledger.append(ledger_values(row))
+
+    def session(
+        self,
+        session: Session,
+        instances: tuple[TaskInstance, ...],
+        left_out: Mapping[int, str],
+    ) -> None:
+        """Record a session, its turns, and the outcome of each turn that a person typed.
+
+        `left_out` gives the reason, by turn index, for each human turn that no instance holds.
+        """
+        self._session_outcome(session, instances)
+        instance_of = {index: i.instance_id for i in instances for index in i.turn_indices}
+        self._turns += [
+            _turn_values(session.uid, turn, instance_of, left_out) for turn in session.turns
+        ]
+        human = [t for t in session.turns if t.origin is _HUMAN and t.role is _USER]
+        for turn in human:
+            reason = None if turn.index in instance_of else f"turn.{left_out[turn.index]}"
+            self._human_turn(f"{session.uid}#{turn.index}", session.source_path, turn.line, reason)
+        self._sessions.append(_session_values(session, len(human), len(instances)))
+
+    def _session_outcome(self, session: Session, instances: tuple[TaskInstance, ...]) -> None:
+        self.enter("session", session.uid)
+        reason = None
+        if not instances:
+            is_command = any(calls_own_command(turn.text) for turn in session.turns)
+            reason = "session.command_only" if is_command else "session.no_task"
+            reason = reason if session.parent_session_id is None else "session.sub_agent"
+        outcome = Outcome.CONSUMED if instances else Outcome.REJECTED
+        evidence: dict[str, Scalar] = {"path": session.source_path}
+        self.outcome(
+            LedgerRow("recover", "session", session.uid, outcome, reason=reason, evidence=evidence)
+        )
+
+    def _human_turn(self, item_id: str, source_path: str, line: int, reason: str | None) -> None:
+        outcome = Outcome.CONSUMED if reason is None else Outcome.REJECTED
+        evidence: dict[str, Scalar] = {"path": source_path, "line": line}
+        self.enter("turn", item_id)
+        self.outcome(
+            LedgerRow("recover", "turn", item_id, outcome, reason=reason, evidence=evidence)
+        )
+
+    def instance(self, instance: TaskInstance, language: str) -> None:
+        instance_id, session_uid = instance.instance_id, instance.session_uid
+        self._instances.append(
+            (
+                instance_id,
+                session_uid,
+                instance.source_path,
+                instance.source_format,
+                instance.started_by,
+                instance.user_turns[0].line,
+                len(instance.turn_indices),
+                len(instance.user_turns),
+                sum(len(turn.said) for turn in instance.user_turns),
+                language,
+                len(instance.acts),
+                instance.asked_back,
+                keyed_digest(self._key, instance.fingerprint),
+            )
+        )
+        self._lineage.append(
+            ("recover", "session", session_uid, "instance", instance_id, instance.started_by)
+        )
+
+    def verdict(self, instance_id: str, verdict: Verdict) -> None:
+        self._verdicts.append(verdict_values(instance_id, verdict))
+
+    def file(
+        self, instance_id: str, role: str, extension: str, status: str, fixture: Fixture | None
+    ) -> None:
+        size, sha256 = (fixture.bytes, fixture.sha256) if fixture else (None, None)
+        self._fixtures.append((instance_id, role, extension, status, size, sha256))
+
+    def restoration(self, row: Mapping[str, Scalar]) -> None:
+        self._restorations.append(tuple(row[name] for name in RESTORATIONS.columns))
+
+    def survivor(self, instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> None:
+        self._survivors.append(survivor_values(instance, fixtures))
+
+    def write(self, out: Path) -> None:
+        """Write all tables; raises if an item did not leave its stage with exactly one outcome."""
+        tallies = [record for stage in _STAGES for record in self._tally(*stage)]
+        write_table(out / "tallies.parquet", tallies, TALLIES)
+        for name, schema, rows in (
+            ("ledger", LEDGER, self._ledger),
+            ("lineage_rows", LINEAGE, self._lineage),
+            ("verdicts", VERDICTS, self._verdicts),
+            ("sessions", SESSIONS.schema, self._sessions),
+            ("turns", TURNS.schema, self._turns),
+            ("task_instances", TASK_INSTANCES.schema, self._instances),
+            ("fixtures", FIXTURE_ROWS.schema, self._fixtures),
+            ("restorations", RESTORATIONS.schema, self._restorations),
+            ("survivors", SURVIVORS, self._survivors),
+        ):
+            write_rows(out / f"{name}.parquet", rows, schema)
+        write_private(out, MISSING, self._missing)
+
+    def _tally(self, stage: str, kind: StageKind, unit: str) -> list[dict[str, Any]]:
+        entered, outcomes = self._entered[unit], self._outcomes[unit]
+        tally = tally_outcomes(stage, kind, unit, entered, outcomes)
+        if unit == _LINE:
+            counts = {**tally.counts, Outcome.KEPT: self._sound_lines}
+            tally = close(stage, kind, unit, tally.n_in + self._sound_lines, counts)
+        return tally_records(tally)
+
+
+def _turn_values(
+    session_uid: str, turn: Turn, instance_of: Mapping[int, str], left_out: Mapping[int, str]
+) -> Row:
+    """A row of TURNS."""
+    return (
+        session_uid,
+        turn.index,
+        turn.line,
+        turn.role,
+        turn.origin,
+        turn.at,
+        len(turn.text),
+        len(turn.said),
+        len(turn.attachments),
+        len(turn.tool_calls),
+        instance_of.get(turn.index),
+        left_out.get(turn.index),
+    )
+
+
+def _session_values(session: Session, human_turns: int, instances: int) -> Row:
+    """A row of SESSIONS."""
+    agent = " ".join(filter(None, (session.agent_name, session.agent_version))) or None
+    return (
+        session.uid,
+        session.source_path,
+        session.source_format,
+        session.format_version,
+        agent,
+        session.started_at,
+        len(session.turns),
+        human_turns,
+        sum(len(turn.tool_calls) for turn in session.turns),
+        instances,
+        session.parent_session_id is not None,
+        canonical_json(session.dropped).decode(),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +307,14 @@ class _Shard:
 
     job: ShardJob
     index: RootIndex
-    tables: ShardTables
+    tables: _ShardTables
     store: ContentStore
 
 
 def process_shard(job: ShardJob, out: Path) -> None:
     """Write the tables of a shard and the fixtures of its survivors into `out`."""
     store = ContentStore(out / FIXTURES)
-    shard = _Shard(job, _root_index(job.roots), ShardTables(job.key), store)
+    shard = _Shard(job, _root_index(job.roots), _ShardTables(job.key), store)
     for file in job.files:
         _read_file(shard, file)
     store.close()
@@ -191,7 +433,7 @@ def _add_file_rows(
     instance: TaskInstance,
     files: FixtureObservation,
     copies: tuple[Fixture, ...],
-    tables: ShardTables,
+    tables: _ShardTables,
 ) -> None:
     for copy in copies:
         tables.file(instance.instance_id, copy.role, extension(copy.path), "resolved", copy)

@@ -1,27 +1,47 @@
-"""What the stages of the sessions lane write: copies dropped, probe results, packaged cases."""
+"""What the stages of the sessions lane write: copies dropped, probe results, packaged cases.
+
+In the network stage, the survivors' URLs are probed once each, then every instance is judged.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from construction.judging.stages import write_cases
-from construction.sessions.config import SessionsConfig
+from construction.released_paths import with_page_paths
+from construction.sessions.config import NETWORK_GATES, SessionsConfig
+from construction.sessions.gates import network
 from construction.sessions.gates.network import ProbeResult
-from construction.sessions.network.reach import STAGE as NETWORK
-from construction.sessions.network.reach import judge_reach
+from construction.sessions.network.captures import frozen_fixture
 from construction.sessions.packaging.package import STAGE as PACKAGE
-from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
-from construction.sessions.packaging.released import with_files
+from construction.sessions.packaging.package import (
+    Identity,
+    drop_copies,
+    package_survivors,
+    with_files,
+)
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import ScannedFile, scan
 from data.atomic import write_bytes
-from data.contracts import Origin, Role, Session, SourceFormat, StageKind
+from data.contracts import (
+    Fixture,
+    LedgerRow,
+    Origin,
+    Role,
+    Session,
+    SourceFormat,
+    StageKind,
+    Verdict,
+    run_gates,
+)
 from data.errors import InputError
+from data.ledger import deciding, gated_row
 from data.pool import write_pool
 from data.stage_tables import write_stage_tables
 from data.survivors import FIXTURES, Survivor, unpack_fixtures
@@ -30,6 +50,64 @@ _NAMED = 3  # files by name
 _PROBES = "probes.json"
 Row = tuple[object, ...]
 _RESULTS = TypeAdapter(dict[str, ProbeResult])
+
+
+NETWORK = network.GATE.stage
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The survivors that passed, every verdict, and one ledger row per instance."""
+
+    kept: list[Survivor]
+    verdicts: list[tuple[str, Verdict]]
+    rows: list[LedgerRow]
+
+
+def urls_of(survivors: Sequence[Survivor]) -> set[str]:
+    """All URLs that people gave in these instances."""
+    return {url for survivor in survivors for url in network.instance_urls(survivor.instance)}
+
+
+def _judge_reach(
+    survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], config: SessionsConfig
+) -> Judged:
+    """Judge each instance by the probe results of its URLs."""
+    judged = Judged([], [], [])
+    adapters = {
+        network.GATE.name: lambda item: network.measure(network.instance_urls(item), results)
+    }
+    for survivor in survivors:
+        instance = survivor.instance
+        _, verdicts = run_gates(NETWORK_GATES, config, instance, adapters)
+        decided = deciding(verdicts)
+        if decided is None:
+            judged.kept.append(survivor)
+        judged.verdicts.extend((instance.instance_id, verdict) for verdict in verdicts)
+        judged.rows.append(
+            gated_row(NETWORK, "instance", instance.instance_id, decided, survivor.evidence)
+        )
+    return judged
+
+
+def with_frozen_pages(survivor: Survivor, results: Mapping[str, ProbeResult]) -> Survivor:
+    """The survivor with its frozen pages as fixtures, their paths replacing the URLs."""
+    pages: list[Fixture] = []
+    path_of: dict[str, str] = {}
+    for url in network.instance_urls(survivor.instance):
+        result = results[url]
+        if result.sha256 is not None:
+            page = frozen_fixture(result, len(pages) + 1)
+            pages.append(page)
+            path_of[url] = page.path
+    if not pages:
+        return survivor
+    turns = tuple(
+        replace(turn, said=with_page_paths(turn.said, path_of))
+        for turn in survivor.instance.user_turns
+    )
+    instance = replace(survivor.instance, user_turns=turns)
+    return replace(survivor, instance=instance, fixtures=(*survivor.fixtures, *pages))
 
 
 def scan_given(sessions: Sequence[Path], format: SourceFormat | None) -> Sequence[ScannedFile]:
@@ -86,7 +164,7 @@ def write_reach(
     out: Path,
 ) -> None:
     """Write the verdict on the URLs of each instance, and the probe results."""
-    judged = judge_reach(survivors, results, config)
+    judged = _judge_reach(survivors, results, config)
     write_stage_tables(
         out,
         StageKind.FILTER,

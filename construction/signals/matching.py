@@ -172,7 +172,7 @@ _EXCLUDED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Zone:
+class _Zone:
     """A stretch of text from `start` on, and the weight of a cue that begins in it."""
 
     start: int
@@ -184,10 +184,10 @@ def without_exclusions(text: str) -> str:
     return _EXCLUDED.sub(" ", text)
 
 
-def _zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
+def _zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[_Zone]:
     """The zones of a text in order, from offset 0 to its end."""
     if is_title:
-        return [Zone(0, config.title)]
+        return [_Zone(0, config.title)]
     lead_in = _LEAD_IN.match(text)
     begin = lead_in.end() if lead_in else 0
     factors = [1.0] * len(text)
@@ -203,13 +203,13 @@ def _zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
         if at >= begin:
             read += _WIDE_LETTERS if char >= FIRST_WIDE else 1
     return [
-        Zone(at, round(weight, 9))
+        _Zone(at, round(weight, 9))
         for at, weight in enumerate(weights)
         if at == 0 or weight != weights[at - 1]
-    ] or [Zone(0, config.opening)]
+    ] or [_Zone(0, config.opening)]
 
 
-def _weight_at(spans: list[Zone], offset: int) -> float:
+def _weight_at(spans: list[_Zone], offset: int) -> float:
     """The weight of the zone that contains `offset`."""
     return spans[bisect_right(spans, offset, key=lambda zone: zone.start) - 1].weight
 

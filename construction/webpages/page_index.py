@@ -62,7 +62,7 @@ class PageIndex:
 
     def search(self, query: str, most: int) -> list[Hit]:
         """At most `most` pages that hold a word of the query, best first."""
-        words = list(dict.fromkeys(_TERM.findall(segmented(query))))[:_MOST_TERMS]
+        words = list(dict.fromkeys(_TERM.findall(_segmented(query))))[:_MOST_TERMS]
         if not words:
             return []
         rows = self._database.execute(
@@ -86,11 +86,11 @@ class PageIndex:
         self._database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)", columns)
         self._database.execute(
             "INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)",
-            (number, segmented(page.title), segmented(page.text)),
+            (number, _segmented(page.title), _segmented(page.text)),
         )
 
 
-def segmented(text: str) -> str:
+def _segmented(text: str) -> str:
     """The text with blanks between words, for the index: 売上高 becomes 売上 上高."""
     return _CJK_RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", fold_width(text))
 
@@ -104,7 +104,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 def excerpt(text: str, query: str) -> str:
     """The stretch of a page that holds the most different words of a query."""
-    words = {word[:_STEM] for word in _TERM.findall(segmented(query).lower())}
+    words = {word[:_STEM] for word in _TERM.findall(_segmented(query).lower())}
     plain = lower_in_place(narrow_in_place(text))
     hits = sorted(
         (match.start(), word)

@@ -174,7 +174,7 @@ def contents(facts: ReleaseFacts) -> dict[str, TaskContent]:
     }
 
 
-def content_of(task: Candidate) -> TaskContent:
+def _content_of(task: Candidate) -> TaskContent:
     """The content of a candidate, as its release will have it."""
     fields = _fields(tasks.public_row(task, str, ""))
     given = digest([fields.get(part) for part in CONTENT])
@@ -303,7 +303,7 @@ class Past:
                 ids.setdefault(content, set()).add(name)
         wrong: dict[str, IdentityReason] = {}
         for task in candidates if self.contents else ():
-            content, known = content_of(task), self.contents.get(task.task_id)
+            content, known = _content_of(task), self.contents.get(task.task_id)
             if known is not None and known.given != content.given:
                 wrong[task.task_id] = IdentityReason.OTHER_TASK
             elif known is None and content in ids:

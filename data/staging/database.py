@@ -1,6 +1,8 @@
 """The DuckDB file: built beside the old one from the runs' Parquet files, then swapped in.
 
 Readers that have the old file open keep the old data; later readers see the new.
+Staged are the tables of all lanes, of the ledger and of the runs themselves, each with `run_id` as
+its first column, and views over them that analysts and auditors start from (`views.toml`).
 """
 
 from __future__ import annotations
@@ -16,14 +18,60 @@ from typing import Any
 
 import duckdb
 
+from data import schemas
 from data.atomic import replacing
 from data.canonical import digest
-from data.schemas import RUNS, Table
+from data.schemas import LEDGER_TABLES, RUNS, Table
 from data.staging.opening import NEWEST, open_read_only
-from data.staging.tables import RUN_ID, STAGED, TABLES, meanings, sql_types
-from data.staging.views import VIEWS
+from data.text.lexicon import load_table
 
 _CONTRACT = "staging_contract"  # a macro in the file that returns the digest of its contracts
+
+
+RUN_ID = "run_id"
+
+# Statements are staged without the tables of enrichment, questions without their answers.
+_LANES = (
+    *schemas.SESSION_TABLES,
+    *schemas.SIGNAL_TABLES,
+    *(schemas.COMPANIES, schemas.SERIES, schemas.POINTS),
+    *(schemas.CONVENTIONS, schemas.CLOSINGS, schemas.QUESTIONS),
+    *(schemas.PILOT_SCORES, schemas.SELECTION_ROWS, schemas.TIMINGS, schemas.COSTS),
+)
+# Written for every run; `runs` itself holds one row of each.
+STAGED = (*_LANES, *LEDGER_TABLES)
+TABLES = (RUNS, *STAGED)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view: what one row is, its columns with type and meaning, and the query behind it."""
+
+    name: str
+    row: str
+    columns: Mapping[str, tuple[str, str]]
+    query: str
+
+
+VIEWS = tuple(
+    View(
+        name,
+        declared["row"],
+        {column: (kind, meaning) for column, (kind, meaning) in declared["columns"].items()},
+        declared["query"],
+    )
+    for name, declared in load_table(__package__, "views.toml").items()
+)
+
+
+def sql_types(table: Table) -> dict[str, str]:
+    """The columns of a staged table with their DuckDB types, `run_id` first."""
+    return {RUN_ID: "VARCHAR"} | table.sql_types
+
+
+def meanings(table: Table) -> Mapping[str, str]:
+    """What each column of a staged table means."""
+    return {RUN_ID: "run, one of `runs`"} | table.meanings
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from data.schemas import ATTEMPT_TABLES, LEDGER_TABLES, RUNS
-from data.staging.tables import RUN_ID, STAGED, meanings, sql_types
-from data.staging.views import VIEWS
+from data.staging.database import RUN_ID, STAGED, VIEWS, meanings, sql_types
 
 _HEAD = """# Staging schema
 

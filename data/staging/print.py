@@ -313,7 +313,7 @@ def print_reasons(rows: Rows, words: ReasonWords) -> None:
 
 def print_rejections(rows: Rows, words: ReasonWords) -> None:
     """Print rejections with limits as a person reads them, then what each reason means."""
-    print_tables({"rejections": readable(rows, words)})
+    print_tables({"rejections": _readable(rows, words)})
     _print_sentences(rows, words)
 
 
@@ -323,7 +323,7 @@ def _print_sentences(rows: Rows, words: ReasonWords) -> None:
         print(f"{reason}: {words.sentences[reason]}")
 
 
-def readable(rows: Rows, words: ReasonWords) -> Rows:
+def _readable(rows: Rows, words: ReasonWords) -> Rows:
     """Rows of rejections or verdicts with values and limits in words."""
     return [
         row
@@ -338,13 +338,13 @@ def readable(rows: Rows, words: ReasonWords) -> Rows:
 def print_item(tables: Mapping[str, Rows], words: ReasonWords) -> None:
     """Print all that is known of an item; texts of turns stand below each other."""
     shown = dict(tables)
-    for row in readable(tables["rejections"], words):
+    for row in _readable(tables["rejections"], words):
         _print_wrapped(_why(row, words), "")
     shown["verdicts"] = [
         row | {"measures": _measures(row["measures"])}
-        for row in readable(tables["verdicts"], words)
+        for row in _readable(tables["verdicts"], words)
     ]
-    shown["rejections"] = readable(tables["rejections"], words)
+    shown["rejections"] = _readable(tables["rejections"], words)
     turns = _numbered(shown.pop("turns"))
     if turns:  # they have a table of their own
         shown["story"] = [row for row in tables["story"] if row["unit"] != "turn"]

@@ -37,9 +37,8 @@ from data.metrics import openmetrics, samples
 from data.schemas import COSTS, RUNS, SELECTION_ROWS, Table
 from data.snapshot.release import SnapshotRef
 from data.stage_tables import CHANGED, MISSING, read_private
-from data.staging.database import RunTables, build_database, table_paths
+from data.staging.database import RUN_ID, STAGED, RunTables, build_database, table_paths
 from data.staging.opening import open_read_only
-from data.staging.tables import RUN_ID, STAGED
 from data.tables import read_table, write_table
 
 FOLDER, DATABASE = "staging", "staging.duckdb"

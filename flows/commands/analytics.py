@@ -135,7 +135,7 @@ def _plant(
 ) -> None:
     """Write the documents beside the declaration, and add them and their clauses to it."""
     from construction.analytics.environment.declaration import Declaration
-    from construction.analytics.environment.planted import FILE, planted_policies
+    from construction.analytics.environment.planted import FILE, how_to_read, planted_policies
     from construction.analytics.environment.profile import with_texts
     from data.configuration import read_toml, validated
 
@@ -147,6 +147,8 @@ def _plant(
     paths = {name: f"{FILE}/{name}.txt" for name in texts}
     declared = dict(read_toml(source))
     declared |= {**with_texts(declared, paths, FILE), "policies": made}
+    read_together = {"reads": [FILE], "words": how_to_read(declaration)}
+    declared["conventions"] = [*declared.get("conventions", ()), read_together]
     validated(Declaration, declared, source)
     for name, text in texts.items():
         write_bytes(source.parent / paths[name], text.encode())

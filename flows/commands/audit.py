@@ -100,7 +100,7 @@ def _print_instance(
         return
     tables = audit.about_instance(staging, match.item_id, wanted)
     if private:
-        from flows.turn_words import with_words  # loads the readers of logs
+        from flows.audit_server import with_words
 
         hash_chain.record_access(out / "private" / "access.log", "audit --private", match.item_id)
         tables["missing inputs"] = audit.missing_inputs(out, match.item_id)

@@ -198,7 +198,7 @@ def _is_reported_unchanged(settings: Settings, started: float) -> bool:
         print_built(built)
         seconds = time.perf_counter() - started
         print(f"{seconds:.1f} s: nothing to do, so Prefect was not started")
-        print_next(built, settings.runtime)
+        _print_next(built, settings.runtime)
     return True
 
 
@@ -226,7 +226,7 @@ def _build_and_report(settings: Settings, started: float) -> None:
         print_built(built)
         total, waited = time.perf_counter() - started, built.flow_started - started
         print(f"{total:.1f} s, including {waited:.1f} s until Prefect had started")
-        print_next(built, settings.runtime)
+        _print_next(built, settings.runtime)
 
 
 def print_built(built: Built) -> None:
@@ -243,7 +243,7 @@ def print_built(built: Built) -> None:
         print(built.replayed)
 
 
-def print_next(built: Built, runtime: Runtime) -> None:
+def _print_next(built: Built, runtime: Runtime) -> None:
     """Print what is worth seeing next: the report, a task, why something was rejected, a board."""
     from construction.sandbox.presence import sandbox_problem
     from data.errors import program
@@ -266,9 +266,9 @@ def print_next(built: Built, runtime: Runtime) -> None:
 def print_plan(settings: Settings) -> None:
     """Print each log as it is read, and each stage with what a build would do. Starts no server."""
     from data.staging.print import print_table
-    from flows import environment
+    from flows import surroundings
 
-    environment.apply()  # before Prefect is imported
+    surroundings.set_prefect_up()  # before Prefect is imported
     from flows.plan import plan_build
 
     plan = plan_build(settings.recipe, settings.runtime)

@@ -1,17 +1,28 @@
-"""Lanes that run by themselves: `signals`, `select` and `questions`."""
+"""Lanes that run by themselves: `signals`, `workflows`, `questions` and `select`.
+
+Also captured pages for the tools `search` and `fetch`: `pages import` and `pages statements`.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from data.errors import InputError
 from flows.commands.options import Config, Edinet, Key, Sec, WriteTo, Xbrl, given
 from selection.config import Objective
+
+if TYPE_CHECKING:
+    from flows.build_snapshot import Built
+
+
+Folder = Annotated[Path, typer.Argument(help="Folder of saved pages: HTML, PDF, text.")]
 
 
 def signals_command(
@@ -203,3 +214,146 @@ def questions_command(
         print(f"{missing} of {report['asked_for']} questions are missing", file=sys.stderr)
     if lacking or not report["questions"]:
         raise typer.Exit(1)
+
+
+def workflows_command(
+    signals: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Popularity snapshots, with the date in each name; default: the demo's."
+        ),
+    ] = None,
+    tasks: Annotated[
+        int | None, typer.Option(min=1, help="Number of tasks to release from the pool.")
+    ] = None,
+    drafts: Annotated[
+        int | None, typer.Option(min=1, help="Number of drafts to make and screen.")
+    ] = None,
+    per_generator: Annotated[
+        int | None, typer.Option(min=1, help="Maximum drafts per scenario.")
+    ] = None,
+    author: Annotated[
+        int | None, typer.Option(min=1, help="Number of ideas for a model to write scenarios for.")
+    ] = None,
+    proposals: Annotated[
+        Path | None,
+        typer.Option(help="Proposed tasks, one JSON object per line; screened like the others."),
+    ] = None,
+    check: Annotated[
+        list[Path] | None,
+        typer.Option(help="Only screen these scenario documents; release nothing."),
+    ] = None,
+    build_only: Annotated[
+        bool,
+        typer.Option("--build-only", help="With --check: build the drafts but do not screen them."),
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes for the sharded stages.")
+    ] = None,
+    config: Config = None,
+    key: Key = None,
+    out: WriteTo = Path("workflows"),
+) -> None:
+    """Write a release of workflow tasks only; print what became of the drafts."""
+    if check:
+        raise typer.Exit(_check(check, screens=not build_only))
+    runtime = given(signals=signals, key_file=key, workers=workers, out=out, proposals=proposals)
+    sections = {
+        "workflows": given(drafts=drafts, per_generator=per_generator, authored=author),
+        "selection": given(max_tasks=tasks),
+    }
+    _build(config, {"runtime": runtime} | {k: v for k, v in sections.items() if v})
+
+
+def _check(paths: Sequence[Path], *, screens: bool) -> int:
+    """Print what screening finds in documents; 1 if it finds a fault."""
+    from construction.workflows.documents.check import check_lines
+    from construction.workflows.screening import ScreeningConfig
+    from data.builds import require_there
+    from data.neutralise import one_line
+
+    require_there(paths)
+    is_faulty = False
+    for path in paths:
+        for line in check_lines(path, ScreeningConfig(), screens=screens):
+            is_faulty |= line.startswith("fault: ")
+            print(f"{path.stem}: {one_line(line)}", flush=True)
+    return int(is_faulty)
+
+
+def _build(config: Path | None, overrides: dict[str, Any]) -> None:
+    from construction.workflows.pool import proposal_lines
+    from data.builds import building, require_there
+    from data.neutralise import one_line
+    from data.progress import console
+    from flows.build_snapshot import WORKFLOWS_ALONE, build
+    from flows.prefect_adapter import without_prefect
+    from flows.recipe import load_settings
+    from flows.source import with_signals
+
+    started = time.perf_counter()
+    settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())
+    if (path := settings.runtime.proposals) is not None:
+        require_there([path])
+        for line in proposal_lines(path, settings.recipe.workflows.screening):
+            print(one_line(line))
+    console.print("starting …")
+    with building(settings.runtime.out), without_prefect():
+        built = build(settings.recipe, settings.runtime, WORKFLOWS_ALONE, with_signals)
+    _print(built, time.perf_counter() - started)
+
+
+def _print(built: Built, seconds: float) -> None:
+    """The funnel, what no scenario serves, the families, and where the release is."""
+    from data.reasons import ReasonWords
+    from data.staging.print import print_funnel
+    from flows.gates import GATES
+    from flows.stages.workflows import released_lines
+
+    print_funnel(built.staging, ReasonWords.of(GATES))
+    print("\n".join(released_lines(built.snapshot.path)))
+    print(f"{built.tasks} tasks in {built.snapshot.path} (verified, {seconds:.0f} s)")
+    print(f"digest {built.snapshot.digest}")
+
+
+def pages_import_command(
+    folder: Folder,
+    table: Annotated[
+        Path,
+        typer.Option(help="CSV with the columns file and url; captured and title are optional."),
+    ],
+    out: WriteTo = Path("pages"),
+) -> None:
+    """Turn saved pages into a folder for `benchmint evaluate --pages`.
+
+    Exits with 1 if none can be used.
+    """
+    from construction.webpages.importing import import_pages
+
+    done = import_pages(folder, table, out)
+    print(f"pages: {done.folder.n_pages:,} in {out}, SHA-256 {done.folder.digest}")
+    for reason, n in sorted(done.refused.items()):
+        print(f"not read: {n:,} {reason}")
+    if not done.folder.n_pages:
+        raise typer.Exit(1)
+
+
+def pages_statements_command(
+    snapshot: Annotated[Path, typer.Argument(help="A release with questions.")],
+    out: WriteTo = Path("pages"),
+) -> None:
+    """Write the statements behind a release's questions as web pages, rounded as sites print them.
+
+    The pages are made by rule from the public tables; answers are not read.
+    """
+    from construction.webpages.pages import write_pages
+    from construction.webpages.statement_pages import statement_pages
+    from data.atomic import replacing_dir
+    from data.releases.tasks import read_tasks
+
+    if out.exists():
+        raise InputError(str(out), "an existing path", "a new folder", "Choose another one.")
+    pages = statement_pages(read_tasks(snapshot).tables)
+    with replacing_dir(out) as part:
+        written = write_pages(part, pages)
+    print(f"pages: {written.n_pages:,} in {out}, SHA-256 {written.digest}")

@@ -147,8 +147,8 @@ def _ended(tables: Mapping[str, Any], without_files: Collection[tuple[str, str]]
     """The attempts with how they ended as pages tell it, by what was recorded and checked."""
     import polars as pl
 
-    from data.attempt_endings import ending
     from data.attempts import attempt_name
+    from data.labels import ending
 
     parts: dict[str, list[tuple[str, str | None, float | None]]] = {}
     columns = ("attempt_id", "name", "reason", "value")

@@ -61,11 +61,11 @@ COMMANDS: Mapping[str, Command | Group] = {
             "list": _command("releases", "releases", "list and verify releases"),
             "sign": _command("sign", "releases", "sign a snapshot"),
             "publish": _command(
-                "publish", "publish", "copy a signed release to a folder or bucket"
+                "publish", "releases", "copy a signed release to a folder or bucket"
             ),
             "diff": _command("diff", "releases", "show what changed between two releases"),
             "errata": _command(
-                "errata", "errata", "withdraw or correct tasks in a published release"
+                "errata", "releases", "withdraw or correct tasks in a published release"
             ),
             "purge": _command("purge", "releases", "remove data past its retention period"),
             "export": Group(
@@ -111,7 +111,7 @@ COMMANDS: Mapping[str, Command | Group] = {
                 "signals", "lanes", "derive weights and ideas from popularity data"
             ),
             "workflows": _command(
-                "workflows", "workflows", "make executable tasks from popularity data"
+                "workflows", "lanes", "make executable tasks from popularity data"
             ),
             "questions": _command("questions", "lanes", "make questions from financial statements"),
             "convert-xbrl": _command(
@@ -128,11 +128,11 @@ COMMANDS: Mapping[str, Command | Group] = {
                 "build folders of web pages for agents",
                 {
                     "import": _command(
-                        "pages-import", "pages", "import saved pages", "pages import"
+                        "pages-import", "lanes", "import saved pages", "pages import"
                     ),
                     "statements": _command(
                         "pages-statements",
-                        "pages",
+                        "lanes",
                         "render a release's statements as pages",
                         "pages statements",
                     ),
@@ -146,7 +146,7 @@ COMMANDS: Mapping[str, Command | Group] = {
             "pilot": _command(
                 "pilot", "pilot", "run pilots on the pool and build a release from their scores"
             ),
-            "judge": _command("judge", "judge", "score what only a judge can"),
+            "judge": _command("judge", "judging", "score what only a judge can"),
             "skills": _command("skills", "skills", "measure the effect of model-written skills"),
             "review": Group(
                 "decide cases that judges disagree on",
@@ -173,8 +173,8 @@ COMMANDS: Mapping[str, Command | Group] = {
                 "plan", "leaderboard", "estimate how many tasks tell two agents apart"
             ),
             "link": _command("link", "leaderboard", "put the scores of two snapshots on one scale"),
-            "submit": _command("submit", "submissions", "bundle attempts for a leaderboard"),
-            "check": _command("check", "submissions", "check and regrade a submission"),
+            "submit": _command("submit", "evaluate", "bundle attempts for a leaderboard"),
+            "check": _command("check", "evaluate", "check and regrade a submission"),
             "trajectories": _command(
                 "export-atif", "workspace", "write sessions as ATIF trajectories"
             ),

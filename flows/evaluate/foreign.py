@@ -196,7 +196,7 @@ def _write_attempt(
     record = AttemptRecord(attempt, result.submission)
     trajectory = result.trajectory
     if result.sample is not None:
-        from flows.evaluate.trajectory import trajectory_of
+        from flows.evaluate.record import trajectory_of
 
         trajectory = trajectory_of(result.sample, record)
     if trajectory is not None:

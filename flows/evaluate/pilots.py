@@ -49,7 +49,7 @@ class Piloting:
     pilots: tuple[str, ...]
 
 
-def pool_recipe(recipe: Recipe) -> Recipe:
+def _pool_recipe(recipe: Recipe) -> Recipe:
     """The recipe of the pool: all candidates under a name of its own, whatever the release takes.
 
     `recipe` is that of the release, with the configuration of its source.
@@ -65,7 +65,7 @@ def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> Pilo
     The requests' folders are set here. Raises InputError, ReleaseError as a build does.
     """
     folder = private_dir(runtime.out / FOLDER)
-    snapshot, hidden = write_pool_release(recipe, runtime, folder)
+    snapshot, hidden = _write_pool_release(recipe, runtime, folder)
     pool = require_guarded(snapshot)
     attempts = folder / ATTEMPTS
     own = tuple(replace(request, snapshot=snapshot, out=attempts) for request in requests)
@@ -79,7 +79,7 @@ def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> Pilo
     return Piloting(pool, attempts / pool.snapshot, scores, best_first(matrix, counting))
 
 
-def write_pool_release(
+def _write_pool_release(
     recipe: Recipe, runtime: Runtime, folder: Path
 ) -> tuple[Path, tuple[Path, ...]]:
     """The pool as a release of its own in `folder`, and what its agents must not read."""
@@ -87,14 +87,14 @@ def write_pool_release(
         recipe, runtime, privacy = with_source(recipe, runtime)
         changed: dict[str, object] = {"scores": None, "last_release": None, "revision": True}
         runtime = runtime.model_copy(update=changed)
-        run, results = open_run(pool_recipe(recipe), runtime), Results()
+        run, results = open_run(_pool_recipe(recipe), runtime), Results()
         for lane in PIPELINE:
             run_lane(run, lane, results)
         written = publish(run, results, privacy, {}, folder)
-    return written.path, hidden_from_pilots(runtime)
+    return written.path, _hidden_from_pilots(runtime)
 
 
-def hidden_from_pilots(runtime: Runtime) -> tuple[Path, ...]:
+def _hidden_from_pilots(runtime: Runtime) -> tuple[Path, ...]:
     """Keys, vaults, stored stages and originals, as absolute paths."""
     owners = (runtime.private_values, runtime.reviewed)
     single = (runtime.key_file, runtime.tripwires, *owners)

@@ -88,7 +88,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownAgent:
+class _KnownAgent:
     """A command-line agent: its package on npm, its binary, and how Inspect runs it.
 
     `make` takes the tools, the version and the skills, which it puts where the agent looks for
@@ -137,15 +137,15 @@ def _opencode(tools: Specs, _version: str, skills: Skills) -> Agent:
 
 
 def _openclaw(tools: Specs, _version: str, skills: Skills) -> Agent:
-    return bridged(partial(_openclaw_files, skills), _OPENCLAW, tools)
+    return _bridged(partial(_openclaw_files, skills), _OPENCLAW, tools)
 
 
-KNOWN: Mapping[str, KnownAgent] = {
-    "claude-code": KnownAgent("@anthropic-ai/claude-code", "claude", _claude_code),
-    "codex": KnownAgent("@openai/codex", "codex", _codex),
-    "gemini-cli": KnownAgent("@google/gemini-cli", "gemini", _gemini_cli, _GEMINI_PLACE),
-    "opencode": KnownAgent("opencode-ai", "opencode", _opencode),
-    "openclaw": KnownAgent("openclaw", "openclaw", _openclaw),
+KNOWN: Mapping[str, _KnownAgent] = {
+    "claude-code": _KnownAgent("@anthropic-ai/claude-code", "claude", _claude_code),
+    "codex": _KnownAgent("@openai/codex", "codex", _codex),
+    "gemini-cli": _KnownAgent("@google/gemini-cli", "gemini", _gemini_cli, _GEMINI_PLACE),
+    "opencode": _KnownAgent("opencode-ai", "opencode", _opencode),
+    "openclaw": _KnownAgent("openclaw", "openclaw", _openclaw),
 }
 
 
@@ -174,7 +174,7 @@ def version_of(program: Program) -> str | None:
         return None
 
 
-def search_path() -> str:
+def _search_path() -> str:
     """The PATH inside: the programs first."""
     return f"{PROGRAMS}/node_modules/.bin:{sys.base_prefix}/bin:/usr/bin:/bin"
 
@@ -210,7 +210,7 @@ def program_agent(
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         box = sandbox().as_type(BoxEnvironment)
-        box.variables["PATH"] = search_path()
+        box.variables["PATH"] = _search_path()
         held = AgentState(messages=[])
         if instance is not None:
             instance.step = lambda: said_so_far(held)
@@ -252,7 +252,7 @@ async def _run_command(
         text = state.input_text + _IN_THE_FOLDER + _WRITE + how_to_call
         held.messages = [ChatMessageUser(content=text)]
         line = f"sh -c {shlex.quote(command)}"
-        await bridged(_command_files, line, specs, variables)(held)
+        await _bridged(_command_files, line, specs, variables)(held)
 
 
 def _shortened(text: str) -> str:
@@ -275,7 +275,7 @@ Files = Callable[[SandboxAgentBridge, str], Mapping[str, str]]  # of a bridge an
 
 
 @agent
-def bridged(
+def _bridged(
     files: Files,
     command: str,
     tools: Sequence[BridgedToolsSpec],

@@ -115,7 +115,7 @@ def _view(
         row["about"],
         _task(release, attempt.task_id).instruction,
         _grading(release, attempt.task_id),
-        outputs_of(folder, record),
+        _outputs_of(folder, record),
         links,
         row["ways"][1],
         _trajectory(folder, attempt_name(attempt.task_id, attempt.epoch)),
@@ -241,7 +241,7 @@ def _opened(closed: Preview, view: FileView) -> Preview:
     )
 
 
-def outputs_of(folder: Path, record: AttemptRecord) -> list[Preview]:
+def _outputs_of(folder: Path, record: AttemptRecord) -> list[Preview]:
     """The files that an attempt delivered, as far as they are shown."""
     delivered = outputs_folder(folder, record.attempt.task_id, record.attempt.epoch)
     files = {

@@ -61,7 +61,7 @@ from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.people import person
 from flows.evaluate.plan import HUMAN, Plan, alone, left_out, wanted_attempts
 from flows.evaluate.programs import has_skills, network_of, program_agent
-from flows.evaluate.record import record_of
+from flows.evaluate.record import record_of, trajectory_of
 from flows.evaluate.scripts import WORKLESS, Script
 from flows.evaluate.service_tools import (
     inferences_so_far,
@@ -70,7 +70,6 @@ from flows.evaluate.service_tools import (
     start_instance,
 )
 from flows.evaluate.tools import SHELL, tools_for
-from flows.evaluate.trajectory import trajectory_of
 from flows.services.instance import Instance
 
 # How Inspect itself came to its end, apart from the attempts.
@@ -145,7 +144,7 @@ _STOPPED = ("CancelledError(", "Cancelled(")  # how Inspect records what was int
 
 
 @dataclass
-class UnderWay:
+class _UnderWay:
     """One repetition that is under way: the accounts of its attempts by task.
 
     `failure` is the error that ends the run, such as that of a full disk. `advance` is called
@@ -200,7 +199,7 @@ def evaluate(plan: Plan, advance: Callable[[], object] = int) -> Ended:
 
 def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str], advance: Callable[[], object]) -> bool:
     """Run one repetition; true if the budget of the run was spent."""
-    run = UnderWay(plan, epoch, Purse(plan.spending, _spent(plan)), advance)
+    run = _UnderWay(plan, epoch, Purse(plan.spending, _spent(plan)), advance)
     _Recorder.run = run
     BoxEnvironment.at_once = plan.samples_at_once
     BoxEnvironment.box = _box(plan)
@@ -281,7 +280,7 @@ def model_of(plan: Plan) -> Model | str:
         ) from error
 
 
-def _inspect_task(run: UnderWay, todo: Sequence[str]) -> Task:
+def _inspect_task(run: _UnderWay, todo: Sequence[str]) -> Task:
     """One Inspect task over the tasks that remain. Budgets of time and turns differ by task."""
     release = run.plan.release
     samples = [
@@ -313,7 +312,7 @@ def _instruction(plan: Plan, task_id: str) -> str:
 
 
 @solver
-def _attempt(run: UnderWay) -> Solver:
+def _attempt(run: _UnderWay) -> Solver:
     """Let the agent work within the task's budget, and fetch what it delivered in any case."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -348,7 +347,7 @@ def _attempt(run: UnderWay) -> Solver:
     return solve
 
 
-def _agent(run: UnderWay, state: TaskState, instance: Instance | None, stack: ExitStack) -> Solver:
+def _agent(run: _UnderWay, state: TaskState, instance: Instance | None, stack: ExitStack) -> Solver:
     """The agent of one attempt; one that asks a model has an account, and its tools too."""
     plan, task_id = run.plan, str(state.sample_id)
     task = plan.release.tasks[task_id].candidate
@@ -385,7 +384,7 @@ def _is_cut_off(account: Account | None) -> bool:
 class _Recorder(Hooks):
     """The hook of the run that is under way in this process."""
 
-    run: ClassVar[UnderWay | None] = None
+    run: ClassVar[_UnderWay | None] = None
 
     async def on_sample_end(self, data: SampleEnd) -> None:
         if self.run is None or self.run.failure is not None:
@@ -396,7 +395,7 @@ class _Recorder(Hooks):
             self.run.failure = error
 
 
-def _write(run: UnderWay, data: SampleEnd) -> None:
+def _write(run: _UnderWay, data: SampleEnd) -> None:
     """Write an attempt and its trajectory.
 
     Nothing for one that somebody stopped, or that the budget of the run did not let begin.

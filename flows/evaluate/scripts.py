@@ -116,12 +116,12 @@ def scripts_of(
             "Pass --from FOLDER only with --agent playback.",
         )  # fmt: skip
     if source is not None:
-        return recorded_scripts(release, source, epochs)
+        return _recorded_scripts(release, source, epochs)
     if agent == ORACLE or agent in FLAWS:
         analytic = _analytic_scripts(release, epochs) if agent == ORACLE else {}
-        return {**computed_scripts(agent, release, database, epochs), **analytic}
+        return {**_computed_scripts(agent, release, database, epochs), **analytic}
     if agent in SKILLED:
-        return skilled_scripts(agent, release, database, epochs)
+        return _skilled_scripts(agent, release, database, epochs)
     return {}
 
 
@@ -136,7 +136,7 @@ def _reader_scripts(release: ReleasedTasks, pages: PageIndex, epochs: int) -> Sc
     return scripts
 
 
-def computed_scripts(
+def _computed_scripts(
     agent: str, release: ReleasedTasks, database: Database | None, epochs: int
 ) -> Scripts:
     """Scripts of the oracle or a flawed agent, for tasks whose reference steps can be run.
@@ -151,7 +151,7 @@ def computed_scripts(
             continue
         spec = spec_of(release.grading(task_id))
         if is_workflow and agent == ORACLE:
-            script = reference_script(spec)
+            script = _reference_script(spec)
             scripts.update({(task_id, epoch): script for epoch in range(1, epochs + 1)})
         if database is None or not computable(spec):
             continue
@@ -186,7 +186,7 @@ def _analytic_scripts(release: ReleasedTasks, epochs: int) -> Scripts:
     return scripts
 
 
-def reference_script(spec: TaskSpec) -> Script:
+def _reference_script(spec: TaskSpec) -> Script:
     """The requests of a workflow task's reference, one at a time, and the answer it reports."""
     steps: list[ScriptStep] = []
     answer: str | None = None
@@ -201,7 +201,7 @@ def reference_script(spec: TaskSpec) -> Script:
     return Script(tuple(steps), answer)
 
 
-def skilled_scripts(
+def _skilled_scripts(
     agent: str, release: ReleasedTasks, database: Database | None, epochs: int
 ) -> Scripts:
     """Scripts of an agent that is right as often as its skill says, and else makes a mistake.
@@ -241,7 +241,7 @@ def _hardness(agent: str, task_id: str, epoch: int) -> float:
     return 2 * mean**2 if mean < 0.5 else 1 - 2 * (1 - mean) ** 2
 
 
-def recorded_scripts(release: ReleasedTasks, source: Path, epochs: int) -> Scripts:
+def _recorded_scripts(release: ReleasedTasks, source: Path, epochs: int) -> Scripts:
     """Scripts that repeat the attempts of one configuration, but for those that broke down.
 
     Raises InputError for attempts of several configurations, or on another release.

@@ -139,7 +139,7 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class _Ran:
     """A configuration that ran: attempts and their scores, and why it was not let at tasks.
 
     `means` are the score and the pass rate of each task that has a score, over its epochs.
@@ -172,7 +172,7 @@ def transfer_classes(
     """
     members: defaultdict[str, list[str]] = defaultdict(list)
     for task_id in sorted(tasks):
-        members[class_name(tasks[task_id])].append(task_id)
+        members[_class_name(tasks[task_id])].append(task_id)
     classes, reasons = [], {}
     for name, ids in sorted(members.items()):
         if len(ids) < _FEWEST:
@@ -194,7 +194,7 @@ def transfer_classes(
     return classes, reasons
 
 
-def class_name(task: Candidate) -> str:
+def _class_name(task: Candidate) -> str:
     """The class whose tasks share a skill."""
     if task.task_class is not None:
         return task.task_class.big_class
@@ -284,13 +284,13 @@ def _consumer(order: Order, made: Study, home: Path, request: Request, plan: Pla
         _compare(made, before, after, title, creator.model or "")
 
 
-def _run(order: Order, plan: Plan, title: str) -> Ran:
+def _run(order: Order, plan: Plan, title: str) -> _Ran:
     """Let a configuration work, and have its attempts graded or judged."""
     todo = len(wanted_attempts(plan).keys() - finished(plan.folder))
     with counting(title, todo, "attempt") as advance:
         ended = evaluate(plan, advance)
     if not has_attempts(plan.folder):
-        return Ran(plan, {}, {}, ended.left_out)
+        return _Ran(plan, {}, {}, ended.left_out)
     tables = plan.folder / TABLES_FOLDER
     with underway(f"{title}: scores"):
         _score(order, plan, tables)
@@ -311,7 +311,7 @@ def _run(order: Order, plan: Plan, title: str) -> Ran:
         .iter_rows()
     )
     by_task = {task_id: (overall, passed) for task_id, overall, passed in means}
-    return Ran(plan, attempts, by_task, ended.left_out)
+    return _Ran(plan, attempts, by_task, ended.left_out)
 
 
 def _score(order: Order, plan: Plan, tables: Path) -> None:
@@ -330,7 +330,7 @@ def _score(order: Order, plan: Plan, tables: Path) -> None:
 
 
 def _skills(
-    order: Order, made: Study, folder: Path, before: Ran, creator: Request
+    order: Order, made: Study, folder: Path, before: _Ran, creator: Request
 ) -> dict[str, Written]:
     """The skill of each class, kept or newly written; where there is none, the reason is kept."""
     skills = {}
@@ -346,7 +346,7 @@ def _skills(
 
 
 def _skill(
-    order: Order, folder: Path, before: Ran, creator: Request, of: TransferClass
+    order: Order, folder: Path, before: _Ran, creator: Request, of: TransferClass
 ) -> Written | str:
     """A skill, or why there is none. One that is on disk stands, whatever happened since."""
     folder /= skill_name(of.name)
@@ -366,7 +366,7 @@ def _skill(
         return distil(plan_of(asked_for), before.plan, of.name, shown, folder)
 
 
-def _compare(made: Study, before: Ran, after: Ran | None, consumer: str, creator: str) -> None:
+def _compare(made: Study, before: _Ran, after: _Ran | None, consumer: str, creator: str) -> None:
     """Pair the held-out tasks of a consumer; each is in a pair or left out with a reason."""
     for of in made.classes:
         for task in of.held_out:
@@ -383,7 +383,7 @@ def _compare(made: Study, before: Ran, after: Ran | None, consumer: str, creator
             made.left_out.append(LeftOut("task", task, creator, consumer, reason))
 
 
-def _use(before: Ran, after: Ran, consumer: str, creator: str) -> Use:
+def _use(before: _Ran, after: _Ran, consumer: str, creator: str) -> Use:
     """What the held-out tasks took that were tried with a skill."""
     first = [item.record for task in after.attempts for item in before.attempts.get(task, ())]
     second = [item.record for items in after.attempts.values() for item in items]

@@ -17,7 +17,7 @@ from data.errors import ConfigError
 from data.loopback import is_free
 from data.processes import ProcessGroup, ServiceError
 from flows import ROOT
-from flows.environment import NOTHING_SENT
+from flows.surroundings import NOTHING_SENT
 
 POOL = "benchmint"
 MARK = "BENCHMINT_SERVICE"  # tells the service's processes from all others

@@ -29,14 +29,14 @@ NAME = "benchmint-services"
 Context = ServerRequestContext[Any, Request]
 
 
-def of_caller(context: Context) -> Instance:
+def _of_caller(context: Context) -> Instance:
     """The instance whose token the caller has; `tokens.py` puts it into the scope."""
     assert context.request is not None
     instance: Instance = context.request.scope[INSTANCE]
     return instance
 
 
-def mcp_server(instance_of: Callable[[Context], Instance] = of_caller) -> Server[Any]:
+def mcp_server(instance_of: Callable[[Context], Instance] = _of_caller) -> Server[Any]:
     """A server whose tools are those of the instance that a request is for."""
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:

@@ -140,7 +140,7 @@ _PARTS, _ID = (4, 5), 3  # of a path with an id: how many there are, and which o
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def http_app(services: Iterable[str]) -> FastAPI:
+def _http_app(services: Iterable[str]) -> FastAPI:
     """The application; what stands before it puts the caller's instance into the scope."""
     app = FastAPI(title="Controlled services", version="1", docs_url=None, redoc_url=None)
     app.add_api_route("/", _page, include_in_schema=False)
@@ -164,7 +164,7 @@ def http_app(services: Iterable[str]) -> FastAPI:
 
 
 class Routes:
-    """The endpoints of `http_app`, found by two look-ups instead of by trying route after route.
+    """The endpoints of `_http_app`, found by two look-ups instead of by trying route after route.
 
     FastAPI's way to an endpoint takes longer than the answer. It describes the routes, and answers
     what is none of them.
@@ -172,7 +172,7 @@ class Routes:
 
     def __init__(self, services: Iterable[str]) -> None:
         names = list(services)
-        self._described: ASGIApp = http_app(names)
+        self._described: ASGIApp = _http_app(names)
         self._endpoints = {
             (method_of(operation), path_of(operation)): _endpoint(operation)
             for name in names

@@ -40,10 +40,9 @@ from data.snapshot import layout
 from data.snapshot.tasks import candidate_of, instruction, public_row
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
-from flows.stages.informative import INFORMATIVE
 from flows.stages.preflight import FILES
 from flows.stages.questions import STATEMENTS
-from flows.stages.selection import chosen_from, releases_before
+from flows.stages.selection import INFORMATIVE, chosen_from, releases_before
 
 INPUT = "preflight-outcomes"  # in the manifest
 _SERVICE_TOOLS = frozenset(tool.name for tool in tools_of(service_names()))  # tried in screening

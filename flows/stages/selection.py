@@ -1,4 +1,7 @@
-"""The stage that takes a release from the pool of all lanes."""
+"""The stages that take a release from the pool of all lanes.
+
+Before, candidates on which no two pilots differ are rejected.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +22,65 @@ from construction.signals.gap import gap_of_pool
 from construction.signals.mixture import task_weights
 from construction.workflows.pool import PANEL_FILE, write_panel
 from data.atomic import write_bytes
-from data.canonical import digest, pretty_json
+from data.canonical import digest, file_digest, pretty_json
 from data.captures import CaptureFile
 from data.contracts import Candidate, Lane, StageKind
 from data.pool import fixture_files, read_pool
 from data.releases.facts import Past, past_of
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
-from flows.stages.informative import pilot_passes, pilot_scores, scores_input
+from flows.stages.preflight import PREFLIGHT
 from flows.stages.sessions import PACKAGE
 from flows.stages.workflows import WORKFLOWS
 from selection.near_duplicates import Words, input_words, similar
-from selection.pilots import saturation, with_measured_difficulty
+from selection.pilots import (
+    GATE,
+    UNIT,
+    read_passes,
+    saturation,
+    with_measured_difficulty,
+    write_informative,
+)
 from selection.release import STAGE, Choice, Known, choose, last_release, write_choice
 from selection.scores import ScoreMatrix, read_scores
 
 REPORT = "selection.json"
 ALIKE = "near-duplicates.jsonl"
+
+
+def pilot_scores(work: Work) -> ScoreMatrix | None:
+    """The scores of pilots that the build was given."""
+    path = work.run.runtime.scores
+    return read_scores(path)[0] if path else None
+
+
+def _pilot_passes(work: Work) -> dict[str, list[float]]:
+    """The rates at which real agents passed, by task; none without pilots."""
+    path = work.run.runtime.scores
+    return read_passes(path) if path else {}
+
+
+def _scores_input(work: Work) -> dict[str, str]:
+    """The digest of the pilots' scores, by its name in the manifest."""
+    path = work.run.runtime.scores
+    return {"scores": file_digest(path)} if path else {}
+
+
+def _write(work: Work, out: Path) -> None:
+    candidates = read_pool(work.folders(PREFLIGHT.name)).candidates
+    write_informative(candidates, pilot_scores(work), work.run.recipe.selection, out)
+
+
+INFORMATIVE = Stage(
+    name=GATE.stage,
+    meaning=GATE.meaning,
+    units=(Unit(UNIT, StageKind.FILTER),),
+    settings=("selection.pilot_threshold", "selection.pilots"),
+    reads=(PREFLIGHT.name,),
+    inputs=_scores_input,
+    compute=_write,
+    is_cheap=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +133,7 @@ def chosen_from(work: Work, candidates: Sequence[Candidate], before: Before) -> 
     weights = task_weights(work.folders("signals"))
     # Scripted agents tell tasks apart, but how hard a task is only real ones show.
     with_family = with_measured_difficulty(
-        with_families(candidates, recipe.signals.analysis), pilot_passes(work)
+        with_families(candidates, recipe.signals.analysis), _pilot_passes(work)
     )
     able = [candidate for candidate in with_family if candidate.task_id not in wrong]
     choice = choose(able, weights, recipe.selection, recipe.release.seed, known)
@@ -154,7 +199,7 @@ def _observe(work: Work) -> Observed:
 
 def _inputs(work: Work) -> dict[str, str]:
     alike = work.observed.alike
-    return scores_input(work) | {
+    return _scores_input(work) | {
         "near-duplicates": digest("no encoder" if alike is None else alike)
     }
 

@@ -16,12 +16,9 @@ from construction.judging.model.asking import write_model_use
 from construction.judging.model.prompt import prompts_digest
 from construction.judging.settings import ModelStage
 from construction.mentions.spans import file_name_spans
-from construction.sessions.config import NETWORK_GATES
-from construction.sessions.local_gates import LocalGatesConfig
+from construction.sessions.config import NETWORK_GATES, LocalGatesConfig
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import probe_urls
-from construction.sessions.network.reach import STAGE as NETWORK_STAGE
-from construction.sessions.network.reach import urls_of
 from construction.sessions.packaging.package import STAGE as PACKAGE_STAGE
 from construction.sessions.packaging.package import Identity
 from construction.sessions.recovery.by_model import STAGE as DIVIDE_STAGE
@@ -37,7 +34,14 @@ from construction.sessions.scan import (
     write_sources,
 )
 from construction.sessions.shard import ShardJob, process_shard
-from construction.sessions.stages import scan_given, write_distinct, write_packaged, write_reach
+from construction.sessions.stages import NETWORK as NETWORK_STAGE
+from construction.sessions.stages import (
+    scan_given,
+    urls_of,
+    write_distinct,
+    write_packaged,
+    write_reach,
+)
 from data.canonical import canonical_json
 from data.contracts import Gate, StageKind
 from data.errors import InputError

@@ -42,14 +42,14 @@ def sealed(run: Run) -> Path | None:
     return sealed_output(run.out, kept_tables(run.recipe.tables), run.key_id)
 
 
-def given_files(run: Run) -> list[TableFile]:
+def _given_files(run: Run) -> list[TableFile]:
     """The files given, declared or not."""
     recipe = run.recipe.tables
     return declared_files(run.runtime.tables, recipe.tables, recipe.aggregates)
 
 
 def _find(work: Work) -> Observed:
-    files = given_files(work.run)
+    files = _given_files(work.run)
     return Observed([(file.item, file.reason) for file in files], files)
 
 
@@ -68,7 +68,7 @@ FIND_TABLES = Stage(
 
 
 def _table_inputs(work: Work) -> Mapping[str, str]:
-    inputs = digests(given_files(work.run))
+    inputs = digests(_given_files(work.run))
     return {f"table-{name}": sha256 for name, sha256 in inputs.items()}
 
 
@@ -76,13 +76,13 @@ def _anonymize(work: Work, out: Path) -> None:
     run = work.run
     seed, runtime = run.recipe.release.seed, run.runtime
     how = Anonymizing(run.recipe.tables, run.key, seed, runtime.workers, runtime.quiet)
-    write_anonymized(given_files(run), how, out)
+    write_anonymized(_given_files(run), how, out)
 
 
 def _sealed_output(run: Run) -> Path | None:
     folder = sealed(run)
     if folder is not None and run.runtime.tables:
-        require_unchanged(run.out, kept_tables(run.recipe.tables), digests(given_files(run)))
+        require_unchanged(run.out, kept_tables(run.recipe.tables), digests(_given_files(run)))
     return folder
 
 
@@ -126,7 +126,7 @@ def keep_pseudonymized(run: Run, folder: Path) -> None:
     """Keep the released tables outside the run store, for a rebuild after sealing."""
     if sealed(run) is None:
         kept = kept_tables(run.recipe.tables)
-        keep(run.private, folder, kept, run.key_id, digests(given_files(run)))
+        keep(run.private, folder, kept, run.key_id, digests(_given_files(run)))
 
 
 JUDGE_TABLES = Stage(

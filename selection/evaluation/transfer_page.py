@@ -63,7 +63,7 @@ def write_transfer(record: Mapping[str, Any], out: Path) -> tuple[Path, ...]:
     """Write the page, the JSON and the Markdown table; their paths."""
     paths = tuple(out / f"{NAME}.{ending}" for ending in ("html", "json", "md"))
     out.mkdir(parents=True, exist_ok=True)
-    write_bytes(paths[0], transfer_html(record).encode())
+    write_bytes(paths[0], _transfer_html(record).encode())
     write_bytes(paths[1], pretty_json(storable_tree(dict(record))))
     write_bytes(paths[2], transfer_markdown(record).encode())
     return paths
@@ -82,7 +82,7 @@ def transfer_markdown(record: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def transfer_html(record: Mapping[str, Any]) -> str:
+def _transfer_html(record: Mapping[str, Any]) -> str:
     """The page; names are escaped, and nothing is loaded."""
     tables = [
         ("Creators and consumers", record["cells"]),

@@ -20,15 +20,16 @@ from data.figures import percent
 from data.ledger import close
 from selection.sampling.config import SEPARATOR, Damping, SamplingConfig
 from selection.sampling.frame import (
+    STRATUM,
     Frame,
     build_frame,
+    category_of,
     inclusion_of_points,
     stage_probabilities,
+    with_quotas,
 )
-from selection.sampling.quotas import STRATUM, category_of, with_quotas
 from selection.sampling.stages import Filled, Sample, draw_sample, fill
-from selection.sampling.tree import depths, leaf_probabilities
-from selection.sampling.weights import Floats, Ints
+from selection.sampling.tree import Floats, Ints, depths, leaf_probabilities
 
 SEED_FALL = (28, 39)  # percentage points by which the seed's breakdown share falls under √log
 

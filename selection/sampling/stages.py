@@ -27,7 +27,7 @@ from selection.sampling.frame import (
     series_weights,
 )
 from selection.sampling.systematic import draw_with_replacement, start, systematic
-from selection.sampling.weights import Floats, Ints
+from selection.sampling.tree import Floats, Ints
 
 SERIES_STAGE = "sample.series"
 STRATUM = ("is_us", "category")

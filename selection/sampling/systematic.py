@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from data.errors import InputError
 from data.randomness import Key, keyed_generator, keyed_order
-from selection.sampling.weights import Floats, Ints
+from selection.sampling.tree import Floats, Ints
 
 Positions = NDArray[np.intp]
 _SNAP = 1e-9  # differences below this are rounding noise (law 5)

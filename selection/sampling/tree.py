@@ -16,10 +16,29 @@ from numpy.typing import NDArray
 
 from data.errors import InputError
 from selection.sampling.config import SEPARATOR, Damping
-from selection.sampling.weights import Floats, Ints, damped
 
 MAX_DEPTH = 64
 _KEY_BITS = 63
+
+
+Floats = NDArray[np.float64]
+
+
+Ints = NDArray[np.int64]
+
+
+def damped(counts: Ints, damping: Damping) -> Floats:
+    """The weights of children that hold `counts` (≥ 0) series; 0 for an empty one."""
+    n = counts.astype(np.float64)
+    if damping is Damping.NONE:
+        return n
+    if damping is Damping.SQRT:
+        return np.sqrt(n)
+    if damping is Damping.LOG:
+        return np.log1p(n)
+    if damping is Damping.LOGLOG:
+        return np.log1p(np.log1p(n))
+    return np.sqrt(np.log1p(n))
 
 
 def leaf_probabilities(

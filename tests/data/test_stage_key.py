@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from data.contracts import StageConfig
-from data.run_store import RunStore
-from data.stage_key import FILE, Change, StageKey, changes, stage_key
+from data.run_store import KEY_FILE as FILE
+from data.run_store import Change, RunStore, StageKey, changes, stage_key
 
 
 class Inner(StageConfig):

@@ -14,7 +14,7 @@ from construction.sessions.gates import fixture, length, network, restoration
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import Length, LengthConfig
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
-from data.audit_page.reading import Judged, checks_of, contradictions, judged
+from data.audit_page.columns import Judged, checks_of, contradictions, judged
 from data.contracts import Gate, StageConfig, Status, Verdict, gates_in
 from data.tables import VERDICTS, verdict_record
 from flows.gates import GATES

@@ -15,9 +15,8 @@ from data.audit_page import SIGNATURES
 from data.canonical import digest
 from data.errors import InputError
 from data.staging.runs import CHANGES_FILE, NAMES_FILE
-from flows.audit_server import audit_app, export_page, load_audit, serve_page
+from flows.audit_server import audit_app, evidence, export_page, load_audit, serve_page
 from flows.commands.audit import audit_command
-from flows.turn_words import evidence
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace, verdicts, write_workspace
 
 PORT, TOKEN = 4321, "the-token"

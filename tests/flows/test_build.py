@@ -15,9 +15,8 @@ from data.audit_page.private_half import PrivateHalf
 from data.snapshot.release import SnapshotRef
 from data.staging.audit import turned_away
 from data.staging.opening import open_read_only
-from flows.audit_server import load_columns
+from flows.audit_server import evidence, load_columns
 from flows.publish import publish
-from flows.turn_words import evidence
 from tests.demo import Demo, assert_all_but_what_needs_a_box
 from tests.flows.command import benchmint, inline, inline_build, sums
 from tests.needs import path_without_box

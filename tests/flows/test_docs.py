@@ -13,10 +13,17 @@ from pydantic import BaseModel
 from construction.analytics.environment.declaration import PolicyText
 from construction.sessions.gates.length import LengthConfig, LengthReason
 from construction.sessions.gates.restoration import GATE as RESTORATION
-from data.prose_tables import gate_table, limit_table, reason_table
 from data.reasons import sentences, stage_sentences
 from flows.build_snapshot import PIPELINE
-from flows.docs import COMMON_FILE, configuration_page, page_with_tables, tables
+from flows.docs import (
+    COMMON_FILE,
+    configuration_page,
+    gate_table,
+    limit_table,
+    page_with_tables,
+    reason_table,
+    tables,
+)
 from flows.docs import SETTINGS_PAGE as PAGE
 from flows.gates import GATES
 from flows.recipe import Settings, load_settings

@@ -16,7 +16,7 @@ from data import doctor
 from data.doctor import Finding, Grade
 from data.loopback import LOOPBACK
 from flows import doctor as examination
-from flows import environment
+from flows import surroundings
 from flows.commands.workspace import doctor_command
 from flows.doctor import SOLVERS
 from flows.recipe import load_settings
@@ -158,9 +158,13 @@ def test_a_key_that_others_can_read_fails_and_none_is_made(tmp_path: Path) -> No
 
 
 def test_telemetry_that_someone_turned_on_is_told() -> None:
-    assert doctor.telemetry({}, environment.DEFAULTS).grade is Grade.OK
-    assert doctor.telemetry({"DO_NOT_TRACK": "true"}, environment.DEFAULTS).grade is Grade.OK
-    on = doctor.telemetry({"PREFECT_SERVER_ANALYTICS_ENABLED": "True"}, environment.DEFAULTS)
+    assert doctor.telemetry({}, surroundings.PREFECT_DEFAULTS).grade is Grade.OK
+    assert (
+        doctor.telemetry({"DO_NOT_TRACK": "true"}, surroundings.PREFECT_DEFAULTS).grade is Grade.OK
+    )
+    on = doctor.telemetry(
+        {"PREFECT_SERVER_ANALYTICS_ENABLED": "True"}, surroundings.PREFECT_DEFAULTS
+    )
     assert graded(on) == (Grade.WARN, "on by PREFECT_SERVER_ANALYTICS_ENABLED")
 
 

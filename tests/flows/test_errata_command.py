@@ -19,10 +19,9 @@ from data.errors import InputError
 from data.releases.tasks import read_tasks
 from data.snapshot.verification import verify
 from data.snapshot.writer import write_snapshot
-from flows.commands.errata import errata_command
 from flows.commands.evaluate import grade_command
 from flows.commands.leaderboard import leaderboard_command
-from flows.commands.releases import verify_command
+from flows.commands.releases import errata_command, verify_command
 from tests.data.snapshot.sample import release
 from tests.flows.command import invoked
 

@@ -12,11 +12,11 @@ import orjson
 import pytest
 from pydantic import TypeAdapter
 
-from data.audit_page.reading import checks_of, contradictions, read_books
+from data.audit_page.columns import checks_of, contradictions, read_books
 from data.contracts import Bound, Gate, Limit, StageConfig
-from data.prose_tables import gate_table, limit_table, reason_table
 from data.reasons import sentences
 from flows.build_snapshot import PIPELINE
+from flows.docs import gate_table, limit_table, reason_table
 from flows.gates import GATE_ORDER, GATES, SESSION_GATES, TABLE_GATES
 from flows.recipe import Recipe
 from tests.demo import Demo

@@ -14,8 +14,7 @@ from construction.judging.model.asking import UnansweredError
 from construction.sessions.scan import scanned_digests
 from construction.sessions.stages import scan_given
 from data.canonical import file_digest
-from data.run_store import RunStore
-from data.stage_key import StageKey, change_reason
+from data.run_store import RunStore, StageKey, change_reason
 from data.stages import Lane, PlannedStage, PlanWalk, Results, Shard, Stage, Would, run_stage
 from flows.build_snapshot import PIPELINE
 from flows.plan import kept_build, plan_build

@@ -31,10 +31,9 @@ from data.stages import Results, run_stage
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.stages import preflight
-from flows.stages.informative import INFORMATIVE
 from flows.stages.preflight import PREFLIGHT
 from flows.stages.sandbox_preflight import SANDBOX_PREFLIGHT
-from flows.stages.selection import SELECT, chosen_candidates
+from flows.stages.selection import INFORMATIVE, SELECT, chosen_candidates
 
 CREATE = {"service": "refunds", "operation": "create"}
 LENGTH = {"extensions": ["docx"], "unit": "words", "min": 400}

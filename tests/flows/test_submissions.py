@@ -23,7 +23,7 @@ from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submis
 from data.errors import InputError
 from data.releases.tasks import read_tasks
 from data.submissions import MANIFEST, bundle, unpack
-from flows.commands.submissions import check_command, submit_command
+from flows.commands.evaluate import check_command, submit_command
 from tests.demo import Demo
 from tests.flows.command import invoked
 from tests.flows.evaluate.workflow_release import ANSWER, reference, write_release

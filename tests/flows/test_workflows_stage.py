@@ -11,7 +11,7 @@ from construction.workflows.demand import REPORT
 from data.canonical import canonical_json
 from data.pool import read_pool
 from data.stages import Results, run_stage
-from flows.commands.workflows import workflows_command
+from flows.commands.lanes import workflows_command
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run
 from flows.stages.workflows import WORKFLOW_DEMAND, WORKFLOWS

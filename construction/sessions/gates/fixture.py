@@ -154,14 +154,14 @@ class FixtureObservation:
     @property
     def missing(self) -> tuple[MissingInput, ...]:
         """The files and folders that are not at hand, or must not be released; facts first."""
-        problems = sorted((m for m in self.mentions if is_fact(m)), key=lambda m: m.turn < 0)
+        problems = sorted((m for m in self.mentions if _is_fact(m)), key=lambda m: m.turn < 0)
         return tuple(
             missing_file(m.name, BY_AGENT if m.source == "read" else named_in_turn(m.turn))
             for m in problems or [m for m in self.mentions if m.problem in _OPEN]
         )
 
 
-def is_fact(mention: ResolvedMention) -> bool:
+def _is_fact(mention: ResolvedMention) -> bool:
     """Does it fail the gate? A file outside the folders that an agent looked at is none."""
     if mention.problem is None or mention.problem in _OPEN:
         return False
@@ -170,7 +170,7 @@ def is_fact(mention: ResolvedMention) -> bool:
 
 def measure(instance_id: str, mentions: Sequence[ResolvedMention]) -> FixtureObservation:
     """Count what is an input and what of it is at hand."""
-    facts = [mention for mention in mentions if is_fact(mention)]
+    facts = [mention for mention in mentions if _is_fact(mention)]
     inputs = [mention for mention in mentions if mention.role == "declared" and mention.files]
     absent = [mention for mention in facts if mention.problem is FixtureReason.UNRESOLVED]
     return FixtureObservation(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from construction.sessions.prompts.redactions import (
+from construction.sessions.redactions import (
     RedactedSpan,
     find_redactions,
     host_of,

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urljoin
 
 from construction.mentions.urls import WebUrl, normalise, parse_url
+from construction.sessions.config import NetworkRuntime
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult, Reach
 from construction.sessions.network.captures import (
     Captures,
@@ -20,7 +21,6 @@ from construction.sessions.network.captures import (
     store,
 )
 from construction.sessions.network.exchange import TRANSIENT, Answer, HostTurns, backoff, exchange
-from construction.sessions.network.settings import NetworkRuntime
 from construction.sessions.network.transport import (
     ProbeFailure,
     Wire,
@@ -165,7 +165,7 @@ def refusal(url: WebUrl | None) -> Cause | None:
     return Cause.ONE_TIME_PATH if acts_when_opened(url.text) else None
 
 
-class Prober:
+class _Prober:
     """Probes URLs over one wire; in mode `freeze` their contents go to `freeze_dir`."""
 
     def __init__(
@@ -314,7 +314,7 @@ def probe_urls(
         else:
             waiting.append(url)
     if waiting:
-        prober = Prober(config, runtime, wire or Wire(), freeze_dir)
+        prober = _Prober(config, runtime, wire or Wire(), freeze_dir)
         asyncio.run(_probe_all(waiting, prober, runtime.concurrency, captures, results))
     return {url: results[url] for url in sorted(results)}
 
@@ -349,7 +349,7 @@ def _has_content(result: ProbeResult, freeze_dir: Path | None) -> bool:
 
 async def _probe_all(
     urls: Iterable[WebUrl],
-    prober: Prober,
+    prober: _Prober,
     workers: int,
     captures: Captures,
     results: dict[str, ProbeResult],

@@ -127,7 +127,7 @@ class ProbeFailure(Exception):
         self.status = status
 
 
-async def system_resolve(host: str) -> list[str]:
+async def _system_resolve(host: str) -> list[str]:
     """All addresses of an absolute name; search domains are not tried."""
     loop = asyncio.get_running_loop()
     answers = await loop.getaddrinfo(f"{host}.", None, type=socket.SOCK_STREAM)
@@ -142,7 +142,7 @@ async def system_connect(address: str, port: int) -> httpcore.AsyncNetworkStream
 class Wire:
     """How names are resolved and sockets opened, and which certificates are trusted."""
 
-    resolve: Resolve = system_resolve
+    resolve: Resolve = _system_resolve
     connect: Connect = system_connect
     ssl_context: ssl.SSLContext = field(default_factory=httpcore.default_ssl_context)
 

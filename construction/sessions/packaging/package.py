@@ -6,15 +6,20 @@ puts inputs and deliverables around it. Whether it is a task is screened later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
-from construction.grading.file_types import TYPES, extension_of
+from construction.grading.file_child import look_in_children
+from construction.grading.file_look import RuleLimits
+from construction.grading.file_types import TYPES, extension_of, type_of
 from construction.judging.contracts import Case
 from construction.judging.evidence.contracts import Evidence, Said
+from construction.judging.evidence.views import look, tree_of
 from construction.mentions.extensions import path_parts, tail
 from construction.mentions.named_files import is_shown_in_part, named_files
 from construction.mentions.urls import find_urls, normalise, parse_url
@@ -22,8 +27,8 @@ from construction.prompt_frame import ANSWER, PromptWords, frame, words_of
 from construction.released_paths import with_released_paths
 from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import refusal
-from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.agent_work import other_tools
+from construction.sessions.redactions import holds_mark
 from data.contracts import (
     Candidate,
     Deliverable,
@@ -35,12 +40,16 @@ from data.contracts import (
     NetworkPolicy,
     Outcome,
     Provenance,
+    Rule,
     TaskInstance,
     UserTurn,
 )
 from data.ledger import gated_row
 from data.survivors import Survivor
 from data.text.language import UNDETERMINED, language_of
+
+_LIMITS = RuleLimits(total_seconds=3600, files=100_000)
+
 
 # The files that a task asks for, by facts: names in the request, and what the agent wrote.
 
@@ -182,7 +191,7 @@ _ANSWER_CHARS = 1_500  # of what the agent said between two messages
 _MOST = 100  # paths of a kind
 
 
-def evidence_of(
+def _evidence_of(
     instance: TaskInstance, given: Sequence[str], released: Callable[[str], str] = str
 ) -> Evidence:
     """What was said before and in the task, the folders of its inputs, and what the agent did.
@@ -256,7 +265,7 @@ def package(
     outputs = _named_outputs(instance, fixtures)
     deliverables = expected(instance, outputs, fixtures)
     released = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
-    turns = said_in(instance)
+    turns = _said_in(instance)
     texts = [released(turn.said) for turn in turns]
     language = language_of("\n\n".join(texts)) or UNDETERMINED
     words = words_of(language, "\n\n".join(texts))
@@ -279,11 +288,11 @@ def package(
     return Case(
         candidate=candidate,
         request=request,
-        evidence=evidence_of(instance, [fixture.path for fixture in fixtures], released),
+        evidence=_evidence_of(instance, [fixture.path for fixture in fixtures], released),
     )
 
 
-def said_in(instance: TaskInstance) -> list[UserTurn]:
+def _said_in(instance: TaskInstance) -> list[UserTurn]:
     """The turns with words, in order; a message that was sent again stands once."""
     turns: dict[str, UserTurn] = {}
     for turn in instance.user_turns:
@@ -392,3 +401,64 @@ def package_survivors(
         pool.lineage.append(LineageRow(STAGE, "instance", name, "candidate", task_id, "packaged"))
     pool.cases.sort(key=lambda case: case.candidate.task_id)
     return pool
+
+
+def with_files(cases: Sequence[Case], files: Mapping[str, Path]) -> list[Case]:
+    """The cases with views of their inputs; `files` are the contents by SHA-256.
+
+    Deliverables of an input's type get the rule that they are more than inputs saved anew.
+    """
+    forms = _forms(cases, files)
+    return [_with_files(case, files, forms) for case in cases]
+
+
+def _with_files(case: Case, files: Mapping[str, Path], forms: Mapping[str, int]) -> Case:
+    fixtures = case.candidate.fixtures
+    views = look({fixture.path: files[fixture.sha256] for fixture in fixtures})
+    evidence = case.evidence.model_copy(
+        update={"files": views, "tree": tree_of(fixture.path for fixture in fixtures)}
+    )
+    candidate = case.candidate.model_copy(update={"rules": tuple(_rules_of_change(case, forms))})
+    return case.model_copy(update={"evidence": evidence, "candidate": candidate})
+
+
+def _rules_of_change(case: Case, forms: Mapping[str, int]) -> Iterator[Rule]:
+    """For every type of input, whether it is asked for yet or not: `judge` keeps what it needs."""
+    for kind in TYPES.values():
+        own = {
+            forms[stored]
+            for fixture in case.candidate.fixtures
+            if extension_of(fixture.path) in kind.extensions
+            and (stored := _stored(fixture.sha256, fixture.path)) in forms
+        }
+        if own:
+            yield Rule(
+                rule_id=f"changed.{kind.name}",
+                kind="changed",
+                params={"extensions": list(kind.extensions), "forms": sorted(own)},
+                text=f"Some .{kind.name} file is more than an input saved anew.",
+            )
+
+
+def _forms(cases: Sequence[Case], files: Mapping[str, Path]) -> dict[str, int]:
+    """The form of each input that is no bare shell, by its stored name."""
+    wanted = {
+        _stored(fixture.sha256, fixture.path): files[fixture.sha256]
+        for case in cases
+        for fixture in case.candidate.fixtures
+        if type_of(fixture.path) is not None
+    }
+    names = sorted(wanted)
+    with TemporaryDirectory() as folder:
+        for name in names:
+            (Path(folder) / name).write_bytes(wanted[name].read_bytes())
+        seen = look_in_children(Path(folder), names, _LIMITS)
+        return {
+            name: one.form
+            for name, one in zip(names, seen, strict=True)
+            if one.form and not one.trouble
+        }
+
+
+def _stored(sha256: str, path: str) -> str:
+    return f"{sha256}.{extension_of(path)}"

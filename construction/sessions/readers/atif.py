@@ -54,14 +54,14 @@ def ours(holder: dict[str, Any]) -> dict[str, Any] | None:
     return fields if isinstance(fields, dict) else None
 
 
-def foreign_turn(
+def _foreign_turn(
     index: int, step: dict[str, Any], model: str | None, prompts_by: Origin | None
 ) -> Turn:
     """The turn of a step that another tool wrote.
 
     `prompts_by` is the origin of user messages where it is known: prompts to a sub-agent.
     """
-    text, media = message_parts(step.get("message"))
+    text, media = _message_parts(step.get("message"))
     at = epoch_seconds(step.get("timestamp"))
     if step["source"] == "agent":
         return agent_turn(
@@ -78,11 +78,11 @@ def foreign_turn(
     return user_turn(index, text, 0, at=at, attachments=media, origin=prompts_by)
 
 
-def own_turn(index: int, step: dict[str, Any]) -> Turn:
+def _own_turn(index: int, step: dict[str, Any]) -> Turn:
     """The turn of a step that `export_atif` wrote, as it was before the export."""
     fields = ours(step) or {}
     role = SOURCES[step["source"]]
-    text, media = message_parts(step.get("message"))
+    text, media = _message_parts(step.get("message"))
     calls = step if role is Role.ASSISTANT else fields
     own_at = fields.get("at")
     said = text_or_none(fields.get("said"))
@@ -106,7 +106,7 @@ def own_turn(index: int, step: dict[str, Any]) -> Turn:
     )
 
 
-def message_parts(message: object) -> tuple[str, tuple[Attachment, ...]]:
+def _message_parts(message: object) -> tuple[str, tuple[Attachment, ...]]:
     """Text and media of a message; the address of a picture on the web counts as text."""
     if not isinstance(message, list):
         return block_text(message), ()
@@ -158,7 +158,7 @@ def _attributed(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
     return tuple(called)
 
 
-def is_handover(step: dict[str, Any]) -> bool:
+def _is_handover(step: dict[str, Any]) -> bool:
     """Whether the harness let a sub-agent sum up the work here: the next prompt is its own."""
     observation = step.get("observation")
     listed = observation.get("results") if isinstance(observation, dict) else None
@@ -180,7 +180,7 @@ def _results_by_call(step: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 def _joined(id_: str, name: str, arguments: object, result: dict[str, Any]) -> ToolCall:
     content = result.get("content")
-    text = None if content is None else message_parts(content)[0]
+    text = None if content is None else _message_parts(content)[0]
     failed = (ours(result) or {}).get("is_error") is True
     return ToolCall(id_, name, decoded_arguments(arguments), text, failed)
 
@@ -318,14 +318,14 @@ def _read(
         elif step.get("is_copied_context") is True:
             dropped["replayed_prefix"] += 1
         elif number == 1 and takes_prompt and step["source"] == "system":
-            prompt = message_parts(step.get("message"))[0]
+            prompt = _message_parts(step.get("message"))[0]
         elif fields is not None:
-            turns.append(own_turn(len(turns), step))
+            turns.append(_own_turn(len(turns), step))
         else:
             model = first_text(agent, "model_name")
             origin = Origin.AGENT if hands_over else prompts_by
-            turns.append(foreign_turn(len(turns), step, model, origin))
-            hands_over = is_handover(step)
+            turns.append(_foreign_turn(len(turns), step, model, origin))
+            hands_over = _is_handover(step)
     session = replace(
         _session(trajectory, agent, relative, names, turns),
         parent_session_id=parent,
@@ -357,7 +357,7 @@ def _gathered(steps: Sequence[Any], dropped: Counter[str]) -> list[Any]:
             extra = {"extra": {EXTRA_KEY: {"is_error": True}}} if code not in (None, 0) else {}
             made = {**extra, **result, "source_call_id": id_}
             caller["observation"] = {"results": [*before, made]}
-        said, shown = (message_parts(step.get("message"))[0], map(_shown, results))
+        said, shown = (_message_parts(step.get("message"))[0], map(_shown, results))
         if said and said not in shown:
             gathered.append({key: step[key] for key in step if key != "observation"})
         else:
@@ -366,7 +366,7 @@ def _gathered(steps: Sequence[Any], dropped: Counter[str]) -> list[Any]:
 
 
 def _shown(result: dict[str, Any]) -> str:
-    return message_parts(result.get("content"))[0]
+    return _message_parts(result.get("content"))[0]
 
 
 def _session(

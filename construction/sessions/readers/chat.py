@@ -243,7 +243,7 @@ def fits_hermes(sample: Sample) -> bool:
 
 
 def _is_chat(record: dict[str, Any]) -> bool:
-    conversation = find_messages(record)
+    conversation = _find_messages(record)
     if conversation is not None:
         messages = [message for _, message in conversation[1]]
         return bool(messages) and all(
@@ -280,7 +280,7 @@ def read(
             yield item
             continue
         line, value = item
-        conversation = find_messages(value)
+        conversation = _find_messages(value)
         if conversation is None:
             loose.append(item)
         else:
@@ -290,7 +290,7 @@ def read(
         yield from _session(source, source_format, own, {}, loose, 0)
 
 
-def find_messages(value: object) -> tuple[dict[str, Any], list[tuple[int, object]]] | None:
+def _find_messages(value: object) -> tuple[dict[str, Any], list[tuple[int, object]]] | None:
     """(fields around the messages, numbered messages) of a session; None if `value` is not one."""
     if not isinstance(value, dict):
         return None

@@ -10,17 +10,15 @@ from typing import Any
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.claude_log import (
+    MAIN,
+    UNNAMED_AGENT,
+    ClaudeLog,
+    Message,
     Tree,
     nearest_message,
     origin_of,
     trees,
     without_injections,
-)
-from construction.sessions.readers.claude_records import (
-    MAIN,
-    UNNAMED_AGENT,
-    ClaudeLog,
-    Message,
 )
 from construction.sessions.readers.source import (
     Sample,

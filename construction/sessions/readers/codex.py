@@ -75,7 +75,7 @@ _RESULTS = frozenset(
 )
 
 
-def without_editor_context(text: str) -> tuple[str, tuple[Attachment, ...]]:
+def _without_editor_context(text: str) -> tuple[str, tuple[Attachment, ...]]:
     """The request below an editor's context, and the files that the context declares."""
     start = text.lstrip()
     if not start.startswith(_EDITOR_HEADS):
@@ -97,7 +97,7 @@ def _declared(listed: str) -> tuple[Attachment, ...]:
     return tuple(files)
 
 
-def result_of(item: dict[str, Any]) -> ToolResult:
+def _result_of(item: dict[str, Any]) -> ToolResult:
     """The text of an output, taken out of the envelope that some versions use."""
     output = item.get("output", item.get("result"))
     if isinstance(output, str) and output.startswith(('{"output":', '{"content":')):
@@ -124,7 +124,7 @@ def _from_envelope(output: dict[str, Any]) -> ToolResult:
     return ToolResult(block_text(inner), failed)
 
 
-def reasoning_text(item: dict[str, Any]) -> str:
+def _reasoning_text(item: dict[str, Any]) -> str:
     """Summaries and readable reasoning, without the encrypted part."""
     parts: list[str] = []
     for key in ("summary", "content"):
@@ -257,7 +257,7 @@ class _Log:
         if kind == "agent_message" and isinstance(text, str):
             self._add_said(Answer(line, _at(record), None, self.model, [text]))
         elif kind == "user_message" and isinstance(text, str):
-            self._add_said(self._request(line, record, [text], event_media(payload)))
+            self._add_said(self._request(line, record, [text], _event_media(payload)))
             self.is_answered = True
         elif kind == "thread_rolled_back":
             self._roll_back(payload.get("num_turns"))
@@ -294,7 +294,7 @@ class _Log:
             draft = self._answer(line, record)
             is_new = bool(draft.texts or draft.calls)
             draft = self._answer(line, record, anew=True) if is_new else draft
-            draft.think(reasoning_text(item))
+            draft.think(_reasoning_text(item))
         elif kind in _CALLS:
             function = inner(item, "function")
             name = first_text(item, "name") or first_text(function, "name")
@@ -305,7 +305,7 @@ class _Log:
             own = first_text(item, "call_id", "id") or f"name:{name}"
             self._answer(line, record).call(own, name, given, line)
         elif kind in _RESULTS:
-            result = result_of(item)
+            result = _result_of(item)
             own = first_text(item, "call_id") or f"name:{item.get('name')}"
             self.talk.results.add(own, result.text, result.is_error)
             self.is_answered = True
@@ -330,7 +330,7 @@ class _Log:
         self, line: int, record: Record, texts: list[str], media: tuple[Attachment, ...]
     ) -> Said:
         typed = [text for text in texts if not text.lstrip().startswith(_INJECTED)]
-        request, files = without_editor_context("\n".join(typed))
+        request, files = _without_editor_context("\n".join(typed))
         is_typed = request.strip() != "\n".join(typed).strip()  # in an editor, below its context
         origin = Origin.AGENT if self.spawned_by()[0] and not is_typed else None
         if not (typed or media):
@@ -357,7 +357,7 @@ def _spoken(draft: Said | Answer) -> tuple[bool, str]:
     return is_person, "".join(text.split())
 
 
-def event_media(event: Record) -> tuple[Attachment, ...]:
+def _event_media(event: Record) -> tuple[Attachment, ...]:
     """Pictures of a `user_message` event: files on the person's disk, or inline."""
     listed = [event.get("local_images"), event.get("images")]
     images = [image for held in listed if isinstance(held, list) for image in held]

@@ -149,7 +149,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             elif (history := _history(item[1])) is not None:
                 yield from _run(source, uids, *history, item[0])
             elif isinstance(item[1], dict):
-                add_event(talk, item[1], item[0])
+                _add_event(talk, item[1], item[0])
             else:
                 talk.unexpected(item[0], type_name(item[1]))
     if talk.drafts or not uids.any_given:
@@ -217,12 +217,12 @@ def _run(
 ) -> Iterator[Session | ReadIssue]:
     talk = Talk(source, SourceFormat.OPENHANDS)
     for event in events:
-        add_event(talk, event, line)
+        _add_event(talk, event, line)
     name = first_text(record, "instance_id", "id") or _issue_name(record)
     yield from talk.session(name, uids=uids, agent_name=_NAME)
 
 
-def add_event(talk: Talk, event: Record, line: int) -> None:
+def _add_event(talk: Talk, event: Record, line: int) -> None:
     """Add one event of either version."""
     if isinstance(event.get("kind"), str):
         _add_v1(talk, event, line)

@@ -40,10 +40,10 @@ def has_attributes(sample: Sample, marks: tuple[str, ...]) -> bool:
 
 
 def _has_marks(record: Record, marks: tuple[str, ...]) -> bool:
-    return any(key.startswith(marks) for span in raw_spans(record) for key in attributes_of(span))
+    return any(key.startswith(marks) for span in _raw_spans(record) for key in attributes_of(span))
 
 
-def raw_spans(record: object) -> list[Record]:
+def _raw_spans(record: object) -> list[Record]:
     """The spans in a record: those of an export, or the record itself."""
     if not isinstance(record, dict):
         return []
@@ -103,7 +103,7 @@ def any_value(value: object, depth: int = 0) -> object:
     return value
 
 
-def start_of(span: Record) -> float | None:
+def _start_of(span: Record) -> float | None:
     """When a span began, in seconds: nanoseconds of OTLP, or a time as text."""
     nano = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
     if isinstance(nano, int | str) and plain(nano).isdecimal() and len(plain(nano)) < 30:
@@ -120,7 +120,7 @@ def placed(span: Record, attributes: Record, line: int) -> Span:
     for key in ("context", "spanContext", "_spanContext"):
         trace = trace or first_text(inner(span, key), "trace_id", "traceId")
     thread = first_text(attributes, "gen_ai.conversation.id", "session.id", "langfuse.session.id")
-    return Span(trace or "trace", start_of(span), thread=thread, line=line)
+    return Span(trace or "trace", _start_of(span), thread=thread, line=line)
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
@@ -140,7 +140,7 @@ def read_spans(
     above: dict[str, str] = {}  # of each span, unless it is an agent's
     below: list[tuple[Span, str]] = []
     for line, record in objects(source, issues):
-        for raw in raw_spans(row(record)):
+        for raw in _raw_spans(row(record)):
             span, own = span_of(raw, line), first_text(raw, "spanId", "span_id")
             parent = first_text(raw, "parentSpanId", "parent_id") or ""
             if span is not None and span.is_agent:

@@ -72,7 +72,7 @@ class Store:
         """Whether a database has the tables and columns of this program."""
         if not sample.tables or not all(
             columns <= sample.tables.get(table, frozenset())
-            or (table == "*" and table_with(sample.tables, columns) is not None)
+            or (table == "*" and _table_with(sample.tables, columns) is not None)
             for table, columns in self.shape.items()
         ):
             return False
@@ -99,7 +99,7 @@ class Store:
             yield ReadIssue("file", source.relative, 0, "file.no_records", "0 messages", expected)
 
 
-def table_with(tables: Shape, columns: frozenset[str]) -> str | None:
+def _table_with(tables: Shape, columns: frozenset[str]) -> str | None:
     """The first table with these columns, whose name SQL can quote."""
     return next((name for name in sorted(tables) if columns <= tables[name]), None)
 
@@ -375,7 +375,7 @@ def _named(root: bytes) -> Iterator[str]:
 
 def _openai_agents(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     """Rows of items of the Responses API; the names of the tables are free."""
-    table = _quoted(table_with(_tables(query), _ITEMS))
+    table = _quoted(_table_with(_tables(query), _ITEMS))
     named = f"SELECT session_id FROM {table} GROUP BY session_id ORDER BY MIN(rowid)"  # noqa: S608
     for row in _sessions(query, named):
         talk = Talk(source, SourceFormat.OPENAI_AGENTS)
@@ -392,7 +392,7 @@ def _openai_agents(source: SourceFile, query: Query, uids: Uids) -> Iterator[Ses
 def _agno(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     """The messages of all runs; those of a member of a team are a session of their own."""
     tables = _tables(query)
-    table = table_with(tables, _MEMORY) or table_with(tables, _RUNS)
+    table = _table_with(tables, _MEMORY) or _table_with(tables, _RUNS)
     for row in _sessions(query, f"SELECT * FROM {_quoted(table)}"):  # noqa: S608
         memory = decoded(row.get("memory"))
         memory = memory if isinstance(memory, dict) else {}

@@ -33,7 +33,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """
     head = inner(document_of(source))
     history = head.get("history")
-    messages = as_chat(history if isinstance(history, list) else [])
+    messages = _as_chat(history if isinstance(history, list) else [])
     yield from chat_session(
         source,
         SourceFormat.SWE_AGENT,
@@ -44,7 +44,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     )
 
 
-def as_chat(history: Sequence[object]) -> list[object]:
+def _as_chat(history: Sequence[object]) -> list[object]:
     """The history as messages in OpenAI roles, without demonstrations."""
     messages: list[object] = []
     waiting = shown = ""  # the id of the command whose output comes next; the file in the editor

@@ -418,7 +418,7 @@ def _piece(part: object) -> pieces.Piece:
     return pieces.Text(text) if piece is pieces.UNKNOWN and "text" in held else piece
 
 
-def bare_messages(held: object, names: tuple[str, ...], role: str) -> list[Message]:
+def _bare_messages(held: object, names: tuple[str, ...], role: str) -> list[Message]:
     """What stands under one of the usual names, where there are no messages."""
     held = _decoded(held)
     if not isinstance(held, dict):
@@ -432,8 +432,8 @@ def bare_messages(held: object, names: tuple[str, ...], role: str) -> list[Messa
 
 def exchanged(inputs: object, outputs: object) -> list[Message]:
     """What went into a span and came out of it; a graph's output begins with its input."""
-    given = messages_of(inputs) or bare_messages(inputs, _INPUTS, "user")
-    made = messages_of(outputs, "assistant") or bare_messages(outputs, _OUTPUTS, "assistant")
+    given = messages_of(inputs) or _bare_messages(inputs, _INPUTS, "user")
+    made = messages_of(outputs, "assistant") or _bare_messages(outputs, _OUTPUTS, "assistant")
     keys = _keys(given)
     return made if keys and _keys(made)[: len(keys)] == keys else [*given, *made]
 

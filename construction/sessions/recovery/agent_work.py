@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from construction.mentions.extensions import extension, is_same_path, is_text, is_tool, tail
-from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.exchanges import (
     Exchange,
     acts_of,
@@ -20,6 +19,7 @@ from construction.sessions.recovery.exchanges import (
     runs_program,
 )
 from construction.sessions.recovery.shell import READ
+from construction.sessions.redactions import holds_mark
 from data.contracts import KeptText, Role, Session, ToolCall
 
 _MOST_TOOLS = 40

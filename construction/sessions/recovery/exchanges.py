@@ -322,7 +322,7 @@ def read_exchanges(session: Session) -> tuple[list[Exchange], dict[int, LeftOutR
     skipping: LeftOutReason | None = LeftOutReason.BEFORE_FIRST_REQUEST
     after_reset = False
     for turn in session.turns:
-        if opens_exchange(turn):
+        if _opens_exchange(turn):
             reset_inside = turn.said.lstrip()[:12].lower().startswith(_RESET_HEADS)
             exchanges.append(Exchange(turn, after_reset or reset_inside))
             skipping, after_reset = None, False
@@ -342,7 +342,7 @@ def read_exchanges(session: Session) -> tuple[list[Exchange], dict[int, LeftOutR
     return exchanges, left_out
 
 
-def opens_exchange(turn: Turn) -> bool:
+def _opens_exchange(turn: Turn) -> bool:
     """True if a person says or sends something; empty turns and bare commands do not count."""
     if turn.origin is not _HUMAN:
         return False

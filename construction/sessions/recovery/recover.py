@@ -17,10 +17,10 @@ from pydantic import Field
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls
-from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.agent_work import made_by_programs, shown_files, tools_called
 from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges
 from construction.sessions.recovery.shell import WROTE
+from construction.sessions.redactions import holds_mark
 from data.contracts import AgentAct, CutReason, Session, StageConfig, TaskInstance, Turn, UserTurn
 
 _SAID_BEFORE = 3  # turns
@@ -160,7 +160,7 @@ def _as_told(exchanges: Sequence[Exchange], tasks: Tasks) -> tuple[list[_Group],
     return made, sorted(idle - task_of.keys())
 
 
-def asks_back(reply: str) -> bool:
+def _asks_back(reply: str) -> bool:
     """Does the agent's text end with a question mark?"""
     return reply.rstrip().endswith(("?", "？"))
 
@@ -187,7 +187,7 @@ def _instances(
             acts=tuple(_acts(of)),
             session_urls=urls if is_redacted else (),
             reply=_last_reply(of),
-            asked_back=any(asks_back(exchange.reply) for exchange in of),
+            asked_back=any(_asks_back(exchange.reply) for exchange in of),
             cwd=session.cwd,
             fingerprint=_fingerprint(of),
             said_before=tuple(said[max(0, group.positions[0] - _SAID_BEFORE) : group.positions[0]]),

@@ -62,7 +62,7 @@ _LABELS = frozenset(
 )
 
 
-def is_name(text: str) -> bool:
+def _is_name(text: str) -> bool:
     """True if the words before a colon look like a person's name or id, not like a label."""
     if _USER_ID.fullmatch(text):
         return True
@@ -178,7 +178,7 @@ def _is_sender(name: re.Match[str], text: str, preview: str) -> bool:
         return True
     if announced and _start(text, name.start()).startswith(announced):
         return False
-    return is_name(name[1])
+    return _is_name(name[1])
 
 
 def _start(text: str, position: int = 0) -> str:
@@ -253,7 +253,7 @@ def _copied_head(line: str, envelope: Envelope) -> bool:
     who = tokens[: len(tokens) - clock.tokens]
     channel = who.pop(0) if who and who[0].lower() in _CHANNELS else None
     name = " ".join(who)
-    if not is_name(name):
+    if not _is_name(name):
         return False
     envelope.note(name, channel, clock)
     return True
@@ -300,7 +300,7 @@ _SIGNATURE = re.compile(
 )
 
 
-def strip_mail(text: str, envelope: Envelope) -> str:
+def _strip_mail(text: str, envelope: Envelope) -> str:
     """The text without mail heads, quoted history and device signatures."""
     start = text.lstrip()
     body = _strip_mail_head(start, envelope)
@@ -441,7 +441,7 @@ def unwrap(text: str, dated: bool = True) -> Unwrapped:
 
 def _strip_inline(text: str, envelope: Envelope) -> str:
     """Take off wrappers on the lines of the person's words: heads, mail, attachment markers."""
-    body = strip_mail(_strip_heads(text, envelope), envelope)
+    body = _strip_mail(_strip_heads(text, envelope), envelope)
     without_media = strip_media(body, envelope)
     if without_media is not body:
         without_media = _strip_heads(without_media, envelope)  # markers may precede heads

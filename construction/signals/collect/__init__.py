@@ -1,19 +1,17 @@
 """Collects signals from files and registries into dated snapshots."""
 
-from construction.signals.collect.captures import (
-    Kept,
-    history,
-    keep,
-    snapshot_files,
-    superseded,
-)
 from construction.signals.collect.fields import SignalReason
 from construction.signals.collect.registry import (
     Capture,
+    Kept,
     StopReason,
     capture_registry,
     collect_registry,
+    history,
+    keep,
     read_capture,
+    snapshot_files,
+    superseded,
 )
 from construction.signals.collect.registry_client import RegistryError
 from construction.signals.collect.snapshot import Collected, collect_file

@@ -46,7 +46,7 @@ class Located(NamedTuple):
 NOWHERE = Located((), (), HierarchyMethod.FLAT)
 
 
-def located(node: Node | None, method: HierarchyMethod) -> Located:
+def _located(node: Node | None, method: HierarchyMethod) -> Located:
     return Located(node.path, node.local, method) if node else Located((), (), method)
 
 
@@ -65,7 +65,7 @@ def _locate_alone(statement: str, concept: str, label: str, trees: Trees) -> Loc
         return NOWHERE
     if placement.role in (Role.CLOSER, Role.NET) and placement.node is not None:
         return _above(placement.node, HierarchyMethod.TREE)
-    return located(placement.node, HierarchyMethod.TREE)
+    return _located(placement.node, HierarchyMethod.TREE)
 
 
 def _above(node: Node, method: HierarchyMethod) -> Located:
@@ -103,7 +103,7 @@ class _Walk:
         method = HierarchyMethod.TOTALS if item.children else HierarchyMethod.TREE
         if node is not None and self._reaches(node, above.path, beside):
             self.locations[item.row] = _above(node, method)
-            self.walk(item.children, located(node, method))
+            self.walk(item.children, _located(node, method))
             return
         title, local = (node.path[-1], node.local[-1]) if node else (item.title, item.title)
         named = above.path and _same_title(title, above.path[-1])
@@ -125,8 +125,8 @@ class _Walk:
             if item.placement.role in (Role.CLOSER, Role.NET):
                 return _above(home, method)
             if item.placement.explicit or self._opens(home, above.path, beside):
-                return located(home, method)
-        return located(beside, method) if beside else above
+                return _located(home, method)
+        return _located(beside, method) if beside else above
 
     def _opens(self, home: Node, path: Names, beside: Node | None) -> bool:
         """Whether every section between `path` and the home of a row is open."""
@@ -142,7 +142,7 @@ class _Walk:
         if item.node is not None:
             if item.placement.role in (Role.CLOSER, Role.NET):
                 return _above(item.node, tree)
-            return located(item.node, tree)
+            return _located(item.node, tree)
         if item.placement.role is Role.RESULT:
             return Located((), (), tree)
         before = next((i for i in reversed(items[:position]) if _speaks(i)), None)

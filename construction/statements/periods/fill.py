@@ -164,7 +164,7 @@ def with_periods(
     For points that are not a year, half, quarter or nine months of a fiscal year the columns stay
     null; `period_reasons` says why.
     """
-    classified = _classified(points, year_ends(companies, config, conventions))
+    classified = _classified(points, _year_ends(companies, config, conventions))
     return points.with_columns(
         classified["year"].alias("fiscal_year"),
         classified["part"].alias("fiscal_period"),
@@ -177,7 +177,7 @@ def period_reasons(
     points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
 ) -> pl.Series:
     """Why each point has no fiscal period, as `PeriodReason`; null for points that have one."""
-    return _classified(points, year_ends(companies, config))["reason"]
+    return _classified(points, _year_ends(companies, config))["reason"]
 
 
 def _classified(points: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
@@ -206,7 +206,7 @@ def _located(points: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
         points.select(columns)
         .with_row_index("row")
         .join(ends, on="company_id", how="left", maintain_order="left")
-        .with_columns(closes=closing_month())
+        .with_columns(closes=_closing_month())
     )
     shown = _shown_year_ends(dated)
     placed = dated.sort("closes", "row").join_asof(
@@ -275,7 +275,7 @@ def month_index(day: pl.Expr) -> pl.Expr:
     return day.dt.year().cast(pl.Int64) * 12 + day.dt.month().cast(pl.Int64) - 1
 
 
-def year_ends(
+def _year_ends(
     companies: pl.DataFrame, config: PeriodConfig, conventions: pl.DataFrame | None = None
 ) -> pl.DataFrame:
     """Per company: `year_end_month` (0 to 11), `year_end_day` (null: month's end), `label_start`.
@@ -314,7 +314,7 @@ def _known(conventions: pl.DataFrame | None) -> dict[str, str]:
     return dict(conventions.drop_nulls("named_by").select("company_id", "named_by").iter_rows())
 
 
-def closing_month() -> pl.Expr:
+def _closing_month() -> pl.Expr:
     """The month that `period_end` closes for its company, as an index; null if it closes none.
 
     Needs `year_end_day`.

@@ -55,7 +55,7 @@ _LEAST_NAME = 4  # letters of a word by which companies are alike
 
 
 @dataclass(frozen=True, slots=True)
-class Harder:
+class _Harder:
     """Slots in harder words, the words for the period ("" for the usual ones), and the means."""
 
     slots: Slots
@@ -63,7 +63,7 @@ class Harder:
     means: tuple[Means, ...]
 
 
-def _harder_words(question: Question, database: Database, config: QuestionConfig) -> Harder:
+def _harder_words(question: Question, database: Database, config: QuestionConfig) -> _Harder:
     """The question's slots in harder words that still fit its point alone, if there are any.
 
     A question that has the filer's own label keeps it.
@@ -84,7 +84,7 @@ def _harder_words(question: Question, database: Database, config: QuestionConfig
         if rivals(dated, database):
             period = ""
     means += [Means.UNDATED_PERIOD] if period else []
-    return Harder(slots, period, tuple(means))
+    return _Harder(slots, period, tuple(means))
 
 
 def _given(question: Question, database: Database) -> Iterator[Means]:
@@ -155,7 +155,7 @@ class Pair:
 
 def _combined_question(
     question: Question,
-    harder: Harder,
+    harder: _Harder,
     database: Database,
     config: QuestionConfig,
     askable: Collection[str],
@@ -225,7 +225,7 @@ def _positive(point: Point) -> Decimal | None:
 
 def _combined_with(
     question: Question,
-    harder: Harder,
+    harder: _Harder,
     pair: Pair,
     words: Words,
     database: Database,
@@ -316,7 +316,7 @@ def _amount(
 
 def _text(
     question: Question,
-    harder: Harder,
+    harder: _Harder,
     pair: Pair,
     words: Words,
     other: Words,
@@ -345,7 +345,7 @@ def _text(
     return f"{with_filing(text, filing, len(text))}{clause}"
 
 
-def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
+def _spans(now: Point, before: Point, harder: _Harder) -> tuple[str, str]:
     """The words for both periods: "the same period a year later" if they have no dates."""
     if harder.period and (earlier := _undated(before, harder.slots.company)):
         later = "the same point" if not now.months else "the same period"
@@ -392,7 +392,7 @@ def leveled(
 
 
 def _medium(
-    question: Question, harder: Harder, database: Database, config: QuestionConfig, seed: int
+    question: Question, harder: _Harder, database: Database, config: QuestionConfig, seed: int
 ) -> Question | None:
     written = write_question(harder.slots, database, config, seed, harder.period)
     if isinstance(written, QuestionReason):

@@ -364,7 +364,7 @@ def _is_unspeakable(series: Series) -> bool:
     """Is it of an axis or a member that nobody would name, a number per share of a segment, or
     the result with which a cash flow statement begins?"""
     if series.statement == Statement.CASH_FLOW and _RESULT.search(
-        one_sided(phrase_of(series.label).text)
+        _one_sided(phrase_of(series.label).text)
     ):
         return True
     members = zip(series.path[::2], series.path[1::2], strict=False)
@@ -401,11 +401,11 @@ def is_own_wording(series: Series, worded: str) -> bool:
     own = phrase_of(series.label)
     goods = worded.removesuffix(_BALANCE_OF_GOODS)
     worded = goods if goods in _GOODS else worded
-    said = frozenset(map(_stem, comparable(one_sided(worded))))
+    said = frozenset(map(_stem, comparable(_one_sided(worded))))
     return worded in ("", plain_words(own.text)) or said <= {*map(_stem, own.key)}
 
 
-def one_sided(text: str) -> str:
+def _one_sided(text: str) -> str:
     """ "Operating income (loss)" without the side in brackets."""
     return _SIDE.sub(r"\g<head>", text)
 
@@ -417,7 +417,7 @@ def _with_one_side(own: Phrase, label: str, point: Point) -> str:
     is_plain = ours is not None and ours[0] in _OUTCOMES and ours[1:] == (True, True)
     is_alone = theirs is None or theirs[1:] == (True, False)
     is_below = point.value.startswith("-")
-    return one_sided(own.text) if is_plain and is_alone and not is_below else ""
+    return _one_sided(own.text) if is_plain and is_alone and not is_below else ""
 
 
 def _is_turned(own: Phrase, label: str, series: Series, *, negated: bool) -> bool:
@@ -449,7 +449,7 @@ def _is_raw(label: str) -> bool:
     """Does a label keep the word order or the brackets of a taxonomy: "Taxes, Other (Abroad)"?"""
     if has_own_phrase(label):
         return False
-    text = one_sided(LIST.sub("", phrase_of(label).text))
+    text = _one_sided(LIST.sub("", phrase_of(label).text))
     return any(form.search(text) for form in (_INVERTED, _MARKS)) or bool(_STACKED.fullmatch(text))
 
 
@@ -476,7 +476,7 @@ def _implied(series: Series) -> frozenset[str]:
 
 def _content(phrase: Phrase, implied: frozenset[str]) -> frozenset[str]:
     """What a phrase says beyond its place, by the stems of its words, without its other side."""
-    words = comparable(one_sided(phrase.text))
+    words = comparable(_one_sided(phrase.text))
     return frozenset(map(_stem, words)) - implied - {_stem(word) for word in EMPTY}
 
 
@@ -491,7 +491,7 @@ def _is_usable(label: str, filed: Phrase, series: Series, company: Company) -> b
     is_odd = (
         filed.bare
         or has_foreign_letters(label)
-        or _UNLIKE.search(one_sided(label))
+        or _UNLIKE.search(_one_sided(label))
         or words[-1] in _PRINT["adjectives"]
         or words[-1] in _SMALL
         or _is_open(filed, series)

@@ -154,8 +154,8 @@ def test_columns_are_found_by_heads_or_values(tmp_path: Path) -> None:
     assert column(rows, "x") == [None, "x", 1, None]
     assert column(rows, "carts", [77]) == column([], "boxes") == []
     (tmp_path / "a.csv").write_text("of,2026\nboxes,per\nDepot name,Boxes\nRye,3\n")
-    found = records(str(tmp_path / "a.csv"), heads=["depot", "boxes"])
-    assert found == [{"Depot name": "Rye", "Boxes": "3"}]
+    rows_below = records(str(tmp_path / "a.csv"), heads=["depot", "boxes"])
+    assert rows_below == [{"Depot name": "Rye", "Boxes": "3"}]
     assert records(str(tmp_path / "a.csv"), heads=["carts"]) == []
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from construction.grading.programs_box import run_in_box
-from construction.lint.claw_eval.audit import AuditReason, attempts, audit
+from construction.lint.claw_eval import AuditReason, attempts, audit
 from construction.lint.claw_eval.reader import Gap, Missing, read_task
 from construction.lint.findings import Finding
 from construction.lint.registry import lint_path

@@ -162,7 +162,7 @@ TOLD = "\n".join(
 def test_what_the_files_show(
     tmp_path: Path, files: dict[str, str], expected: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
+    monkeypatch.setattr("construction.lint.harbor.bubblewrap", lambda: None)
     assert codes(lint_path(task(tmp_path, **files))) == expected
 
 
@@ -172,7 +172,7 @@ STEPS = '[[steps]]\nname = "count"\n[[steps]]\nname = "tell"\n'
 def test_a_task_of_steps_has_an_instruction_and_tests_in_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
+    monkeypatch.setattr("construction.lint.harbor.bubblewrap", lambda: None)
     parts = {
         f"steps__{step}__{name}": text
         for step in ("count", "tell")
@@ -192,7 +192,7 @@ def test_a_task_of_steps_has_an_instruction_and_tests_in_each(
 def test_what_no_task_of_a_set_has_is_kept_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
+    monkeypatch.setattr("construction.lint.harbor.bubblewrap", lambda: None)
     wants = FROM + "COPY repo/ /app/\n"
     for number in range(10):
         files = {"environment__Dockerfile": wants, "instruction.md": f"Count herd {number}."}
@@ -215,7 +215,7 @@ def test_no_more_tasks_are_tried_than_wanted(tmp_path: Path) -> None:
 
 
 def test_tasks_that_ask_the_same_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("construction.lint.harbor_trial.bubblewrap", lambda: None)
+    monkeypatch.setattr("construction.lint.harbor.bubblewrap", lambda: None)
     task(tmp_path / "set" / "a")
     task(tmp_path / "set" / "b", **{"instruction.md": INSTRUCTION.upper()})
     (finding,) = lint_path(tmp_path).defects

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from construction.sessions.local_gates import LocalGatesConfig
+from construction.sessions.config import LocalGatesConfig
 from construction.sessions.scan import scan
 from construction.sessions.shard import ShardJob, process_shard
 from data.errors import InputError

@@ -16,8 +16,7 @@ from construction.signals.collect.snapshot import make_snapshot
 from construction.signals.config import SignalsConfig
 from construction.signals.crosswalk import default_crosswalk, spread
 from construction.signals.gap import coverage_gap
-from construction.signals.mixture import print_mixture
-from construction.signals.report import SnapshotReport, report_data, table_rows
+from construction.signals.mixture import SnapshotReport, print_mixture, report_data, table_rows
 from construction.signals.seeds import seed_ideas
 from data.contracts import Popularity
 from data.schemas import SIGNAL_TABLES

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from data.audit_page import Shown, build_columns
-from data.audit_page.reading import Books, Gates, judged
+from data.audit_page.columns import Books, Gates, judged
 from data.canonical import canonical_json
 from data.contracts import (
     Bound,

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.audit_page import Shown, as_csv, as_json, audit_page, build_columns, header_policy
-from data.audit_page.columns import cell
-from data.audit_page.reading import judged
+from data.audit_page.columns import cell, judged
 from data.canonical import canonical_json
 from data.contracts import Scalar, Status, Verdict
 from data.tables import VERDICTS as SCHEMA

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from construction.sessions.config import NETWORK_GATES, SessionsConfig
+from construction.sessions.config import LOCAL_GATES, NETWORK_GATES, NetworkRuntime, SessionsConfig
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.gates import fixture, network, restoration
 from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.gates.restoration import RestoredSpan
-from construction.sessions.local_gates import LOCAL_GATES
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import probe_urls
-from construction.sessions.network.settings import NetworkRuntime
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery import RecoveryConfig, recover

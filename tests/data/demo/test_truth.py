@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from construction.mentions.urls import normalise, parse_url
-from construction.sessions.config import NETWORK_GATES
-from construction.sessions.local_gates import LOCAL_GATES
+from construction.sessions.config import LOCAL_GATES, NETWORK_GATES
 from construction.sessions.network.probe import refusal
 from data.demo import generate
 from tests.data.demo.observed import (

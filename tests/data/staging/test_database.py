@@ -11,10 +11,16 @@ from data.errors import InputError
 from data.ledger import close
 from data.schemas import LEDGER_TABLES
 from data.staging import audit, database
-from data.staging.database import RunTables, build_database, table_paths
+from data.staging.database import (
+    TABLES,
+    VIEWS,
+    RunTables,
+    build_database,
+    meanings,
+    sql_types,
+    table_paths,
+)
 from data.staging.opening import open_read_only
-from data.staging.tables import TABLES, meanings, sql_types
-from data.staging.views import VIEWS
 from data.tables import (
     LEDGER,
     LINEAGE,

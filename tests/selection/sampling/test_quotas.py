@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from selection.sampling.config import SamplingConfig
-from selection.sampling.frame import build_frame, inclusion_of_points
-from selection.sampling.quotas import category_of, with_quotas
+from selection.sampling.frame import build_frame, category_of, inclusion_of_points, with_quotas
 from selection.sampling.report import draw, lacking
 
 _QUOTAS: dict[str, Any] = {

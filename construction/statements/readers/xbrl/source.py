@@ -263,7 +263,7 @@ def _country(scheme: str) -> str | None:
     return None if domain is None else {"UK": "GB"}.get(domain[1].upper(), domain[1].upper())
 
 
-def concept_name(qname: str, namespaces: Mapping[str, str]) -> str:
+def _concept_name(qname: str, namespaces: Mapping[str, str]) -> str:
     """The local name of a standard concept; a filer's own keeps its prefix."""
     prefix, _, local = qname.rpartition(":")
     is_standard = _STANDARD.search(namespaces.get(prefix, prefix)) or prefix == "ifrs-full"
@@ -278,7 +278,7 @@ def _fact(raw: Any, order: int, names: Mapping[str, str], document: Document) ->
         return None
     named = str(about.get("entity", "")).rpartition(":")[2]
     entity = named.lstrip("0") if named.isdigit() else named  # a CIK; codes keep their noughts
-    value, concept = raw.get("value"), concept_name(about["concept"], names)
+    value, concept = raw.get("value"), _concept_name(about["concept"], names)
     is_number = "unit" in about or "decimals" in raw
     reason = XbrlReason.NIL if value is None else None
     if reason is None and not is_number:
@@ -287,7 +287,7 @@ def _fact(raw: Any, order: int, names: Mapping[str, str], document: Document) ->
             document.texts.append((concept, str(about.get("language", "")), str(value)))
         reason = XbrlReason.NOT_NUMERIC
     days = _days(str(about.get("period", "")))
-    plain = None if reason else plain_decimal(str(value))
+    plain = None if reason else _plain_decimal(str(value))
     if reason is None and plain is None:
         reason = XbrlReason.BAD_VALUE
     if reason is None and days is None:
@@ -301,7 +301,7 @@ def _fact(raw: Any, order: int, names: Mapping[str, str], document: Document) ->
     return Fact(entity, concept, *days, unit, plain, exact, _dimensions(about, names), order)
 
 
-def plain_decimal(text: str) -> str | None:
+def _plain_decimal(text: str) -> str | None:
     """The number without exponent, plus sign and redundant zeros; None if it is none."""
     try:
         number = Decimal(text.strip()) if len(text) <= _LONGEST else None
@@ -410,12 +410,12 @@ def _with_sidecar(document: Document, record: Any, names: Mapping[str, str]) -> 
         by_language = {"en": label} if isinstance(label, str) else label
         if isinstance(by_language, dict) and ":" in qname:
             texts = {str(lang): text for lang, text in by_language.items() if isinstance(text, str)}
-            document.labels[concept_name(qname, names)] = texts
+            document.labels[_concept_name(qname, names)] = texts
     for name in ("company", "balance"):
         given = record.get(name)
         if isinstance(given, dict):
             plain = {k: v for k, v in given.items() if isinstance(v, str)}
-            keyed = {concept_name(k, names): v for k, v in plain.items()}
+            keyed = {_concept_name(k, names): v for k, v in plain.items()}
             setattr(document, name, plain if name == "company" else keyed)
     try:
         document.filed = date.fromisoformat(str(record.get("filed")))
@@ -425,6 +425,6 @@ def _with_sidecar(document: Document, record: Any, names: Mapping[str, str]) -> 
         for row in shown.get("rows") or () if isinstance(shown, dict) else ():
             if isinstance(row, dict) and isinstance(row.get("concept"), str):
                 text = row.get("label") if isinstance(row.get("label"), str) else None
-                concept = concept_name(row["concept"], names)
+                concept = _concept_name(row["concept"], names)
                 role = str(shown.get("role", ""))
                 document.rows.append(Row(role, concept, row.get("negated") is True, text))

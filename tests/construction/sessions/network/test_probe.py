@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.mentions.urls import parse_url
+from construction.sessions.config import NetworkRuntime
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.exchange import backoff
 from construction.sessions.network.probe import probe_urls, refusal
-from construction.sessions.network.settings import NetworkRuntime
 from tests.construction.sessions.network.wires import AT_ONCE, ScriptedWeb
 
 CHECK = NetworkConfig()

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from construction.sessions.config import NetworkRuntime
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
 from construction.sessions.network.captures import Captures, frozen_fixture, frozen_path
 from construction.sessions.network.probe import probe_urls
-from construction.sessions.network.settings import NetworkRuntime
 from construction.sessions.network.transport import Wire
 from data.errors import ConfigError
 from tests.construction.sessions.network.servers import LocalServer, respond

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpcore
 
-from construction.sessions.network.settings import NetworkRuntime
+from construction.sessions.config import NetworkRuntime
 from construction.sessions.network.transport import Wire
 
 Behaviour = Mapping[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from data.prose_tables import between_markers, markdown_table
+from flows.docs import between_markers, markdown_table
 
 
 def test_markers_that_are_not_there_are_an_error() -> None:

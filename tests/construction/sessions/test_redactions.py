@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from construction.sessions.prompts.redactions import (
+from construction.sessions.redactions import (
     find_redactions,
     holds_mark,
     host_of,
