@@ -114,11 +114,11 @@ def learn(files: Sequence[Sequence[Piece]], masker: Masker, *, are_apart: bool =
     Of files that `are_apart` nothing but what can be nothing else spreads to the others.
     """
     for number, pieces in enumerate(files if are_apart else ()):
-        masker.spreading.place(number, pieces)
+        masker.spreading.add_file(number, pieces)
     masker.learn(piece for pieces in files for piece in pieces)
     names = [column_people(pieces, masker.edits) for pieces in files]
     for number, pieces in enumerate(names if are_apart else ()):
-        masker.spreading.place(number, pieces)
+        masker.spreading.add_file(number, pieces)
     if any(names):
         masker.learn(piece for pieces in names for piece in pieces)
 

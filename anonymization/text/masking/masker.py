@@ -155,11 +155,11 @@ class Masker:
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
         names_before = len(self._full_names)
-        found = dict(zip(fresh, whole_columns(fresh, self._detector.find(clean)), strict=True))
-        for piece, findings in found.items():
-            self._learn_addresses(piece, findings)
-            self.spreading.watch_dates(piece, findings)
-        for piece, findings in found.items():
+        columns = whole_columns(fresh, self._detector.find(clean))
+        findings_of = dict(zip(fresh, columns, strict=True))
+        for piece, findings in findings_of.items():
+            self._learn_context(piece, findings)
+        for piece, findings in findings_of.items():
             listed = self._listed.find(piece.value)
             fixed = piece.fixed or fenced_spans(piece.text)
             if fixed:
@@ -226,7 +226,9 @@ class Masker:
         if self._hides_firms:
             values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
 
-    def _learn_addresses(self, piece: Piece, findings: Iterable[Finding]) -> None:
+    def _learn_context(self, piece: Piece, findings: Sequence[Finding]) -> None:
+        """The years of dates, and the words of addresses, in the file of a piece."""
+        self.spreading.watch_dates(piece, findings)
         for words, is_joined in words_of_addresses(piece.text, findings):
             if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
                 self.spreading.address(piece, words)

@@ -73,7 +73,7 @@ class Spreading:
         self._addressed: set[tuple[int, str]] = set()
         self._years: dict[int, Counter[int]] = {}  # of the dates of each file
 
-    def place(self, file: int, pieces: Iterable[Piece]) -> None:
+    def add_file(self, file: int, pieces: Iterable[Piece]) -> None:
         """The pieces stand in the file of this number; the next new file has the next one."""
         if file == len(self._pieces):
             self._pieces.append({})

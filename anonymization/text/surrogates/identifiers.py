@@ -274,8 +274,8 @@ def shared_leads(numbers: Iterable[str]) -> dict[str, int]:
     staff E0037006819, E0037004188, … The last four digits are always drawn, and more of a long
     series."""
     series: dict[int, set[str]] = {}
-    for found in filter(None, map(_SERIAL.fullmatch, numbers)):
-        series.setdefault(len(found[1]), set()).add(found[1])
+    for serial in filter(None, map(_SERIAL.fullmatch, numbers)):
+        series.setdefault(len(serial[1]), set()).add(serial[1])
     leads = {}
     for size, members in series.items():
         fewest = max(_FEWEST_ALIKE, len(members) // 4)
