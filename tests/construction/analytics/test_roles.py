@@ -261,3 +261,21 @@ def test_types_follow_from_cells_and_names_are_hints(
     name: str, cells: list[str], kind: str
 ) -> None:
     assert kind_of(name, pl.Series(cells)) == kind
+
+
+def test_who_owes_is_counted_by_what_is_owed() -> None:
+    """Someone without the figure that a levy goes by owes no known amount, and is not counted."""
+    for template in read_templates():
+        steps = template.steps
+        levies = {
+            f"${number}"
+            for number, step in enumerate(steps, 1)
+            if any(other["op"] == "convert" and other.get("column") == "due"
+                   and other.get("source") == f"${number}" for other in steps)
+        }  # fmt: skip
+        counted = [
+            step
+            for step in steps
+            if step.get("source") in levies and "count" in str(step) and step["op"] != "convert"
+        ]
+        assert counted == [], template.name
