@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
+from anonymization.text.secrets.evidence import is_placeholder
 from data.text.lexicon import load_table
 
 
@@ -281,13 +282,18 @@ def own_credentials(value: str) -> bool:
     )
 
 
+def own_password(value: str) -> bool:
+    """Is it a password itself, not a reference to one (`${ROOT_PASSWORD}`) or a stand-in?"""
+    return not is_placeholder(value)
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     check.__name__: check
     for check in (
         *(own_company, own_folder, drawn_token, own_credentials, chinese_name, not_common),
         *(not_shouted, job, private_site, own_handle, like_password, old_friend),
         *(turned_name, honoured, own_host, given_and_family, not_localhost, shop_name),
-        titled_chinese,
+        *(titled_chinese, own_password),
     )
 }
 

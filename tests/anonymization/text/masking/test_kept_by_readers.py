@@ -42,6 +42,7 @@ def masked(detector: TextDetector, *pieces: Piece) -> list[str]:
         "The 2017 meeting, on Oct 22, went on until the 28th of August.",
         "held at VMware, one day before",
         "owner: audit_service",
+        "ALTER USER 'root'@'localhost' IDENTIFIED BY '${MYSQL_ROOT_PASSWORD}';",
         "ssh: Could not resolve hostname github.com-orlam: Name or service not known",
     ],
     ids=[
@@ -53,6 +54,7 @@ def masked(detector: TextDetector, *pieces: Piece) -> list[str]:
         "loose days",
         "firm",
         "service",
+        "reference",
         "alias",
     ],
 )
