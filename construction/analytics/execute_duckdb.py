@@ -15,6 +15,7 @@ import duckdb
 from numpy.typing import NDArray
 
 from construction.analytics import steps as s
+from data.staging.opening import in_memory
 
 Cell = float | int | str | bool | None
 _SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -62,7 +63,7 @@ class Engine:
     """An in-memory database with the tables of an environment, loaded once from Parquet."""
 
     def __init__(self, files: Mapping[str, Path]) -> None:
-        self.connection = duckdb.connect(":memory:", config={"threads": "1"})
+        self.connection = in_memory({"threads": "1"})
         for name, path in sorted(files.items()):
             rows = f"SELECT * FROM read_parquet({_text(str(path))})"  # noqa: S608 (quoted)
             self.connection.execute(f"CREATE TABLE {_name(name)} AS {rows}")

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import duckdb
 import orjson
 import polars as pl
 
 from construction.mentions.urls import parse_url
 from data.canonical import file_digest, pretty_json
 from data.errors import InputError
+from data.staging.opening import in_memory
 from data.tables import write_table
 
 PAGES, ABOUT = "pages.parquet", "pages.json"
@@ -55,7 +55,7 @@ class PageFolder:
 
     def pages(self) -> Iterator[Page]:
         """The pages in order of their URLs, a batch in memory at a time."""
-        with duckdb.connect() as connection:
+        with in_memory() as connection:
             columns = ", ".join(SCHEMA)
             query = f"SELECT {columns} FROM read_parquet(?) ORDER BY url"  # noqa: S608 (our names)
             rows = connection.execute(query, [str(self.path / PAGES)])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import itertools
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +30,31 @@ SAFE = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
+
+
+_OPENED = itertools.count()  # databases: their files have equal names, so a folder each
+
+
+@cache
+def _spill_folder() -> str:
+    """Made for this process and closed to other users: what outgrows memory may be private."""
+    folder = tempfile.mkdtemp(prefix="benchmint-duckdb-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def in_memory(options: Mapping[str, str] | None = None) -> duckdb.DuckDBPyConnection:
+    """A database in memory. What outgrows it goes to the system's folder for temporary files.
+
+    By default that is `.tmp` in the working folder, where a killed process leaves it.
+    """
+    import duckdb  # as below
+
+    spilled = Path(_spill_folder(), f"{os.getpid()}-{next(_OPENED)}")
+    connection = duckdb.connect(":memory:", config={"temp_directory": str(spilled)})
+    for name, value in (options or {}).items():  # without external access no folder can be set
+        connection.execute(f"SET {name} = '{value}'")
+    return connection
 
 
 def open_read_only(

@@ -23,7 +23,7 @@ import orjson
 
 from construction.workflows.declaration import service
 from construction.workflows.values import FieldRule, FieldType
-from data.staging.opening import SAFE
+from data.staging.opening import SAFE, in_memory
 
 SECONDS, MEMORY, MOST_ROWS = 600.0, "512MB", 20_000  # hostile SQL ends; a busy machine goes on
 _MOST_HELD = 128  # filled tables of a database: a draft has a dozen, in some versions of each
@@ -71,8 +71,7 @@ _ROWS_OF = frozenset({"unnest", "range", "generate_series"})  # functions that m
 
 
 def _opened() -> _Database:
-    options: dict[str, Any] = {**SAFE, "threads": "1", "memory_limit": MEMORY}
-    connection = duckdb.connect(":memory:", config=options)
+    connection = in_memory({**SAFE, "threads": "1", "memory_limit": MEMORY})
     connection.execute("set lock_configuration = true")
     connection.execute(f"create schema {_HELD}")
     return _Database(connection, {})
@@ -217,7 +216,7 @@ def _fault(error: Exception, sql: str) -> SqlFault:
 @cache
 def _parser() -> duckdb.DuckDBPyConnection:
     """A database without tables, in which nothing is run but what DuckDB says of a text."""
-    return duckdb.connect(":memory:", config=dict[str, Any](SAFE))
+    return in_memory(SAFE)
 
 
 @cache

@@ -20,7 +20,7 @@ from data.staging.database import (
     sql_types,
     table_paths,
 )
-from data.staging.opening import open_read_only
+from data.staging.opening import in_memory, open_read_only
 from data.tables import (
     LEDGER,
     LINEAGE,
@@ -239,3 +239,15 @@ def test_queries_reach_no_files_and_no_variables(staging: Path, tmp_path: Path) 
 def test_a_missing_staging_file_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="benchmint build"):
         audit.funnel(tmp_path / "staging.duckdb")
+
+
+def test_what_outgrows_memory_never_lies_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with in_memory({"memory_limit": "50MiB", "threads": "1"}) as connection:
+        long = "select range as a, repeat('x', 50) || range as b from range(3000000)"
+        connection.execute(f"create table t as {long}")
+        (folder,) = connection.sql("select current_setting('temp_directory')").fetchall()[0]
+        assert list(Path(folder).iterdir()) and not list(tmp_path.iterdir())
+    assert not Path(folder).exists()
