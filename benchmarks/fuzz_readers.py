@@ -23,8 +23,8 @@ from construction.sessions.gates.fixture import FixtureConfig
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.signals.collect.snapshot import read_signals
-from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.edinet.source import EdinetConfig
 from construction.statements.readers.sec.read import read_sec
 from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, read_attempt, write_attempt
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage

@@ -31,9 +31,8 @@ from construction.grading.spec import TaskSpec, spec_of
 from construction.statements.model import read_statements
 from construction.statements.periods.query import parse_period
 from construction.statements.tools.agent_tools import get_company_fundamentals
-from construction.statements.tools.database import Database, index_database
+from construction.statements.tools.database import Database, Refusal, Value, index_database
 from construction.statements.tools.discovery import discover_companies, discover_company_series
-from construction.statements.tools.results import Refusal, Value
 from data.contracts import Candidate
 from data.contracts.attempt import Submission
 from data.errors import InputError

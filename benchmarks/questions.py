@@ -21,7 +21,7 @@ import orjson
 import polars as pl
 
 from benchmarks.report import table, write_result
-from construction.statements.coverage import HEADINGS, LEAST, cells, filling
+from construction.statements.categories import HEADINGS, LEAST, cells, filling
 from data.contracts import share
 from data.figures import percent
 from selection.sampling.config import SamplingConfig

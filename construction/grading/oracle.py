@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from construction.grading.spec import TaskSpec
 from construction.grading.walk import OracleError, computable, walk
 from construction.statements.tools.agent_tools import BY_NAME
-from construction.statements.tools.database import Database
-from construction.statements.tools.results import Refusal
+from construction.statements.tools.database import Database, Refusal
 from data.contracts.attempt import Submission
 
 __all__ = ["OracleError", "computable", "oracle"]

@@ -39,7 +39,7 @@ from construction.judging.model.asking import (
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import Judges, ModelStage
-from construction.statements.enrichment.picture import render_png
+from construction.statements.enrichment.enrich import render_png
 from construction.statements.model import read_statements
 from construction.statements.questions.ambiguity import (
     Database,
@@ -57,15 +57,14 @@ from construction.statements.questions.output import (
     stored_questions,
     write_questions,
 )
-from construction.statements.questions.periods import period_words
-from construction.statements.questions.signs import phrases_of
+from construction.statements.questions.terms import period_words, phrases_of
 from construction.statements.questions.wording import (
     WORDS,
     comparable,
     has_foreign_letters,
     phrase_of,
 )
-from construction.statements.tools.results import fiscal_text
+from construction.statements.tools.database import fiscal_text
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import Disclosure, LedgerRow, Outcome, StageKind

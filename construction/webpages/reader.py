@@ -13,7 +13,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from construction.statements.tools.results import Refusal
+from construction.statements.tools.database import Refusal
 from construction.webpages.page_index import PageIndex
 from construction.webpages.web_tools import Fetched, Result, fetch, search
 from data.text.dates import MONTHS

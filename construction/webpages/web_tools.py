@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from construction.statements.tools.agent_tools import Arguments, ToolSpec
-from construction.statements.tools.results import Refusal
+from construction.statements.tools.database import Refusal
 from construction.webpages.page_index import PageIndex, excerpt
 
 _MOST_HITS = 20

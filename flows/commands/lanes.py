@@ -176,7 +176,7 @@ def questions_command(
 
     Exits with 1 if there is no question at all, or none about a region with filed values.
     """
-    from construction.statements.coverage import regions_without_questions
+    from construction.statements.categories import regions_without_questions
     from construction.statements.database import not_read
     from construction.statements.questions.output import hand_over, report_lines
     from data.builds import building

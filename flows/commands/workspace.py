@@ -97,7 +97,7 @@ def serve_tables_command(
 ) -> None:
     """Serve company statements over MCP: clients can find companies, line items and values."""
     # The protocol package takes half a second to import: other commands do not wait for it.
-    from construction.statements.tools.call_log import CallLog
+    from construction.statements.tools.agent_tools import CallLog
     from construction.statements.tools.database import open_database
     from flows.evaluate.table_server import build_server
     from flows.mcp_serving import serve_http, serve_stdio

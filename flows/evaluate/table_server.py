@@ -21,11 +21,12 @@ from mcp_types import (
 from construction.statements.tools.agent_tools import (
     INSTRUCTIONS,
     TOOLS,
+    Call,
+    CallLog,
     ToolSpec,
     answer,
     parameters_of,
 )
-from construction.statements.tools.call_log import Call, CallLog
 from construction.statements.tools.client import ATTEMPT, QUESTION
 from construction.statements.tools.database import Database
 

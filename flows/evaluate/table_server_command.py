@@ -15,7 +15,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from construction.statements.tools.call_log import CallLog
+from construction.statements.tools.agent_tools import CallLog
 from construction.statements.tools.database import open_database
 from flows.evaluate.table_server import build_server
 from flows.mcp_serving import add_transport, serve_as_asked

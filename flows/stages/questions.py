@@ -11,7 +11,7 @@ import orjson
 
 from construction.judging.model.prompt import load_prompt
 from construction.judging.settings import ModelStage
-from construction.statements.coverage import coverage
+from construction.statements.categories import coverage
 from construction.statements.database import (
     DATABASE,
     REPORT,

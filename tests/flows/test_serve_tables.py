@@ -18,8 +18,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from construction.statements.model import write_statements
-from construction.statements.tools.agent_tools import answer
-from construction.statements.tools.call_log import Call, CallLog
+from construction.statements.tools.agent_tools import Call, CallLog, answer
 from construction.statements.tools.client import DataTools
 from construction.statements.tools.database import Database, open_database
 from data.errors import InputError
@@ -334,7 +333,7 @@ def test_two_writers_never_tear_a_line(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     code = (
         "import sys; from pathlib import Path\n"
-        "from construction.statements.tools.call_log import Call, CallLog\n"
+        "from construction.statements.tools.agent_tools import Call, CallLog\n"
         "log = CallLog(Path(sys.argv[1]))\n"
         "for n in range(200): log.record(Call(sys.argv[2], {'query': 'x' * 190}, 'ok', n, 0.1))\n"
     )

@@ -1,9 +1,11 @@
 """The statement page of drawn points: the rows around each, with the values of its period and the
-one before as the statement prints them."""
+one before as the statement prints them.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +13,12 @@ from datetime import date, timedelta
 from decimal import localcontext
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 import polars as pl
 
-from construction.statements.enrichment.picture import Page, Row, draw
 from construction.statements.model import SEPARATOR, Statements
-from construction.statements.questions.amounts import (
+from construction.statements.questions.terms import (
     currency_words,
     is_multiple,
     number_of,
@@ -24,7 +26,147 @@ from construction.statements.questions.amounts import (
     trimmed,
 )
 from data.atomic import write_bytes
+from data.neutralise import one_line
 from data.text.dates import write_date
+
+# The rows around a point, and their page as SVG and PNG: the same bytes for the same rows.
+#
+# The PNG is drawn with the project's own CJK font.
+
+FONT = "Noto Sans CJK JP"
+_WIDTH, _EDGE = 860, 24
+_ROW, _HEAD = 24, 140
+_VALUE_AT, _BEFORE_AT = 680, _WIDTH - _EDGE  # right edges of the columns
+_CELL = 150
+_LABEL_UNITS = 66  # label width in narrow letters
+_TITLE_UNITS = 100
+_STYLE = (
+    "text{font:14px 'Noto Sans CJK JP','Hiragino Sans',sans-serif;fill:#1d2430}"
+    ".title{font-size:17px}.soft{fill:#5b6675}.heading{font-weight:bold}"
+    ".paper{fill:#fff}.rule{stroke:#c9d0d9}.stripe{fill:#f4f6f8}"
+    ".cell{fill:#ffe98a;stroke:#c28a00;stroke-width:2}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a statement as a reader sees it: its value for the point's period as printed, and
+    for the comparative period `before`, empty if there is none. `own` is the point's row."""
+
+    own: bool
+    label: str
+    shown: str
+    before: str
+    heading: bool
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A statement as it is drawn: its title lines, column heads and rows."""
+
+    company: str
+    statement: str
+    section: str
+    unit: str
+    period: str
+    before: str
+    source: str
+    rows: tuple[Row, ...]
+
+
+def draw(page: Page) -> str:
+    """The page with the cell of the point's row highlighted."""
+    height = _HEAD + _ROW * len(page.rows) + _EDGE
+    title = f"{page.company}: {page.statement}"
+    value_at = _VALUE_AT if page.before else _BEFORE_AT
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_WIDTH}" height="{height}" '
+        f'viewBox="0 0 {_WIDTH} {height}" aria-label={quoteattr(_clipped(title, _TITLE_UNITS))}>',
+        f"<style>{_STYLE}</style>",
+        f'<rect class="paper" width="{_WIDTH}" height="{height}"/>',
+        _text(_EDGE, 34, _clipped(page.company, _TITLE_UNITS), "title"),
+        _text(_EDGE, 56, _clipped(f"{page.statement}, {page.unit}", _TITLE_UNITS), ""),
+        _text(_EDGE, 78, _clipped(page.section, _TITLE_UNITS), "soft"),
+        *_column_head(value_at, page.period, ""),
+        *_column_head(_BEFORE_AT, page.before, "soft"),
+        f'<path class="rule" d="M{_EDGE} 130H{_WIDTH - _EDGE}"/>',
+    ]
+    for at, row in enumerate(page.rows):
+        parts += _row(row, _HEAD + at * _ROW, value_at, striped=at % 2 == 1)
+    parts.append(_text(_EDGE, height - 8, _clipped(page.source, _TITLE_UNITS), "soft"))
+    return "".join(parts) + "</svg>\n"
+
+
+def _column_head(x: int, period: str, kind: str) -> list[str]:
+    """The period, its length above its day ("12 months to"), so that columns do not meet."""
+    length, to, day = period.rpartition(" to ")
+    lines = [(106, f"{length} to"), (122, day)] if to else [(122, period)]
+    return [_text(x, y, text, kind, end=True) for y, text in lines]
+
+
+def _row(row: Row, top: int, value_at: int, *, striped: bool) -> list[str]:
+    parts = []
+    if striped:
+        width = _WIDTH - 2 * _EDGE
+        parts.append(
+            f'<rect class="stripe" x="{_EDGE}" y="{top}" width="{width}" height="{_ROW}"/>'
+        )
+    if row.own:
+        left_edge = value_at - _CELL + 8
+        parts.append(
+            f'<rect class="cell" x="{left_edge}" y="{top + 1}" width="{_CELL}" height="{_ROW - 2}" '
+            'rx="3"/>'
+        )
+    base = top + 17
+    kind = "heading" if row.heading else ""
+    parts.append(_text(_EDGE + 4, base, _clipped(row.label, _LABEL_UNITS), kind))
+    parts.append(_text(value_at, base, row.shown, "", end=True))
+    parts.append(_text(_BEFORE_AT, base, row.before, "soft", end=True))
+    return parts
+
+
+def _clipped(text: str, units: int) -> str:
+    """One line of XML characters, cut to a width; wide characters count twice."""
+    text = "".join(char if _is_xml(char) else "\ufffd" for char in one_line(text[:1000]))
+    used = 0
+    for at, char in enumerate(text):
+        used += 2 if unicodedata.east_asian_width(char) in "FW" else 1
+        if used > units:
+            return f"{text[: max(at - 1, 0)]}…"
+    return text
+
+
+def _is_xml(char: str) -> bool:
+    return char not in "\ufffe\uffff" and not "\ud800" <= char <= "\udfff"
+
+
+def _text(x: int, y: int, text: str, kind: str, *, end: bool = False) -> str:
+    if not text:
+        return ""
+    styled = f' class="{kind}"' if kind else ""
+    anchored = ' text-anchor="end"' if end else ""
+    return f'<text x="{x}" y="{y}"{styled}{anchored}>{escape(text)}</text>'
+
+
+FONT_FILE = Path(__file__).parent / "fonts" / "NotoSansCJKjp-subset.otf"  # see `font_subset`
+
+
+def render_png(svg: str, zoom: float = 2.0) -> bytes:
+    """The picture as PNG; only the project's font is used, so that all machines agree."""
+    import resvg_py
+
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=svg,
+            zoom=zoom,
+            skip_system_fonts=True,
+            font_files=[str(FONT_FILE)],
+            font_family=FONT,
+            sans_serif_family=FONT,
+        )
+    )
+
 
 _SCALES = {0: "", 3: "thousands", 6: "millions"}
 _DASH = "—"
@@ -92,7 +234,7 @@ Exponents = Mapping[tuple[str, int | None, str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Reports:
+class _Reports:
     """The statements that contain some points: rows in order, values by series and period.
 
     `filed` has the values as a document reported them, `standing` the current ones. `parts` are the
@@ -109,7 +251,7 @@ class Reports:
     by_line: Mapping[tuple[Any, ...], tuple[str, str]]
 
 
-def _collect_reports(wanted: pl.DataFrame, statements: Statements) -> Reports:
+def _collect_reports(wanted: pl.DataFrame, statements: Statements) -> _Reports:
     """The reports of the points `wanted` (rows of POINTS), parenthetical rows left out."""
     keys = wanted.select(_KEY).drop_nulls().unique()
     rows = statements.rows.filter(~pl.col("parenthetical").fill_null(False))
@@ -133,7 +275,7 @@ def _collect_reports(wanted: pl.DataFrame, statements: Statements) -> Reports:
     }
     parts, by_line = _dimensioned(wanted, keys, statements)
     units = _units(series, statements)
-    return Reports(by_report, filed, standing, _periods(now, old), units, parts, by_line)
+    return _Reports(by_report, filed, standing, _periods(now, old), units, parts, by_line)
 
 
 def _dimensioned(
@@ -167,7 +309,7 @@ def _units(series: pl.DataFrame, statements: Statements) -> dict[str, str]:
     return dict(shown.select("series_id", "unit").iter_rows())
 
 
-def _comparative(reports: Reports, point: Mapping[str, Any]) -> Period | None:
+def _comparative(reports: _Reports, point: Mapping[str, Any]) -> Period | None:
     """The latest earlier period of the same length that the document reports the statement for."""
     rows = reports.rows.get((point["document"], point["report"]), ())
     series = {row["series_id"] for row in rows}
@@ -182,7 +324,7 @@ def _comparative(reports: Reports, point: Mapping[str, Any]) -> Period | None:
 
 
 def _rows_around(
-    reports: Reports, point: Mapping[str, Any], before: Period | None, exponents: Exponents
+    reports: _Reports, point: Mapping[str, Any], before: Period | None, exponents: Exponents
 ) -> tuple[tuple[Row, ...], int | None]:
     """All rows of the point's statement, and the position of its own row; None without one.
 
@@ -223,7 +365,7 @@ def _position(rows: Sequence[Mapping[str, Any]], point: Mapping[str, Any]) -> in
 
 
 def _printed(
-    reports: Reports, row: Mapping[str, Any], point: Mapping[str, Any], period: Period
+    reports: _Reports, row: Mapping[str, Any], point: Mapping[str, Any], period: Period
 ) -> tuple[str | None, str]:
     """The value of a row for a period, for the point's dimensions if it has any, and its unit."""
     dimensions = reports.parts.get(point["series_id"])
@@ -242,7 +384,7 @@ def _opening(row: Mapping[str, Any], point: Mapping[str, Any]) -> Period | None:
     return point["period_start"] - timedelta(days=1), 0
 
 
-def _value(reports: Reports, row: Mapping[str, Any], document: str, period: Period) -> str | None:
+def _value(reports: _Reports, row: Mapping[str, Any], document: str, period: Period) -> str | None:
     """The value of a row for a period; for balances in a flow statement, that of its last day."""
     series_id, (end, months) = row["series_id"], period
     if series_id is None:
@@ -288,7 +430,7 @@ def _page(
     point: Mapping[str, Any],
     series: Mapping[str, Any],
     company: Mapping[str, Any],
-    reports: Reports,
+    reports: _Reports,
     exponents: Exponents,
 ) -> Page:
     before = _comparative(reports, point)

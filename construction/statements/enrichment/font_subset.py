@@ -11,7 +11,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
-from construction.statements.enrichment.picture import FONT, FONT_FILE
+from construction.statements.enrichment.enrich import FONT, FONT_FILE
 
 _RANGES = (
     (0x0020, 0x024F),  # Latin with accents

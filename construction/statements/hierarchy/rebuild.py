@@ -12,21 +12,19 @@ from typing import NamedTuple
 
 import polars as pl
 
-from construction.statements.hierarchy.stack import (
+from construction.statements.hierarchy.sections import (
     Item,
-    Row,
-    Stack,
-    component,
-    dimensioned_name,
-    distinct_names,
-    join,
-)
-from construction.statements.hierarchy.tree import (
     Names,
     Node,
     Role,
+    Row,
+    Stack,
     Trees,
+    component,
     default_trees,
+    dimensioned_name,
+    distinct_names,
+    join,
     plain_label,
 )
 from construction.statements.model import SEPARATOR, SERIES, HierarchyMethod

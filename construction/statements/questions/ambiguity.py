@@ -35,8 +35,7 @@ from typing import TypeVar
 import polars as pl
 
 from construction.statements.model import SEPARATOR, LabelMethod, Statement, Statements
-from construction.statements.periods.conventions import UNKNOWN, read_conventions
-from construction.statements.questions.amounts import number_of, reporting_exponents
+from construction.statements.periods.fill import UNKNOWN, read_conventions
 from construction.statements.questions.contracts import (
     Cause,
     Company,
@@ -45,15 +44,18 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
-from construction.statements.questions.names import core_name, natural_name
-from construction.statements.questions.periods import (
+from construction.statements.questions.rows import Rows, printed_rows
+from construction.statements.questions.templates import core_name, natural_name
+from construction.statements.questions.terms import (
     document_ends,
     last_days,
+    number_of,
+    phrases_of,
+    readings_of,
+    reporting_exponents,
     without_wrong_parts,
     years_named,
 )
-from construction.statements.questions.rows import Rows, printed_rows
-from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import (
     FULLER,
     OF_PARENT,

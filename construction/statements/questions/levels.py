@@ -20,7 +20,6 @@ from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
 from construction.statements.model import Statement
 from construction.statements.periods.fill import ELAPSED
 from construction.statements.questions.ambiguity import Database, Slots, other_values, rivals
-from construction.statements.questions.amounts import Amount, amount_of, number_of, percentage
 from construction.statements.questions.contracts import (
     Combined,
     Company,
@@ -35,10 +34,17 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
-from construction.statements.questions.periods import PARTS, span_words
 from construction.statements.questions.printed import is_own_wording, plain_words
-from construction.statements.questions.signs import PAID
 from construction.statements.questions.templates import Words, owned, with_filing
+from construction.statements.questions.terms import (
+    PAID,
+    PARTS,
+    Amount,
+    amount_of,
+    number_of,
+    percentage,
+    span_words,
+)
 from construction.statements.questions.wording import WORDS, is_bare_thing, phrase_of, synonym_of
 from construction.statements.questions.write import (
     filing_words,
@@ -145,7 +151,7 @@ _TEXTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class _Pair:
     """A second value of the same company, and how it is combined with the question's own."""
 
     operation: Operation
@@ -186,7 +192,7 @@ def _can_combine(words: Words, series: Series) -> bool:
     return is_plain and series.dimensions is None
 
 
-def _pairs(question: Question, database: Database) -> Iterator[Pair]:
+def _pairs(question: Question, database: Database) -> Iterator[_Pair]:
     own, series = question.point, question.series
     if _positive(own) is None or own.replaced_by:
         return
@@ -195,9 +201,9 @@ def _pairs(question: Question, database: Database) -> Iterator[Pair]:
         is_alike = (point.months, point.fiscal_period) == (own.months, own.fiscal_period)
         if days not in _YEAR or not is_alike or _positive(point) is None or series.unit == "ratio":
             continue
-        yield Pair(Operation.GROWTH, series, point)
+        yield _Pair(Operation.GROWTH, series, point)
         if not series.unit.endswith("/share"):
-            yield Pair(Operation.DIFFERENCE, series, point)
+            yield _Pair(Operation.DIFFERENCE, series, point)
     wholes = _WHOLES.get(Statement(series.statement), frozenset())
     label = phrase_of(series.label).text
     if not wholes or label in wholes or not _RELATED.fullmatch(plain_words(label)):
@@ -209,7 +215,7 @@ def _pairs(question: Question, database: Database) -> Iterator[Pair]:
         if phrase_of(whole.label).text in wholes:
             for point in database.points.of_series(whole.series_id):
                 if _same_period(own, point) and _positive(point) is not None:
-                    yield Pair(Operation.RATIO, whole, point)
+                    yield _Pair(Operation.RATIO, whole, point)
 
 
 def _same_period(first: Point, second: Point) -> bool:
@@ -226,7 +232,7 @@ def _positive(point: Point) -> Decimal | None:
 def _combined_with(
     question: Question,
     harder: _Harder,
-    pair: Pair,
+    pair: _Pair,
     words: Words,
     database: Database,
     config: QuestionConfig,
@@ -269,7 +275,7 @@ def _second_words(
     return None
 
 
-def _slots(slots: Slots, pair: Pair, period: str) -> tuple[Slots, Slots]:
+def _slots(slots: Slots, pair: _Pair, period: str) -> tuple[Slots, Slots]:
     """The slots of both values; the filing is named where both are in it and one may differ."""
     is_same = pair.series.series_id == slots.series.series_id
     both = pair.point.document == slots.point.document and slots.point.filed is not None
@@ -291,7 +297,7 @@ def _slots(slots: Slots, pair: Pair, period: str) -> tuple[Slots, Slots]:
 
 
 def _amount(
-    question: Question, pair: Pair, database: Database, config: QuestionConfig
+    question: Question, pair: _Pair, database: Database, config: QuestionConfig
 ) -> Amount | None:
     """The combined value as it is asked for; None if it says nothing."""
     first, second = _positive(question.point), _positive(pair.point)
@@ -317,7 +323,7 @@ def _amount(
 def _text(
     question: Question,
     harder: _Harder,
-    pair: Pair,
+    pair: _Pair,
     words: Words,
     other: Words,
     amount: Amount,

@@ -20,7 +20,6 @@ from construction.statements.questions.ambiguity import (
     index_database,
     other_values,
 )
-from construction.statements.questions.amounts import number_of
 from construction.statements.questions.contracts import (
     STAGE,
     Point,
@@ -31,6 +30,7 @@ from construction.statements.questions.contracts import (
     Rival,
 )
 from construction.statements.questions.levels import leveled
+from construction.statements.questions.terms import number_of
 from construction.statements.questions.write import (
     Written,
     first_sharpenings,

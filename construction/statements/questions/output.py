@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from construction.signals.crosswalk import default_crosswalk
-from construction.statements.coverage import coverage_lines
+from construction.statements.categories import coverage_lines
 from construction.statements.database import DATABASE, REPORT
 from construction.statements.questions.contracts import (
     Company,
@@ -25,9 +25,9 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.operations import PRESENT, TOOLS
-from construction.statements.questions.periods import period_words
+from construction.statements.questions.terms import period_words
 from construction.statements.questions.wording import phrase_of
-from construction.statements.tools.results import MOST_SERIES, QUERY_CHARS, fiscal_text
+from construction.statements.tools.database import MOST_SERIES, QUERY_CHARS, fiscal_text
 from data.atomic import PRIVATE_FILE, private_dir, replacing, replacing_dir, write_bytes
 from data.contracts import (
     Answer,
@@ -52,7 +52,7 @@ from data.tables import write_table
 from data.text.lexicon import load_table
 
 
-def gold_answer(question: Question) -> Answer:
+def _gold_answer(question: Question) -> Answer:
     """The gold value in the unit and scale asked for; no deviation is tolerated."""
     gold = question.gold
     return Answer(
@@ -66,7 +66,7 @@ def gold_answer(question: Question) -> Answer:
     )
 
 
-def reference_steps(question: Question) -> tuple[Step, ...]:
+def _reference_steps(question: Question) -> tuple[Step, ...]:
     """Find the company, its series and the value, and present it: each step names its tool.
 
     For two values the second series and value follow, and the last step combines them.
@@ -153,7 +153,7 @@ def _days(point: Point) -> dict[str, str | int | None]:
     }
 
 
-def milestones(question: Question) -> tuple[Milestone, ...]:
+def _milestones(question: Question) -> tuple[Milestone, ...]:
     """Company, series, period and the value as filed, which the data tools return.
 
     For two values series, period and value of the second one follow.
@@ -257,7 +257,7 @@ def _public_row(index: int, question: Question) -> dict[str, object]:
         "ticker": company.ticker,
         "company": company.name,
         "company_id": company.company_id,
-        "fiscal_period": fiscal_name(question),
+        "fiscal_period": _fiscal_name(question),
         "calendar_period": point.calendar_period,
         "period_type": point.period_type,
         "pi_design": question.pi_design,
@@ -285,7 +285,7 @@ def _private_row(index: int, question: Question, task_id: str) -> dict[str, obje
     }
 
 
-def fiscal_name(question: Question) -> str | None:
+def _fiscal_name(question: Question) -> str | None:
     """FY2010 or 2010-Q1; None if the point has no fiscal period."""
     year, part = question.point.fiscal_year, question.point.fiscal_period
     if year is None or part is None:
@@ -336,9 +336,9 @@ def candidate_of(question: Question, task_id: str, licence: str | None = None) -
         tools=TOOLS,
         budget=Budget(turns=30, seconds=600),
         network=NetworkPolicy(),
-        answers=(gold_answer(question),),
-        steps=reference_steps(question),
-        milestones=milestones(question),
+        answers=(_gold_answer(question),),
+        steps=_reference_steps(question),
+        milestones=_milestones(question),
         evidence=Evidence(retrieval=True, accuracy=True),
         provenance=Provenance(
             source=question.company.source,

@@ -9,9 +9,17 @@ from functools import partial
 from construction.statements.model import Statement
 from construction.statements.presentation import sides
 from construction.statements.questions.contracts import Company, Point, Series
-from construction.statements.questions.owners import of_class, owners_of, two_totals, without_parent
-from construction.statements.questions.rows import Printed, Rows, bare_label, means
-from construction.statements.questions.signs import PAID, signed
+from construction.statements.questions.rows import (
+    Printed,
+    Rows,
+    bare_label,
+    means,
+    of_class,
+    owners_of,
+    two_totals,
+    without_parent,
+)
+from construction.statements.questions.terms import PAID, signed
 from construction.statements.questions.wording import (
     COUNTRIES,
     EMPTY,

@@ -13,13 +13,6 @@ from decimal import Decimal, localcontext
 from construction.grading.answers.check import check_answer
 from construction.statements.model import Statement
 from construction.statements.questions.ambiguity import Database, Slots, other_values, rivals, twins
-from construction.statements.questions.amounts import (
-    Amount,
-    amount_of,
-    is_finer,
-    number_of,
-    trimmed,
-)
 from construction.statements.questions.contracts import (
     STEPS,
     FilingKind,
@@ -31,16 +24,31 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
-from construction.statements.questions.names import by_register, by_ticker, is_garbled
-from construction.statements.questions.periods import is_comparative, needs_days, period_words
 from construction.statements.questions.printed import is_change_in, plain_words, wordings
 from construction.statements.questions.rows import Rows
-from construction.statements.questions.signs import GAIN, ODD_SIDES, PAID, Signed, signed
 from construction.statements.questions.templates import (
     Words,
+    by_register,
+    by_ticker,
+    is_garbled,
     pauses,
     place_words,
     sentence,
+)
+from construction.statements.questions.terms import (
+    GAIN,
+    ODD_SIDES,
+    PAID,
+    Amount,
+    Signed,
+    amount_of,
+    is_comparative,
+    is_finer,
+    needs_days,
+    number_of,
+    period_words,
+    signed,
+    trimmed,
 )
 from construction.statements.questions.wording import (
     FULLER,

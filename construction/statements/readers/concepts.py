@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from construction.statements.hierarchy.tree import Role, default_trees
+from construction.statements.hierarchy.sections import Role, default_trees
 from construction.statements.model import Statement
 from data.text.lexicon import load_table
 

@@ -11,24 +11,22 @@ import polars as pl
 
 from construction.statements.model import SEPARATOR
 from construction.statements.tools.database import (
-    Database,
-    Record,
-    Scores,
-    closeness,
-    core,
-    fold_concept,
-    in_katakana,
-    similarity,
-)
-from construction.statements.tools.results import (
     QUERY_CHARS,
     SUGGESTIONS,
     Companies,
     CompanyHit,
+    Database,
+    Record,
     Refusal,
+    Scores,
     SeriesHit,
     SeriesList,
+    closeness,
+    core,
     fiscal_text,
+    fold_concept,
+    in_katakana,
+    similarity,
 )
 from data.text.folding import fold_words
 

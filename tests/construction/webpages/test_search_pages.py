@@ -10,7 +10,7 @@ import pytest
 from construction.grading.grade import grade
 from construction.grading.spec import AnswerSpec, TaskSpec
 from construction.statements.model import write_statements
-from construction.statements.tools.results import Refusal
+from construction.statements.tools.database import Refusal
 from construction.webpages.page_index import PageIndex, excerpt
 from construction.webpages.pages import Page, write_pages
 from construction.webpages.reader import read_pages

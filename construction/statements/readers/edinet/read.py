@@ -24,23 +24,21 @@ from pathlib import Path
 import polars as pl
 
 from construction.statements.model import COMPANIES, CONVENTIONS, Statements
-from construction.statements.periods.conventions import DaysKnown, NamingEvidence
-from construction.statements.readers.edinet.contracts import (
-    STAGE,
-    EdinetConfig,
-    Reason,
-    unusable_row,
-)
+from construction.statements.periods.fill import DaysKnown, NamingEvidence
 from construction.statements.readers.edinet.source import (
+    STAGE,
     Company,
+    EdinetConfig,
     Filing,
     Line,
+    Reason,
     company_lines,
     filing_row,
     find_files,
     read_line,
     short_names,
     unrepeated,
+    unusable_row,
 )
 from construction.statements.readers.edinet.tables import Built, Dated, build
 from construction.statements.readers.edinet.values import (

@@ -21,8 +21,7 @@ from construction.statements.model import (
     Statement,
     latest,
 )
-from construction.statements.readers.edinet.contracts import Reason
-from construction.statements.readers.edinet.source import Filing
+from construction.statements.readers.edinet.source import Filing, Reason
 from construction.statements.readers.edinet.values import (
     LOCAL_NAMES,
     STATEMENTS,
@@ -49,8 +48,8 @@ def _identified(values: pl.DataFrame, source: str) -> pl.DataFrame:
     return values.with_columns(series_id=pl.concat_str(*_SERIES_ID, separator="/"))
 
 
-def confirmed(values: pl.DataFrame) -> pl.DataFrame:
-    """The values with `confirmed`: whether a figure of the summary is surely the group's own.
+def _confirmed(values: pl.DataFrame) -> pl.DataFrame:
+    """The values with `_confirmed`: whether a figure of the summary is surely the group's own.
 
     It is if another filing gives the same figure for the period, or if the statements of its filing
     have at least `_TWINS` items of that summary too, each with the same value: a summary that mixes
@@ -226,7 +225,7 @@ def _batches(filings: Sequence[Dated]) -> Iterator[list[Dated]]:
 def _batch(batch: Sequence[Dated], source: str) -> Built:
     filings, spans = [filing for filing, _ in batch], [span for _, span in batch]
     values = dated(value_frame(filings), span_frame(filings, spans))
-    values = _uncut(confirmed(_identified(values, source)))
+    values = _uncut(_confirmed(_identified(values, source)))
     points, history = latest(_point_frame(values))
     series = _series_frame(values)
     lost = values.filter(pl.col("reason").is_not_null())["reason"].to_list()

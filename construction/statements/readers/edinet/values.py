@@ -24,8 +24,7 @@ import numpy as np
 import polars as pl
 
 from construction.statements.model import Statement
-from construction.statements.readers.edinet.contracts import Reason
-from construction.statements.readers.edinet.source import TABLES, Filing, Repeated
+from construction.statements.readers.edinet.source import TABLES, Filing, Reason, Repeated
 from data.text.folding import fold_width, without_spaces
 
 YEN = "JPY"
@@ -51,7 +50,7 @@ _MINUS = re.compile("^[△▲−]")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class _Item:
     """An item: `twin` = report number and folded name of the statement item that a summary item
     repeats; `taken_over` = the income statement's item that a cash flow item repeats."""
 
@@ -72,14 +71,14 @@ def item_words() -> dict[str, Any]:
         return tomllib.load(handle)
 
 
-def _item_of(report: int, label: str) -> Item:
+def _item_of(report: int, label: str) -> _Item:
     """The item with this label in the statement with the number `report`."""
     words, concept = item_words(), without_spaces(label)
     instant = report == BALANCE or concept in words["instants"]
     twin = words["counterparts"].get(concept) if report == SUMMARY else None
     taken = words["taken_over"].get(concept) if report == CASH_FLOW else None
     known = (TABLES.index(twin[0]) + 1, twin[1]) if twin else None
-    return Item(concept, unit_of(concept), instant, known, taken)
+    return _Item(concept, unit_of(concept), instant, known, taken)
 
 
 def unit_of(concept: str) -> str:
@@ -314,7 +313,7 @@ def _shifted(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-def income_of_quarter(filing: Filing, span: Span) -> bool:
+def _income_of_quarter(filing: Filing, span: Span) -> bool:
     """Whether the income statement of a filing covers only its last quarter.
 
     IFRS filers report the quarter beside the year to date, and the collection holds the quarter, in
@@ -344,7 +343,7 @@ def _number(table: Mapping[str, Any], concept: str) -> str | None:
 
 def span_frame(filings: Sequence[Filing], spans: Sequence[Span]) -> pl.DataFrame:
     """The filings as columns: filing (position), company, document, filed, and their spans."""
-    quarters = [income_of_quarter(f, s) for f, s in zip(filings, spans, strict=True)]
+    quarters = [_income_of_quarter(f, s) for f, s in zip(filings, spans, strict=True)]
     return pl.DataFrame(
         {
             "filing": pl.Series(range(len(filings)), dtype=pl.Int64),

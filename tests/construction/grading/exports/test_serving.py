@@ -21,8 +21,7 @@ from construction.grading.exports.serving import (
     write_server,
     write_services,
 )
-from construction.statements.tools.agent_tools import answer
-from construction.statements.tools.call_log import CallLog
+from construction.statements.tools.agent_tools import CallLog, answer
 from construction.workflows.declaration import service_names
 from data.errors import InputError
 from flows.evaluate.table_server import build_server

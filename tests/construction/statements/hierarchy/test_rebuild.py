@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.model import SERIES, Statements
-from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.edinet.source import EdinetConfig
 from construction.statements.readers.sec.read import read_sec
 from tests.construction.statements.frames import points, rows, series
 from tests.construction.statements.hierarchy.sheets import (

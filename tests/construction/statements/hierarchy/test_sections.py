@@ -6,8 +6,14 @@ import polars as pl
 import pytest
 
 from construction.statements.hierarchy.rebuild import rebuild
-from construction.statements.hierarchy.stack import dimensioned_name, section_title, spaced
-from construction.statements.hierarchy.tree import Role, default_trees, parse_trees
+from construction.statements.hierarchy.sections import (
+    Role,
+    default_trees,
+    dimensioned_name,
+    parse_trees,
+    section_title,
+    spaced,
+)
 from data.errors import InputError
 from tests.construction.statements.hierarchy.sheets import (
     SHEET,

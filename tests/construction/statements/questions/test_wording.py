@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.grading.answers.check import check_answer
-from construction.statements.questions.amounts import amount_of
 from construction.statements.questions.contracts import (
     FlowSide,
     Question,
@@ -18,12 +17,15 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.names import core_name, is_garbled, natural_name, possessive
-from construction.statements.questions.signs import signed
 from construction.statements.questions.templates import (
     Words,
+    core_name,
+    is_garbled,
+    natural_name,
+    possessive,
     sentence,
 )
+from construction.statements.questions.terms import amount_of, signed
 from construction.statements.questions.wording import has_foreign_letters, phrase_of
 from data.errors import InputError
 from tests.construction.statements.questions.small import Book, drawn

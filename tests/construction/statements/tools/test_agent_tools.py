@@ -6,7 +6,7 @@ import pytest
 
 from construction.statements.periods.query import Basis
 from construction.statements.tools.agent_tools import get_company_fundamentals
-from construction.statements.tools.results import Fundamentals, Refusal
+from construction.statements.tools.database import Fundamentals, Refusal
 from tests.construction.statements.tools.tiny import (
     CASH,
     KIRIGAURA,

@@ -7,9 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.tools.agent_tools import get_company_fundamentals
-from construction.statements.tools.database import core, fold_concept, index_database
+from construction.statements.tools.database import (
+    Companies,
+    Fundamentals,
+    Refusal,
+    SeriesList,
+    core,
+    fold_concept,
+    index_database,
+)
 from construction.statements.tools.discovery import discover_companies, discover_company_series
-from construction.statements.tools.results import Companies, Fundamentals, Refusal, SeriesList
 from data.text.folding import fold_words
 from tests.construction.statements.tools.tiny import (
     CASH,

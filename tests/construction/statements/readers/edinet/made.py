@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from construction.statements.model import Statements
-from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.edinet.source import EdinetConfig
 
 ANNUAL, HALF = "有価証券報告書－第10期", "半期報告書－第10期"
 QUARTERS = tuple(f"四半期報告書－第10期第{n}四半期" for n in (1, 2, 3))

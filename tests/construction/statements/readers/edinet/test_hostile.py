@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.edinet.source import EdinetConfig
 from data.contracts import Outcome
 from tests.construction.statements.readers.edinet.made import (
     QUARTERS,

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from construction.statements.model import Statements
-from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.edinet.source import EdinetConfig
 from data.contracts import Outcome
 from tests.construction.statements.readers.edinet.made import reasons
 

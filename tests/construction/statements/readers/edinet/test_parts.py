@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import (
     Listed,
     mended_name,
     read_code_lists,
     year_end,
 )
-from construction.statements.readers.edinet.source import Filing
+from construction.statements.readers.edinet.source import EdinetConfig, Filing
 from construction.statements.readers.edinet.values import (
     Kind,
     clean_number,

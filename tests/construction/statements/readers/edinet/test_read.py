@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from construction.statements.model import COMPANIES, HISTORY, POINTS, ROWS, SERIES
-from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.edinet.source import EdinetConfig
 from data.errors import InputError
 from tests.construction.statements.readers.edinet.made import (
     ANNUAL,

@@ -17,8 +17,8 @@ from construction.statements.questions.contracts import (
 from construction.statements.questions.levels import leveled
 from construction.statements.questions.make import make_questions
 from construction.statements.tools.agent_tools import get_company_fundamentals
+from construction.statements.tools.database import Fundamentals
 from construction.statements.tools.database import index_database as index_tools
-from construction.statements.tools.results import Fundamentals
 from tests.construction.statements.questions.small import Book, drawn
 
 _JANUARY, _APRIL = date(2010, 1, 31), date(2010, 4, 30)
