@@ -17,7 +17,7 @@ from construction.released_paths import with_page_paths
 from construction.sessions.config import NETWORK_GATES, SessionsConfig
 from construction.sessions.gates import network
 from construction.sessions.gates.network import ProbeResult
-from construction.sessions.network.captures import frozen_fixture
+from construction.sessions.network.probe import frozen_fixture
 from construction.sessions.packaging.package import STAGE as PACKAGE
 from construction.sessions.packaging.package import (
     Identity,
@@ -56,7 +56,7 @@ NETWORK = network.GATE.stage
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class _Judged:
     """The survivors that passed, every verdict, and one ledger row per instance."""
 
     kept: list[Survivor]
@@ -71,9 +71,9 @@ def urls_of(survivors: Sequence[Survivor]) -> set[str]:
 
 def _judge_reach(
     survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], config: SessionsConfig
-) -> Judged:
+) -> _Judged:
     """Judge each instance by the probe results of its URLs."""
-    judged = Judged([], [], [])
+    judged = _Judged([], [], [])
     adapters = {
         network.GATE.name: lambda item: network.measure(network.instance_urls(item), results)
     }

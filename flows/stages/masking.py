@@ -34,7 +34,7 @@ from construction.judging.calls.contracts import Mode
 from construction.judging.settings import ModelStage
 from construction.judging.stages import read_graded
 from construction.mentions.spans import file_name_spans
-from construction.sessions.network.captures import frozen_path
+from construction.sessions.network.probe import frozen_path
 from construction.sessions.stages import read_probes, with_frozen_pages
 from data.canonical import digest
 from data.contracts import Disclosure, StageKind

@@ -17,8 +17,7 @@ from construction.judging.model.prompt import prompts_digest
 from construction.judging.settings import ModelStage
 from construction.mentions.spans import file_name_spans
 from construction.sessions.config import NETWORK_GATES, LocalGatesConfig
-from construction.sessions.network.captures import Captures
-from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.probe import Captures, probe_urls
 from construction.sessions.packaging.package import STAGE as PACKAGE_STAGE
 from construction.sessions.packaging.package import Identity
 from construction.sessions.recovery.by_model import STAGE as DIVIDE_STAGE

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from construction.sessions.gates.network import GATE, NetworkConfig, instance_urls, measure
-from construction.sessions.network.captures import Captures
-from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.probe import Captures, probe_urls
 from data.contracts import CutReason, SourceFormat, TaskInstance, UserTurn, Verdict
 from tests.construction.sessions.network.wires import AT_ONCE, ScriptedWeb
 

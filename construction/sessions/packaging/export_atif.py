@@ -10,7 +10,7 @@ from typing import Any
 from construction.sessions.readers.atif import CONTINUED, EXTRA_KEY, ORIGINS, SOURCES
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile, epoch_seconds
-from construction.sessions.readers.turns import WEB
+from construction.sessions.readers.talk import WEB
 from construction.sessions.scan import scan
 from data.atomic import write_bytes
 from data.canonical import pretty_json

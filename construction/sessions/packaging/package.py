@@ -27,7 +27,7 @@ from construction.prompt_frame import ANSWER, PromptWords, frame, words_of
 from construction.released_paths import with_released_paths
 from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import refusal
-from construction.sessions.recovery.agent_work import other_tools
+from construction.sessions.recovery.recover import other_tools
 from construction.sessions.redactions import holds_mark
 from data.contracts import (
     Candidate,
@@ -167,7 +167,7 @@ def _network_policy(instance: TaskInstance, text: str, network: _NetworkMode) ->
     return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
 
 
-def tools_of(
+def _tools_of(
     instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy
 ) -> tuple[str, ...]:
     """Plain names of the tools that the task needs; `write_file` is always among them."""
@@ -280,7 +280,7 @@ def package(
         language=language,
         execution_surface=_surface(instance, fixtures, deliverables, policy),
         fixtures=tuple(fixtures),
-        tools=tools_of(instance, fixtures, policy),
+        tools=_tools_of(instance, fixtures, policy),
         network=policy,
         deliverables=deliverables,
         provenance=_provenance(instance, identity, len(turns), fixtures),

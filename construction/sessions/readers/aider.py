@@ -14,8 +14,7 @@ from datetime import datetime
 from typing import TextIO
 
 from construction.sessions.readers.source import Sample, SourceFile, opened_text
-from construction.sessions.readers.talk import Answer, Said, Talk
-from construction.sessions.readers.turns import Uids
+from construction.sessions.readers.talk import Answer, Said, Talk, Uids
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _START = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")

@@ -6,8 +6,17 @@ from collections.abc import Iterator
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, document_of, epoch_seconds
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import block_text, is_failure, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    block_text,
+    dicts,
+    first_text,
+    inner,
+    is_failure,
+    kind_of,
+    plain,
+)
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _FILE = "file://"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds
-from construction.sessions.readers.talk import Record, Talk, dicts, kind_of
-from construction.sessions.readers.turns import plain, type_name
+from construction.sessions.readers.talk import Record, Talk, dicts, kind_of, plain, type_name
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _REQUEST = re.compile(r"<USER_REQUEST>\n?(.*?)\n?</USER_REQUEST>", re.DOTALL)

@@ -11,14 +11,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_document
-from construction.sessions.readers.talk import dicts, first_text, inner
-from construction.sessions.readers.turns import (
+from construction.sessions.readers.talk import (
     WEB,
     Uids,
     agent_turn,
     block_text,
     decoded_arguments,
+    dicts,
+    first_text,
     inline_media,
+    inner,
     plain,
     system_turn,
     text_or_none,
@@ -47,7 +49,7 @@ OBSERVATION = "observation"
 _ORIGIN_NAMES = frozenset(origin.value for origin in Origin)
 
 
-def ours(holder: dict[str, Any]) -> dict[str, Any] | None:
+def _ours(holder: dict[str, Any]) -> dict[str, Any] | None:
     """The fields of this project's export; None if another tool wrote the object."""
     extra = holder.get("extra")
     fields = extra.get(EXTRA_KEY) if isinstance(extra, dict) else None
@@ -80,7 +82,7 @@ def _foreign_turn(
 
 def _own_turn(index: int, step: dict[str, Any]) -> Turn:
     """The turn of a step that `export_atif` wrote, as it was before the export."""
-    fields = ours(step) or {}
+    fields = _ours(step) or {}
     role = SOURCES[step["source"]]
     text, media = _message_parts(step.get("message"))
     calls = step if role is Role.ASSISTANT else fields
@@ -181,7 +183,7 @@ def _results_by_call(step: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def _joined(id_: str, name: str, arguments: object, result: dict[str, Any]) -> ToolCall:
     content = result.get("content")
     text = None if content is None else _message_parts(content)[0]
-    failed = (ours(result) or {}).get("is_error") is True
+    failed = (_ours(result) or {}).get("is_error") is True
     return ToolCall(id_, name, decoded_arguments(arguments), text, failed)
 
 
@@ -299,7 +301,7 @@ def _session_id(trajectory: dict[str, Any], relative: str, number: int) -> str:
 def _read(
     trajectory: dict[str, Any], relative: str, names: _Names
 ) -> Iterator[Session | ReadIssue]:
-    fields = ours(trajectory)
+    fields = _ours(trajectory)
     agent = inner(trajectory, "agent")
     own = agent.get("extra") if fields is None else None
     parent = names.parent or (

@@ -8,8 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, document_of, epoch_seconds
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+)
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _PERSON = ("user", "user_proxy")

@@ -28,10 +28,12 @@ from construction.sessions.readers.source import (
     objects,
     records,
 )
-from construction.sessions.readers.talk import dicts, first_text, kind_of
-from construction.sessions.readers.turns import (
+from construction.sessions.readers.talk import (
     Uids,
     agent_turn,
+    dicts,
+    first_text,
+    kind_of,
     system_turn,
     text_or_none,
     tool_call,

@@ -10,8 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from construction.sessions.readers.talk import first_text, kind_of
-from construction.sessions.readers.turns import ToolResults, block_text, type_name
+from construction.sessions.readers.talk import (
+    ToolResults,
+    block_text,
+    first_text,
+    kind_of,
+    type_name,
+)
 from construction.sessions.wrappers.blocks import is_of_harness
 from data.contracts import Attachment, Origin, ReadIssue
 

@@ -18,12 +18,14 @@ from construction.sessions.readers.talk import (
     Answer,
     Record,
     Talk,
+    decoded,
     dicts,
     first_text,
     inner,
     kind_of,
+    plain,
+    type_name,
 )
-from construction.sessions.readers.turns import decoded, plain, type_name
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _TOOLS = (

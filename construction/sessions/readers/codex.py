@@ -12,20 +12,18 @@ import orjson
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, records
 from construction.sessions.readers.talk import (
+    WEB,
     Answer,
     Record,
     Said,
     Talk,
-    first_text,
-    inner,
-    kind_of,
-)
-from construction.sessions.readers.turns import (
-    WEB,
     ToolResult,
     block_text,
+    first_text,
     inline_media,
+    inner,
     is_failure,
+    kind_of,
     type_name,
 )
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat

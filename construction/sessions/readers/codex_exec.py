@@ -8,8 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, json_lines
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import is_failure, plain, type_name
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    dicts,
+    first_text,
+    inner,
+    is_failure,
+    kind_of,
+    plain,
+    type_name,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _TURNS = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed"})

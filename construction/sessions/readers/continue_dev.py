@@ -7,8 +7,16 @@ from urllib.parse import unquote
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, document_of
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import block_text, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    block_text,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 

@@ -13,8 +13,17 @@ from construction.sessions.readers.source import (
     epoch_seconds,
     json_lines,
 )
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, plain, type_name
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+    type_name,
+)
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _SILENT = (

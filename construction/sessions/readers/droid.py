@@ -6,8 +6,15 @@ from collections.abc import Iterator
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds
-from construction.sessions.readers.talk import Record, Talk, first_text, inner, kind_of
-from construction.sessions.readers.turns import plain, type_name
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+    type_name,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _SILENT = frozenset({"todo_state", "session_end", "completion", "system"})

@@ -18,12 +18,14 @@ from construction.sessions.readers.talk import (
     Answer,
     Record,
     Talk,
+    Uids,
     dicts,
     first_text,
     inner,
     kind_of,
+    plain,
+    type_name,
 )
-from construction.sessions.readers.turns import Uids, plain, type_name
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _AGENT_ROLES = frozenset({"gemini", "model", "assistant"})

@@ -6,8 +6,17 @@ from collections.abc import Iterator
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, block_text, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    block_text,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _LISTED = ("conversation", "messages")

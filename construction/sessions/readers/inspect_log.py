@@ -22,8 +22,17 @@ from construction.sessions.readers.source import (
     loads,
     no_records,
 )
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, inline_media, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    dicts,
+    first_text,
+    inline_media,
+    inner,
+    kind_of,
+    plain,
+)
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _SAMPLES, _HEADER, _START = "samples/", "header.json", "_journal/start.json"

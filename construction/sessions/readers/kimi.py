@@ -21,12 +21,15 @@ from construction.sessions.readers.talk import (
     Record,
     Said,
     Talk,
+    Uids,
+    block_text,
     dicts,
     first_text,
     inner,
     kind_of,
+    plain,
+    type_name,
 )
-from construction.sessions.readers.turns import Uids, block_text, plain, type_name
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")

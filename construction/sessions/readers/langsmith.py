@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
-from construction.sessions.readers.talk import Record, dicts, first_text, inner, kind_of
+from construction.sessions.readers.talk import Record, dicts, first_text, inner, kind_of, plain
 from construction.sessions.readers.traces import Span, exchanged, messages_of, sessions_of
-from construction.sessions.readers.turns import plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _KINDS = frozenset({"human", "ai", "system", "tool"})

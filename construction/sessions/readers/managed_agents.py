@@ -6,8 +6,17 @@ from collections.abc import Iterator
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, plain, type_name
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+    type_name,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _CALLS = ("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use")

@@ -17,12 +17,14 @@ from construction.sessions.readers.talk import (
     Answer,
     Record,
     Talk,
+    block_text,
     dicts,
     first_text,
     inner,
+    is_failure,
     kind_of,
+    plain,
 )
-from construction.sessions.readers.turns import block_text, is_failure, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _FENCE = re.compile(r"```(?:bash|sh|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)

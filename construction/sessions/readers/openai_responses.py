@@ -8,8 +8,16 @@ from hashlib import blake2b
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import plain, type_name
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+    type_name,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _CALLS = frozenset(

@@ -13,12 +13,13 @@ from pathlib import PurePosixPath
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, values
-from construction.sessions.readers.talk import Record, dicts
-from construction.sessions.readers.turns import (
+from construction.sessions.readers.talk import (
+    Record,
     ToolResults,
     Uids,
     agent_turn,
     block_text,
+    dicts,
     plain,
     system_turn,
     text_or_none,

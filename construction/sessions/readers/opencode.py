@@ -17,8 +17,17 @@ from construction.sessions.readers.source import (
     epoch_seconds,
     files_in,
 )
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, is_failure, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    dicts,
+    first_text,
+    inner,
+    is_failure,
+    kind_of,
+    plain,
+)
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")

@@ -24,12 +24,14 @@ from construction.sessions.readers.talk import (
     Answer,
     Record,
     Talk,
+    Uids,
     dicts,
     first_text,
     inner,
     kind_of,
+    plain,
+    type_name,
 )
-from construction.sessions.readers.turns import Uids, plain, type_name
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _REQUEST = re.compile(r"(.{1,200})-(\d{9,11}\.\d{1,9})(?:-\w{1,36})?\.json")

@@ -11,7 +11,7 @@ from construction.sessions.readers.otel_genai import (
     read_spans,
 )
 from construction.sessions.readers.source import Sample, SourceFile
-from construction.sessions.readers.talk import Record, first_text, inner
+from construction.sessions.readers.talk import Record, first_text, inner, plain
 from construction.sessions.readers.traces import (
     Message,
     Span,
@@ -20,7 +20,6 @@ from construction.sessions.readers.traces import (
     message_of,
     unflattened,
 )
-from construction.sessions.readers.turns import plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _MARKS = ("openinference.", "llm.input_messages", "llm.output_messages")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
-from construction.sessions.readers.talk import Record, dicts, first_text, inner
+from construction.sessions.readers.talk import Record, dicts, first_text, inner, plain
 from construction.sessions.readers.traces import (
     Message,
     Span,
@@ -21,7 +21,6 @@ from construction.sessions.readers.traces import (
     settle,
     unflattened,
 )
-from construction.sessions.readers.turns import plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _RESOURCES = ("resourceSpans", "resource_spans")
@@ -66,7 +65,7 @@ def attributes_of(span: Record) -> Record:
     """The attributes as an object, whichever way they are written; nested ones are flattened."""
     held = span.get("attributes")
     if isinstance(held, list):
-        return {plain(item.get("key")): any_value(item.get("value")) for item in dicts(held)}
+        return {plain(item.get("key")): _any_value(item.get("value")) for item in dicts(held)}
     flat: Record = {}
     waiting: list[tuple[str, object, int]] = [("", held, 0)]
     while waiting:
@@ -81,7 +80,7 @@ def attributes_of(span: Record) -> Record:
     return flat
 
 
-def any_value(value: object, depth: int = 0) -> object:
+def _any_value(value: object, depth: int = 0) -> object:
     """The value in OTLP's envelope: `{"stringValue": …}`."""
     if not isinstance(value, dict) or depth > _DEEPEST:
         return value
@@ -93,12 +92,12 @@ def any_value(value: object, depth: int = 0) -> object:
             return int(value[key]) if plain(value[key]).lstrip("-").isdecimal() else value[key]
     for key in ("arrayValue", "array_value"):
         if key in value:
-            return [any_value(item, depth + 1) for item in dicts(inner(value, key).get("values"))]
+            return [_any_value(item, depth + 1) for item in dicts(inner(value, key).get("values"))]
     for key in ("kvlistValue", "kvlist_value"):
         if key in value:
             listed_ = dicts(inner(value, key).get("values"))
             return {
-                plain(item.get("key")): any_value(item.get("value"), depth + 1) for item in listed_
+                plain(item.get("key")): _any_value(item.get("value"), depth + 1) for item in listed_
             }
     return value
 

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from enum import Enum
 
 from construction.sessions.readers.talk import (
+    WEB,
     Answer,
     Record,
     Talk,
     dicts,
     first_text,
+    inline_media,
     inner,
     kind_of,
+    plain,
+    type_name,
 )
-from construction.sessions.readers.turns import WEB, inline_media, plain, type_name
 from data.contracts import Attachment, Origin
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from construction.sessions.readers import pieces
 from construction.sessions.readers.claude_log import trees
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_lines
-from construction.sessions.readers.talk import Record, Talk, first_text, inner, kind_of
-from construction.sessions.readers.turns import type_name
+from construction.sessions.readers.talk import Record, Talk, first_text, inner, kind_of, type_name
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _TURNS = frozenset({"user", "assistant", "tool_result"})

@@ -89,7 +89,7 @@ class _Recoded(io.RawIOBase):
         super().close()
 
 
-def opened(path: Path) -> BinaryIO:
+def _opened(path: Path) -> BinaryIO:
     """The file opened for reading; a text behind a byte order mark is UTF-8 without the mark.
 
     Raises:
@@ -104,11 +104,11 @@ def opened(path: Path) -> BinaryIO:
 
 def opened_text(path: Path) -> TextIO:
     """The file as text, whose lines end at line feeds."""
-    return io.TextIOWrapper(opened(path), encoding="utf-8", errors="replace", newline="\n")
+    return io.TextIOWrapper(_opened(path), encoding="utf-8", errors="replace", newline="\n")
 
 
 def _content(path: Path) -> bytes:
-    with opened(path) as handle:
+    with _opened(path) as handle:
         return handle.read()
 
 
@@ -137,7 +137,7 @@ def json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]] | Read
 
     The file is streamed; blank lines are skipped.
     """
-    with opened(source.path) as handle:
+    with _opened(source.path) as handle:
         for number, raw in enumerate(_lines(handle), start=1):
             if len(raw) > LARGEST_LINE:
                 size = f"more than {LARGEST_LINE:,} bytes"
@@ -168,7 +168,7 @@ def _lines(handle: BinaryIO) -> Iterator[bytes]:
 def count_lines(path: Path) -> int:
     """The lines of a file that can be read, the blank ones included."""
     lines, last = 0, b""
-    with suppress(OSError), opened(path) as handle:
+    with suppress(OSError), _opened(path) as handle:
         while block := handle.read(_BUFFER):
             lines, last = lines + block.count(b"\n"), block[-1:]
     return lines + (last not in (b"", b"\n"))
@@ -377,7 +377,7 @@ def read_head(source: SourceFile) -> Head:
 
 
 def _is_behind_lines(source: SourceFile) -> bool:
-    with opened(source.path) as handle:
+    with _opened(source.path) as handle:
         return _BEHIND.match(handle.read(_BEFORE)) is not None
 
 
@@ -422,7 +422,7 @@ def _glued(line: bytes) -> list[dict[str, Any]] | None:
 def _first_lines(source: SourceFile) -> Iterator[bytes]:
     """The first non-blank lines, within the limits."""
     count, budget = 0, _SAMPLE_BYTES
-    with opened(source.path) as handle:
+    with _opened(source.path) as handle:
         while count < _SAMPLE_LINES and budget > 0 and (line := handle.readline(budget)):
             budget -= len(line)
             line = line.strip()

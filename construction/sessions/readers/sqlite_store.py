@@ -18,7 +18,6 @@ from urllib.parse import quote
 from construction.sessions.readers import (
     adk,
     cursor,
-    cursor_state,
     goose,
     kiro,
     openai_responses,
@@ -32,8 +31,17 @@ from construction.sessions.readers.source import (
     SourceFile,
     epoch_seconds,
 )
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, decoded, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    decoded,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+)
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _SECONDS = 600.0  # of all queries of a file
@@ -488,8 +496,8 @@ STORES = (
         {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})},
         _cursor,
     ),
-    Store(SourceFormat.CURSOR, {"ItemTable": _KEYED}, cursor_state.read, cursor_state.holds),
-    Store(SourceFormat.CURSOR, {"cursorDiskKV": _KEYED}, cursor_state.read, cursor_state.holds),
+    Store(SourceFormat.CURSOR, {"ItemTable": _KEYED}, cursor.read_state, cursor.holds),
+    Store(SourceFormat.CURSOR, {"cursorDiskKV": _KEYED}, cursor.read_state, cursor.holds),
     Store(SourceFormat.KIRO, {"conversations": _KEYED}, _kiro),
     Store(SourceFormat.KIRO, {"conversations_v2": _KEYED}, _kiro),
     Store(SourceFormat.OPENAI_AGENTS, {"*": _ITEMS}, _openai_agents),

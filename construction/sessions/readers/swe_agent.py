@@ -8,8 +8,15 @@ from typing import Any
 
 from construction.sessions.readers.chat import FUNCTION, PARAMETER, chat_session
 from construction.sessions.readers.source import Sample, SourceFile, document_of
-from construction.sessions.readers.talk import dicts, first_text, inner
-from construction.sessions.readers.turns import block_text, decoded, decoded_arguments, plain
+from construction.sessions.readers.talk import (
+    block_text,
+    decoded,
+    decoded_arguments,
+    dicts,
+    first_text,
+    inner,
+    plain,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _AGENT_NAME = "swe-agent"

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner
-from construction.sessions.readers.turns import Uids, plain, type_name
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    dicts,
+    first_text,
+    inner,
+    plain,
+    type_name,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _MARKS = frozenset({"###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"})

@@ -9,8 +9,17 @@ import re
 from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, decoded, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    decoded,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+)
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _TASK = re.compile(

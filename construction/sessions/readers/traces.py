@@ -15,8 +15,17 @@ import orjson
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import SourceFile
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, inline_media, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    dicts,
+    first_text,
+    inline_media,
+    inner,
+    kind_of,
+    plain,
+)
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _ROLES = {

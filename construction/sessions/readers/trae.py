@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, document_of, epoch_seconds
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner
-from construction.sessions.readers.turns import plain
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
-from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
-from construction.sessions.readers.turns import Uids, plain
+from construction.sessions.readers.talk import (
+    Record,
+    Talk,
+    Uids,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+    plain,
+)
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _MODEL_PARTS = frozenset({"tool-call", "tool-result"})

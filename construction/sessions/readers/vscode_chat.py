@@ -22,8 +22,8 @@ from construction.sessions.readers.talk import (
     first_text,
     inner,
     kind_of,
+    plain,
 )
-from construction.sessions.readers.turns import plain
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
 _SET_ALL, _SET, _PUSH, _DELETE = 0, 1, 2, 3

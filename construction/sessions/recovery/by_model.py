@@ -22,9 +22,8 @@ from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.mentions.extensions import tail
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
-from construction.sessions.recovery.exchanges import Exchange, read_exchanges
+from construction.sessions.recovery.exchanges import WROTE, Exchange, read_exchanges
 from construction.sessions.recovery.recover import RecoveryConfig, Tasks
-from construction.sessions.recovery.shell import WROTE
 from construction.sessions.scan import ScannedFile
 from data.atomic import write_bytes
 from data.canonical import canonical_json

@@ -19,8 +19,7 @@ from construction.sessions.wrappers.blocks import (
     strip_notices,
     typed_command,
 )
-from construction.sessions.wrappers.envelope import Clock, Envelope, read_clock
-from construction.sessions.wrappers.media import strip_media
+from construction.sessions.wrappers.envelope import Clock, Envelope, read_clock, strip_media
 from data.contracts import Attachment, Origin
 from data.text.lexicon import load_table, pattern_of
 from data.text.scripts import HAN

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from construction.sessions.network.exchange import TRANSIENT, backoff
+from construction.sessions.network.transport import TRANSIENT, backoff
 from construction.sessions.readers.source import loads
 from construction.signals.collect.fields import describe
 from construction.signals.collect.sources import SourceShape, value_at

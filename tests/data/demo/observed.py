@@ -13,8 +13,7 @@ from construction.sessions.gates import fixture, network, restoration
 from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.gates.restoration import RestoredSpan
-from construction.sessions.network.captures import Captures
-from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.probe import Captures, probe_urls
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery import RecoveryConfig, recover

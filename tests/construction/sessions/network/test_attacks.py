@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
-from construction.sessions.network.captures import Captures, frozen_path
-from construction.sessions.network.exchange import BoundedBody
-from construction.sessions.network.probe import probe_urls
-from construction.sessions.network.transport import ProbeFailure, Wire, system_connect
+from construction.sessions.network.probe import Captures, frozen_path, probe_urls
+from construction.sessions.network.transport import BoundedBody, ProbeFailure, Wire, system_connect
 from tests.construction.sessions.network.servers import PUBLIC, Handler, LocalServer, respond
 from tests.construction.sessions.network.wires import AT_ONCE, TRUST
 

@@ -12,8 +12,7 @@ import pytest
 
 from construction.sessions.config import NetworkRuntime
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
-from construction.sessions.network.captures import Captures, frozen_fixture, frozen_path
-from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.probe import Captures, frozen_fixture, frozen_path, probe_urls
 from construction.sessions.network.transport import Wire
 from data.errors import ConfigError
 from tests.construction.sessions.network.servers import LocalServer, respond
@@ -184,7 +183,7 @@ def test_a_full_disk_is_raised_and_no_result(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("construction.sessions.network.captures.write_bytes", full)
+    monkeypatch.setattr("construction.sessions.network.probe.write_bytes", full)
     captures = Captures()
     with pytest.raises(OSError, match="No space"):
         probe_urls([A], FREEZE, AT_ONCE, captures, tmp_path, web().wire)

@@ -14,8 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
-from construction.sessions.network.captures import Captures
-from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.probe import Captures, probe_urls
 from tests.construction.sessions.network.servers import PUBLIC, LocalServer, respond
 from tests.construction.sessions.network.wires import AT_ONCE, TRUST
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from construction.sessions.recovery.agent_work import other_tools
-from construction.sessions.recovery.recover import RecoveryConfig, recover
+from construction.sessions.recovery.recover import RecoveryConfig, other_tools, recover
 from data.contracts import KeptText, TaskInstance, ToolCall
 from tests.construction.sessions.recovery.talk import Talk, call
 

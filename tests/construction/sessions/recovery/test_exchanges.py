@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.recovery.exchanges import acts_of
-from construction.sessions.recovery.shell import shell_acts
+from construction.sessions.recovery.exchanges import acts_of, shell_acts
 from data.contracts import Origin, Role, ToolCall, Turn
 from tests.construction.sessions.recovery.talk import call
 

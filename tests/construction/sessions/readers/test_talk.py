@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from construction.sessions.readers.turns import (
+from construction.sessions.readers.talk import (
     ToolResults,
     Uids,
     block_text,
