@@ -24,7 +24,7 @@ from benchmarks.agreement import wilson
 from benchmarks.answer_forms import forms_of
 from benchmarks.grading import material_sources
 from benchmarks.report import table, write_result
-from construction.grading.answers.contracts import AnswerReason
+from construction.grading.answers.lexicon import AnswerReason
 from construction.grading.answers.parts import grade_answers
 from construction.grading.answers.question import name_of_side
 from construction.grading.spec import TaskSpec, spec_of

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from construction.grading.answers.contracts import AnswerReason
+from construction.grading.answers.lexicon import AnswerReason
 from construction.grading.spec import AnswerSpec, TaskSpec, spec_of
 from construction.statements.config import StatementsRecipe
 from construction.statements.database import ASKABLE, DATABASE, Sources, write_database

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pulp
 
 from anonymization.text.contracts import DetectionConfig
-from construction.grading.sandbox_trials import Boxes
+from construction.grading.trial import Boxes
 from data import doctor
 from data.processes import can_have_workers
 from flows import ROOT, surroundings

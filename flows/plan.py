@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from anonymization.tables.seal import RECORD
-from construction.grading.sandbox_trials import Boxes
+from construction.grading.trial import Boxes
 from construction.judging.calls.contracts import FORECASTS, Forecast, Mode
 from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire

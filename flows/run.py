@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from construction.grading.sandbox_trials import Boxes
+from construction.grading.trial import Boxes
 from construction.judging.settings import Judges, ModelStage
 from construction.sandbox.presence import Presence, presence
 from data import stages

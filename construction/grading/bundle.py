@@ -49,7 +49,7 @@ GRADER = Bundle(
     "benchmint_grader",
     "Grades an agent's deliverables",
     "construction.grading.bundle_command",
-    ("construction.grading.grade", "construction.grading.files"),
+    ("construction.grading.grade", "construction.grading.hard_rules"),
     frozenset({"PIL", "docx", "lxml", "openpyxl", "pptx", "pypdf", "yaml"}),
 )
 
@@ -69,10 +69,10 @@ def write_bundle(folder: Path, bundle: Bundle = GRADER) -> str:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    return bundle_digest(files)
+    return _bundle_digest(files)
 
 
-def bundle_digest(files: Mapping[str, bytes]) -> str:
+def _bundle_digest(files: Mapping[str, bytes]) -> str:
     """SHA-256 (hex) over names and contents, as of a sorted list of `sha256  name` lines."""
     lines = (f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
     return hashlib.sha256("".join(lines).encode()).hexdigest()

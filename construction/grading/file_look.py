@@ -13,9 +13,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from construction.grading.file_types import FileType, type_of
-from construction.grading.openers import OPENERS
-from construction.grading.tables import Table
-from construction.grading.text_openers import (
+from construction.grading.openers import (
+    OPENERS,
     Bounds,
     Content,
     Encrypted,
@@ -23,6 +22,7 @@ from construction.grading.text_openers import (
     decode,
     says_nothing,
 )
+from construction.grading.tables import Table
 from data.text.scripts import HAN
 
 # A traceback or a crash report of a common runtime instead of content.
@@ -162,11 +162,11 @@ def look(data: bytes, kind: FileType | None, limits: RuleLimits) -> Seen:
         characters=len(content.text.strip()),
         pages=content.pages,
         tables=content.tables,
-        form=form_key(data, content.form, kind),
+        form=_form_key(data, content.form, kind),
     )
 
 
-def form_key(data: bytes, form: str | None, kind: FileType | None) -> int:
+def _form_key(data: bytes, form: str | None, kind: FileType | None) -> int:
     """The number by which the form of a file is compared; of text the end without blanks."""
     if form is not None:
         return zlib.crc32(form.encode("utf-8", "replace"))
@@ -200,7 +200,7 @@ def _unopened(data: bytes, signature: bool) -> Seen:
         text=word_form(prose)[:_TEXT_CHARS],
         words=sum(1 for _ in _TOKEN.finditer(prose)),
         characters=len(prose.strip()),
-        form=form_key(data, None, None),
+        form=_form_key(data, None, None),
     )
 
 

@@ -23,9 +23,9 @@ from typing import Any
 
 from construction.grading import checking, formulas
 from construction.grading.file_look import read_regular
+from construction.grading.openers import TooLarge
 from construction.grading.programs import STDOUT, Program, Ran, Run
 from construction.grading.spec import CheckSpec, TaskSpec
-from construction.grading.text_openers import TooLarge
 from data.contracts.attempt import ScorePart
 
 FINDINGS = "findings"
@@ -55,7 +55,7 @@ class Finding:
     actual: str = ""
 
 
-def findings_checks(spec: TaskSpec) -> tuple[CheckSpec, ...]:
+def _findings_checks(spec: TaskSpec) -> tuple[CheckSpec, ...]:
     """The checks of a task that are programs."""
     return tuple(check for check in spec.checks if check.kind == FINDINGS)
 
@@ -67,7 +67,7 @@ def without_findings(spec: TaskSpec) -> TaskSpec:
 
 def grade_findings(spec: TaskSpec, outputs: Path | None, run: Run | None) -> tuple[ScorePart, ...]:
     """One required part per proven finding, `check.<id>.<finding>`, worth 1 or 0 or unjudged."""
-    checks = findings_checks(spec)
+    checks = _findings_checks(spec)
     delivered = dict(_delivered(outputs)) if checks and outputs is not None else {}
     return tuple(
         part for check in checks for part in _parts(check, _ran(check.params, delivered, run))

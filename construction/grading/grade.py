@@ -48,7 +48,7 @@ def grade(
     type.
     """
     outputs = None if submission.outputs is None else Path(submission.outputs)
-    parts = weighed(
+    parts = _weighed(
         grade_answers(spec, submission.answer),
         (
             *grade_actions(without_state_checks(without_findings(spec)), submission),
@@ -65,19 +65,19 @@ def grade(
         progress=progress(spec, submission),
         threshold=threshold,
     )
-    if score.overall is not None and is_left_undone(spec, score.parts):
+    if score.overall is not None and _is_left_undone(spec, score.parts):
         return replace(score, overall=min(score.overall, MOST_UNDONE))
     return score
 
 
-def is_left_undone(spec: TaskSpec, parts: Sequence[ScorePart]) -> bool:
+def _is_left_undone(spec: TaskSpec, parts: Sequence[ScorePart]) -> bool:
     """Did an attempt make none of the wanted changes, whatever it reports or changes besides?"""
     wanted = {f"check.{check.check_id}" for check in spec.checks if check.kind in CHANGES}
     values = [part.value for part in parts if part.name in wanted]
     return bool(values) and not any(values)
 
 
-def weighed(
+def _weighed(
     answers: Sequence[ScorePart], checks: Sequence[ScorePart], rubric: Sequence[ScorePart]
 ) -> tuple[ScorePart, ...]:
     """All parts with their weights in the whole task; this is the one rule for mixing them.
@@ -135,6 +135,6 @@ def _files(
     if file_grader is not None:
         return file_grader(spec, outputs)
     # The libraries that open files are needed for tasks with files alone.
-    from construction.grading.files import grade_files
+    from construction.grading.hard_rules import grade_files
 
     return grade_files(spec, outputs)

@@ -15,11 +15,145 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from construction.grading.content_rules import CONTENT_RULES, ContentReason
 from construction.grading.file_child import look_in_children, regular_files
-from construction.grading.file_look import RuleLimits, Seen, read_regular
-from construction.grading.file_types import type_of
-from construction.grading.text_openers import TooLarge
+from construction.grading.file_look import RuleLimits, Seen, read_regular, shingles, word_form
+from construction.grading.file_types import extension_of, type_of
+from construction.grading.openers import TooLarge
+from construction.grading.spec import RuleSpec, TaskSpec
+from data.contracts.attempt import ScorePart
+
+# Hard rules on what files hold: counts, columns, sheets, texts and terms that a task fixes.
+#
+# Each takes the parameters of a rule and what was seen in the files of its types, and returns the
+# reason for which it fails, what was observed, and the limit. Texts are compared as words, whatever
+# their case and punctuation. Imports the standard library and `file_look` alone.
+
+_WHOLE = 3  # characters; shorter terms are whole words, longer ones may be the beginnings of some
+
+
+class ContentReason(StrEnum):
+    """Why a rule on content failed."""
+
+    TOO_SHORT = "rules.too_short"
+    TOO_LONG = "rules.too_long"
+    MISSING_TEXT = "rules.missing_text"
+    MISSING_COLUMN = "rules.missing_column"
+    MISSING_SHEET = "rules.missing_sheet"
+    OFF_TOPIC = "rules.off_topic"
+    UNCHANGED = "rules.unchanged"
+    ALTERED = "rules.altered"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a rule came out; `reason` is None if it is met."""
+
+    reason: ContentReason | None = None
+    observed: int | None = None
+    limit: int | None = None
+
+
+ContentRule = Callable[[Mapping[str, Any], Sequence[Seen]], Outcome]
+
+
+def _rows(seen: Seen) -> int:
+    return max((table.rows for table in seen.tables), default=0)
+
+
+_UNITS: Mapping[str, Callable[[Seen], int]] = {
+    "words": lambda seen: seen.words,
+    "characters": lambda seen: seen.characters,
+    "pages": lambda seen: seen.pages,
+    "rows": _rows,
+}
+
+
+def _length(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
+    """Each file lies within the bounds; of rows, the longest table of the file counts."""
+    least, most = params.get("min", 0), params.get("max")
+    for size in map(_UNITS[params["unit"]], files):
+        if size < least:
+            return Outcome(ContentReason.TOO_SHORT, size, least)
+        if most is not None and size > most:
+            return Outcome(ContentReason.TOO_LONG, size, most)
+    return Outcome()
+
+
+def _holds(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
+    """Each text stands in some file."""
+    texts = params["texts"]
+    matched = sum(any(word_form(text) in seen.text for seen in files) for text in texts)
+    short = matched < len(texts)
+    return Outcome(ContentReason.MISSING_TEXT if short else None, matched, len(texts))
+
+
+def _columns(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
+    """Each name is that of a column in some table, or is part of one."""
+    headers = [
+        word_form(name.replace("_", " "))
+        for seen in files
+        for table in seen.tables
+        for name in table.columns
+    ]
+    names = [word_form(name.replace("_", " ")) for name in params["names"]]
+    matched = sum(any(name in header for header in headers) for name in names)
+    short = matched < len(names)
+    return Outcome(ContentReason.MISSING_COLUMN if short else None, matched, len(names))
+
+
+def _sheets(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
+    """Each name is that of a sheet."""
+    present = {word_form(table.name) for seen in files for table in seen.tables}
+    matched = sum(word_form(name) in present for name in params["names"])
+    short = matched < len(params["names"])
+    return Outcome(ContentReason.MISSING_SHEET if short else None, matched, len(params["names"]))
+
+
+def _mentions(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
+    """As many files as are asked for use so many of the terms; with `figures`, a figure does too.
+
+    The terms are words, or beginnings of words, of the request and the inputs: a text with none of
+    them is about nothing.
+    """
+    terms, least, wanted = params["terms"], int(params["min"]), int(params.get("files", 1))
+    figures = bool(params.get("figures"))
+    hits = [_hits(seen, terms) + (figures and any(map(str.isdigit, seen.text))) for seen in files]
+    enough = sum(count >= least for count in hits)
+    reason = None if enough >= wanted else ContentReason.OFF_TOPIC
+    return Outcome(reason, max(hits, default=0), least)
+
+
+def _hits(seen: Seen, terms: Sequence[str]) -> int:
+    return sum(uses(seen.text, term) for term in terms)
+
+
+def uses(text: str, term: str) -> bool:
+    """Does a `word_form` use a term, or a word that begins with it if it is not short?"""
+    return f" {term}{'' if len(term) > _WHOLE else ' '}" in text
+
+
+def _changed(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
+    """Some file is no input saved anew: in words, figures, formulas or look it is another."""
+    same = sum(seen.form in params["forms"] for seen in files)
+    return Outcome(ContentReason.UNCHANGED if same == len(files) else None, same, len(files) - 1)
+
+
+def _same(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
+    """Some file is an input that was only to be renamed, moved or picked out."""
+    same = sum(seen.form in params["forms"] for seen in files)
+    return Outcome(None if same else ContentReason.ALTERED, same, 1)
+
+
+CONTENT_RULES: Mapping[str, ContentRule] = {
+    "length": _length,
+    "holds": _holds,
+    "columns": _columns,
+    "sheets": _sheets,
+    "mentions": _mentions,
+    "changed": _changed,
+    "same": _same,
+}
+
 
 Scalar = int | float | str | bool | None
 Look = Callable[[Path, Sequence[str], RuleLimits], list[Seen]]
@@ -277,3 +411,116 @@ _JUDGES: dict[str, Callable[[HardRule, Sequence[OutputFile]], RuleResult]] = {
     "opens": _opens,
     "no_traceback": _no_traceback,
 }
+
+
+# Output files as graded parts: every hard rule, and whether the deliverables are own work.
+#
+# A hard rule has no weight: EnterpriseClawBench keeps rules out of the score, so each is a column
+# beside it. What a task cannot do without is the part `deliverables`: all rules hold, and enough
+# files are the agent's own work. A copy of an input, the text of the prompt, filler and the empty
+# shell of a file type are none.
+#
+# Imports the standard library, the libraries that open files and `data.contracts.attempt`.
+
+DELIVERABLES = "deliverables"
+RULE = "rule."  # starts the name of a rule's part
+# A file repeats the prompt if nearly all it says is from there, it takes over much of it, and also
+# its first words: text that a prompt gives to be copied or corrected comes after a request.
+_FROM_PROMPT, _OF_PROMPT, _FIRST_RUNS = 0.9, 0.5, 5
+
+
+class FileReason(StrEnum):
+    """Why a file is not the agent's own work."""
+
+    COPIED_INPUT = "files.copied_input"
+    EMPTY_SHELL = "files.empty_shell"
+    FILLER = "files.filler"
+    REPEATS_PROMPT = "files.repeats_prompt"
+
+
+def grade_files(
+    spec: TaskSpec,
+    outputs: Path | None,
+    limits: RuleLimits | None = None,
+    look: Look = look_in_children,
+) -> tuple[ScorePart, ...]:
+    """The parts of a task with hard rules, none without; `outputs` None: no file was delivered.
+
+    Each rule is a part of weight 0, then comes the required part `deliverables`.
+    """
+    if not spec.rules:
+        return ()
+    seen = Outputs()
+    if outputs is not None:
+        is_copying = any(rule.kind == "same" for rule in spec.rules)  # then a copy is the work
+        inputs = () if is_copying else spec.inputs
+        seen = look_at_outputs(spec.rules, outputs, limits, inputs, look)
+    results = [judge_rule(rule, seen.files, seen.overflow) for rule in spec.rules]
+    columns = [
+        ScorePart(
+            name=f"{RULE}{result.rule_id}",
+            evidence="action",
+            weight=0.0,
+            value=float(result.passed),
+            reason=result.reason,
+            detail={"observed": result.observed, "limit": result.limit, "file": result.file},
+        )
+        for result in results
+    ]
+    broken = next((result.reason for result in results if not result.passed), None)
+    reason = _not_own_work(spec, seen) or broken
+    required = ScorePart(
+        DELIVERABLES, "action", 0.0, float(reason is None), required=True, reason=reason
+    )
+    return (*columns, required)
+
+
+def _not_own_work(spec: TaskSpec, seen: Outputs) -> str | None:
+    """Why own work is missing where files are there; None if it is not, or nothing is there."""
+    repeats = _repeating(spec.prompt)
+    faults = {file.name: _fault(file.seen, repeats) for file in seen.files}
+    for rule in spec.rules:
+        extensions = rule.params.get("extensions", ())
+        files = [file for file in seen.files if file.extension in extensions]
+        if _has_enough(rule, [file for file in files if faults[file.name] is None]):
+            continue
+        reasons = [reason for file in files if (reason := faults[file.name]) is not None]
+        if reasons:
+            return reasons[0]
+        if any(extension_of(name) in extensions for name in seen.copies):
+            return FileReason.COPIED_INPUT
+    return None
+
+
+def _has_enough(rule: RuleSpec, own: Sequence[OutputFile]) -> bool:
+    """Are there as many files of own work as a rule counts, with the names that it asks for?"""
+    if rule.kind == "named":
+        present = {_base_of(file.name) for file in own}
+        return all(_base_of(name) in present for name in rule.params["names"])
+    return len(own) >= int(rule.params.get("min", 1))
+
+
+def _base_of(name: str) -> str:
+    return name.rpartition("/")[2].lower()
+
+
+def _fault(seen: Seen, repeats: Callable[[Seen], bool]) -> str | None:
+    if seen.is_shell:
+        return FileReason.EMPTY_SHELL
+    if seen.is_filler:
+        return FileReason.FILLER
+    return FileReason.REPEATS_PROMPT if repeats(seen) else None
+
+
+def _repeating(prompt: str) -> Callable[[Seen], bool]:
+    """Whether the text of a file is merely that of the prompt."""
+    runs = shingles(prompt)
+    distinct, first = frozenset(runs), frozenset(runs[:_FIRST_RUNS])
+
+    def repeats(seen: Seen) -> bool:
+        if not distinct or not seen.shingles or not first.issubset(seen.shingles):
+            return False
+        common = len(distinct.intersection(seen.shingles))
+        return common >= _FROM_PROMPT * len(seen.shingles) and common >= _OF_PROMPT * len(distinct)
+
+    return repeats

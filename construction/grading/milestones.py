@@ -32,7 +32,7 @@ _PERCENT = re.compile(r"\s?(?:%|per ?cent)")
 
 
 @dataclass(frozen=True)
-class Evidence:
+class _Evidence:
     """A text in which a milestone may be found, and the step (from 1) that it belongs to.
 
     `operation` is the tool whose output it is; empty for arguments and statements.
@@ -140,25 +140,25 @@ def termination(
     return Termination.WRONG_ANSWER if is_answered else Termination.OTHER
 
 
-def _evidence(submission: Submission) -> Iterator[Evidence]:
+def _evidence(submission: Submission) -> Iterator[_Evidence]:
     for call in submission.calls:
         if not call.is_error:
             yield from _of_call(call)
     for step, text in submission.statements:
         for sentence in sentences(text[:MAX_CHARS]):
             if sentence.strip():
-                yield Evidence(step, sentence)
+                yield _Evidence(step, sentence)
     if submission.answer:
         for sentence in sentences(submission.answer[-MAX_CHARS:]):
-            yield Evidence(max(submission.steps, 1), sentence)
+            yield _Evidence(max(submission.steps, 1), sentence)
 
 
-def _of_call(call: Call) -> Iterator[Evidence]:
+def _of_call(call: Call) -> Iterator[_Evidence]:
     """Arguments and output; the words of the whole call are the context of both."""
     arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)[:MAX_CHARS]
     output = _unescaped(call.output[:MAX_CHARS])
-    yield Evidence(call.step, arguments, "", output)
-    yield Evidence(call.step, output, call.name, arguments)
+    yield _Evidence(call.step, arguments, "", output)
+    yield _Evidence(call.step, output, call.name, arguments)
 
 
 def _unescaped(output: str) -> str:
@@ -176,7 +176,7 @@ def _first_steps(spec: TaskSpec) -> dict[str, int]:
     return {step.operation: step.index for step in spec.steps if step.operation}
 
 
-def _is_shown(milestone: MilestoneSpec, item: Evidence, spec: TaskSpec) -> bool:
+def _is_shown(milestone: MilestoneSpec, item: _Evidence, spec: TaskSpec) -> bool:
     if milestone.type == "number":
         return _has_context(milestone.context or (milestone.name,), item) and _has_number(
             milestone, item, spec
@@ -188,7 +188,7 @@ def _is_shown(milestone: MilestoneSpec, item: Evidence, spec: TaskSpec) -> bool:
     return _identifier(milestone.value).search(item.folded) is not None
 
 
-def _has_context(context: Sequence[str], item: Evidence) -> bool:
+def _has_context(context: Sequence[str], item: _Evidence) -> bool:
     folded = (fold_words(words) for words in context)
     return any(f" {words} " in item.words for words in folded if words)
 
@@ -199,7 +199,7 @@ def _identifier(value: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w/:.-]){re.escape(folded)}(?!{_EDGE})")
 
 
-def _has_number(milestone: MilestoneSpec, item: Evidence, spec: TaskSpec) -> bool:
+def _has_number(milestone: MilestoneSpec, item: _Evidence, spec: TaskSpec) -> bool:
     """Is one of the numbers the value, in base units or in the scale of an answer?"""
     try:
         value = Decimal(milestone.value.replace(",", ""))

@@ -6,36 +6,262 @@ files of agents are untrusted. What an opener gets and returns stands in `text_o
 
 from __future__ import annotations
 
+import ast
+import csv
 import io
+import json
 import re
+import tomllib
+import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
 from typing import Any
 
 from construction.grading.file_types import type_of
-from construction.grading.tables import Table, TableCounter
-from construction.grading.text_openers import (
-    Bounds,
-    Content,
-    Encrypted,
-    TooLarge,
-    decode,
-    is_header_only,
-    joined,
-    open_csv,
-    open_html,
-    open_json,
-    open_jsonl,
-    open_notebook,
-    open_py,
-    open_text,
-    open_toml,
-    open_xml,
-    open_yaml,
-    says_nothing,
-)
+from construction.grading.tables import Table, TableCounter, tables_of_records
+
+# Opening files that are text: the text that a reader would see, and whether there is any content.
+#
+# Runs only in a confined child (`file_child`) or on files that this project wrote itself. A library
+# is imported when a file of its type is opened. An opener gets the file's bytes and either returns
+# its `Content` or raises; all its limits are in `Bounds`.
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits of one file: bytes after decompression, cells, pixels, pages, characters."""
+
+    inflated_bytes: int
+    archive_entries: int
+    cells: int
+    pixels: int
+    pages: int
+    text_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a file holds: `items` counts its units (cells, pages, slides, …), 0 if it is empty.
+
+    `is_shell`: it has only the frame of its type, such as a header without rows. `prose`
+    is its text without the syntax of the format; None where `text` is that already. `pages`
+    counts pages or slides, where the type has any. `form` is all that an edit can change, where a
+    file that is saved anew has other bytes; None where the bytes tell.
+    """
+
+    text: str
+    items: int
+    is_shell: bool = False
+    prose: str | None = None
+    pages: int = 0
+    tables: tuple[Table, ...] = ()
+    form: str | None = None
+
+
+class TooLarge(Exception):
+    """The file holds more than its bounds allow."""
+
+
+class Encrypted(Exception):
+    """The file cannot be read without a password."""
+
+
+def decode(data: bytes) -> str:
+    """Text in UTF-8, UTF-16 with a mark, or GB 18030; raises UnicodeError for anything else."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16")
+    if b"\x00" in data:
+        raise UnicodeError("NUL bytes in text")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("gb18030")
+
+
+def says_nothing(text: str) -> bool:
+    """Is there neither a letter nor a digit?"""
+    return not any(map(str.isalnum, text))
+
+
+def _joined(parts: Iterable[str], bounds: Bounds) -> str:
+    """The parts as lines, cut at the limit of characters."""
+    kept, room = [], bounds.text_chars
+    for part in parts:
+        if room <= 0:
+            break
+        kept.append(part[:room])
+        room -= len(part) + 1
+    return "\n".join(kept)
+
+
+def _open_text(data: bytes, bounds: Bounds) -> Content:
+    text = decode(data)
+    return Content(text[: bounds.text_chars], len(text.split(None, 1)), says_nothing(text))
+
+
+def _is_header_only(rows: int, values: str) -> bool:
+    """Is a table at most one row of words? A single row of figures is content."""
+    return rows < 2 and not any(map(str.isdigit, values))
+
+
+def _open_csv(data: bytes, bounds: Bounds) -> Content:
+    text = decode(data)
+    # The limit is the whole process's: it is only ever raised.
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    seen = filled = 0
+    counter = TableCounter("")
+    for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        seen += len(row) + 1
+        filled += counter.add([cell.strip() for cell in row])
+        if seen > bounds.cells:
+            raise TooLarge
+    is_shell = _is_header_only(counter.filled_rows, text)
+    return Content(text[: bounds.text_chars], filled, is_shell, tables=counter.tables())
+
+
+def _open_json(data: bytes, bounds: Bounds) -> Content:
+    text = decode(data)
+    value = json.loads(text)
+    return _structured(text, [value], _size(value), bounds)
+
+
+def _open_jsonl(data: bytes, bounds: Bounds) -> Content:
+    text = decode(data)
+    lines = [json.loads(line) for line in text.splitlines() if line.strip()]
+    return _structured(text, lines, len(lines), bounds)
+
+
+def _open_yaml(data: bytes, bounds: Bounds) -> Content:
+    """Its scalars as they are written: what a tag of some program (`!Ref`) means is not asked."""
+    import yaml
+
+    text = decode(data)
+    documents = list(yaml.load_all(text, Loader=yaml.BaseLoader))
+    return _structured(text, documents, sum(_size(document) for document in documents), bounds)
+
+
+def _open_toml(data: bytes, bounds: Bounds) -> Content:
+    text = decode(data)
+    value = tomllib.loads(text)
+    return _structured(text, [value], _size(value), bounds)
+
+
+def _open_notebook(data: bytes, bounds: Bounds) -> Content:
+    """A notebook without any source is a shell, no matter what its metadata say."""
+    text = decode(data)
+    value = json.loads(text)
+    cells = value.get("cells", ()) if isinstance(value, dict) else ()
+    sources = [cell.get("source", "") for cell in cells if isinstance(cell, dict)]
+    prose = _joined(("".join(source) for source in sources), bounds)
+    return Content(text[: bounds.text_chars], _size(value), says_nothing(prose), prose)
+
+
+def _structured(text: str, values: Iterable[object], items: int, bounds: Bounds) -> Content:
+    """Decoded values whose prose is their leaves; without a leaf that says anything, a shell."""
+    prose = _joined(_leaves(values), bounds)
+    tables = tables_of_records(values)
+    return Content(text[: bounds.text_chars], items, says_nothing(prose), prose, tables=tables)
+
+
+def _leaves(values: Iterable[object]) -> Iterator[str]:
+    """The scalars inside lists and tables, as text; aliases of YAML are followed only once."""
+    pending, seen = [*values][::-1], set[int]()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict | list):
+            if id(value) not in seen:
+                seen.add(id(value))
+                inner = list(value.values() if isinstance(value, dict) else value)
+                pending += reversed(inner)
+        elif value is not None:
+            yield str(value)
+
+
+def _size(value: object) -> int:
+    """How much a decoded value holds: members of a container, 1 for a scalar, 0 for nothing."""
+    if isinstance(value, dict | list | str):
+        return len(value)
+    return 0 if value is None else 1
+
+
+def _open_xml(data: bytes, bounds: Bounds) -> Content:
+    """Elements with attributes count as drawn; a single rectangle is a background."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    root = etree.fromstring(data, parser)
+    text = _joined((part.strip() for part in root.itertext() if part.strip()), bounds)
+    tags = [item.tag for item in root.iterdescendants() if item.attrib]
+    drawn = len(tags) > 1 or (len(tags) == 1 and not str(tags[0]).endswith("}rect"))
+    return Content(
+        text, len(root) + len(root.attrib) + bool(text), says_nothing(text) and not drawn
+    )
+
+
+class _Visible(HTMLParser):
+    """Collects the text outside scripts, styles and code, and counts what is not text."""
+
+    _hidden = frozenset({"script", "style", "template", "code", "pre"})
+    _pictures = frozenset({"img", "svg", "canvas", "video", "audio", "iframe", "object"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags = self.depth = self.pictures = 0
+        self.parts: list[str] = []
+        self.hidden: list[str] = []
+        self._open = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags += 1
+        self.depth += tag in self._hidden
+        self.pictures += tag in self._pictures
+        self._open = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._hidden and self.depth:
+            self.depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            if not self.depth:
+                self.parts.append(data.strip())
+            elif self._open != "style":
+                self.hidden.append(data.strip())
+
+
+def _open_html(data: bytes, bounds: Bounds) -> Content:
+    """Text inside scripts and code is content, but not prose."""
+    page = _Visible()
+    page.feed(decode(data))
+    page.close()
+    if not page.tags:
+        raise ValueError("no element in the page")
+    text, hidden = _joined(page.parts, bounds), _joined(page.hidden, bounds)
+    is_shell = not page.pictures and says_nothing(text + hidden)
+    return Content(text, page.tags, is_shell, f"{text}\n{hidden}")
+
+
+def _open_py(data: bytes, bounds: Bounds) -> Content:
+    """Code that consists of comments, docstrings and `pass` is a shell."""
+    text = decode(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text, "deliverable.py")
+        compile(tree, "deliverable.py", "exec", dont_inherit=True)
+    return Content(text[: bounds.text_chars], len(text.split(None, 1)), _does_nothing(tree.body))
+
+
+def _does_nothing(body: list[ast.stmt]) -> bool:
+    return all(
+        isinstance(statement, ast.Pass)
+        or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        for statement in body
+    )
+
 
 # Opening mail, calendars and captions: what people wrote in them, without the syntax
 
@@ -52,7 +278,7 @@ def open_mail(data: bytes, bounds: Bounds) -> Content:
     text = decode(data)
     headers = _HEADERS.match(text)
     if headers is None:
-        return open_text(data, bounds)
+        return _open_text(data, bounds)
     spoken = "\n".join(_HEADER.findall(headers[0]))
     return _holding(data, f"{spoken}\n{text[headers.end() :]}", bounds)
 
@@ -75,7 +301,7 @@ def open_captions(data: bytes, bounds: Bounds) -> Content:
 
 
 def _holding(data: bytes, text: str, bounds: Bounds) -> Content:
-    whole = open_text(data, bounds)
+    whole = _open_text(data, bounds)
     return replace(whole, text=text[: bounds.text_chars], is_shell=says_nothing(text))
 
 
@@ -100,7 +326,7 @@ def check_zip(data: bytes, bounds: Bounds) -> zipfile.ZipFile:
     return archive
 
 
-def open_xlsx(data: bytes, bounds: Bounds) -> Content:
+def _open_xlsx(data: bytes, bounds: Bounds) -> Content:
     import openpyxl
 
     with check_zip(data, bounds) as archive:
@@ -121,8 +347,8 @@ def open_xlsx(data: bytes, bounds: Bounds) -> Content:
             if any(cells):
                 rows.append("\n".join(filter(None, cells)))
         tables += counter.tables()
-    text = joined(rows, bounds)
-    is_shell = not drawn and is_header_only(len(rows), text)
+    text = _joined(rows, bounds)
+    is_shell = not drawn and _is_header_only(len(rows), text)
     form = _workbook_form(data) if len(data) <= _FORM_BYTES else None
     return Content(text, filled + len(book.chartsheets), is_shell, tables=tuple(tables), form=form)
 
@@ -194,11 +420,11 @@ def _office_content(roots: Iterable[Any], bounds: Bounds) -> Content:
                 pictures += 1
             drawn += tag.endswith(_DRAWN)
     texts = [text for text in map("".join, paragraphs) if text.strip()]
-    text = joined(texts, bounds)
+    text = _joined(texts, bounds)
     return Content(text, len(texts) + pictures, not drawn and says_nothing(text))
 
 
-def open_docx(data: bytes, bounds: Bounds) -> Content:
+def _open_docx(data: bytes, bounds: Bounds) -> Content:
     import docx
 
     check_zip(data, bounds).close()
@@ -208,7 +434,7 @@ def open_docx(data: bytes, bounds: Bounds) -> Content:
     return _office_content([document.element, *(part.element for part in edges)], bounds)
 
 
-def open_pptx(data: bytes, bounds: Bounds) -> Content:
+def _open_pptx(data: bytes, bounds: Bounds) -> Content:
     import pptx
 
     check_zip(data, bounds).close()
@@ -217,7 +443,7 @@ def open_pptx(data: bytes, bounds: Bounds) -> Content:
     return replace(content, pages=len(deck.slides))
 
 
-def open_pdf(data: bytes, bounds: Bounds) -> Content:
+def _open_pdf(data: bytes, bounds: Bounds) -> Content:
     import pypdf
 
     reader = pypdf.PdfReader(io.BytesIO(data))
@@ -226,7 +452,7 @@ def open_pdf(data: bytes, bounds: Bounds) -> Content:
     pages = len(reader.pages)
     if pages > bounds.pages:
         raise TooLarge
-    text = joined((page.extract_text() for page in reader.pages), bounds)
+    text = _joined((page.extract_text() for page in reader.pages), bounds)
     is_shell = says_nothing(text) and not any(map(_is_painted, reader.pages))
     return Content(text, pages, is_shell, pages=pages)
 
@@ -250,7 +476,7 @@ def _is_blank(image: Any) -> bool:
     return all(low == high for low, high in bands)
 
 
-def open_image(data: bytes, bounds: Bounds) -> Content:
+def _open_image(data: bytes, bounds: Bounds) -> Content:
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # the exact bound below replaces it
@@ -261,14 +487,14 @@ def open_image(data: bytes, bounds: Bounds) -> Content:
         return Content("", image.width * image.height, _is_blank(image))
 
 
-def open_zip(data: bytes, bounds: Bounds) -> Content:
+def _open_zip(data: bytes, bounds: Bounds) -> Content:
     """The prose of an archive is that of its text files."""
     with check_zip(data, bounds) as archive:
         if archive.testzip() is not None:
             raise zipfile.BadZipFile
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]
         texts = (archive.read(entry) for entry in entries if _is_text(entry.filename))
-        prose = joined((text.decode("utf-8", "replace") for text in texts), bounds)
+        prose = _joined((text.decode("utf-8", "replace") for text in texts), bounds)
     binary = any(entry.file_size and not _is_text(entry.filename) for entry in entries)
     return Content("", len(entries), not binary and says_nothing(prose), prose)
 
@@ -279,23 +505,23 @@ def _is_text(name: str) -> bool:
 
 
 OPENERS: dict[str, Callable[[bytes, Bounds], Content]] = {
-    "text": open_text,
+    "text": _open_text,
     "mail": open_mail,
     "calendar": open_calendar,
     "captions": open_captions,
-    "xlsx": open_xlsx,
-    "docx": open_docx,
-    "pptx": open_pptx,
-    "pdf": open_pdf,
-    "image": open_image,
-    "csv": open_csv,
-    "json": open_json,
-    "notebook": open_notebook,
-    "jsonl": open_jsonl,
-    "yaml": open_yaml,
-    "toml": open_toml,
-    "xml": open_xml,
-    "html": open_html,
-    "py": open_py,
-    "zip": open_zip,
+    "xlsx": _open_xlsx,
+    "docx": _open_docx,
+    "pptx": _open_pptx,
+    "pdf": _open_pdf,
+    "image": _open_image,
+    "csv": _open_csv,
+    "json": _open_json,
+    "notebook": _open_notebook,
+    "jsonl": _open_jsonl,
+    "yaml": _open_yaml,
+    "toml": _open_toml,
+    "xml": _open_xml,
+    "html": _open_html,
+    "py": _open_py,
+    "zip": _open_zip,
 }

@@ -2,32 +2,382 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from construction.grading.attacks import look_here
-from construction.grading.files import grade_files
+from construction.grading.attacks import Grader, look_here
 from construction.grading.findings import FINDINGS
-from construction.grading.gate import GATE, STAGE, Attacked, GradingRecipe, measure
-from construction.grading.oracle import OracleError, computable, oracle
-from construction.grading.spec import TaskSpec, spec_of
+from construction.grading.hard_rules import grade_files
+from construction.grading.oracle import FLAWS, OracleError, computable, flawed, oracle
+from construction.grading.spec import EMPTY_CALLS, NULL, TALK, AnswerSpec, TaskSpec, spec_of
 from construction.statements.tools.database import Database, open_database
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from data.contracts import Candidate, Lane, StageKind, Verdict, share
+from data.contracts import (
+    Bound,
+    Candidate,
+    Gate,
+    GateReason,
+    Lane,
+    Limit,
+    Measures,
+    Share,
+    StageConfig,
+    StageKind,
+    Status,
+    Verdict,
+    share,
+)
 from data.contracts.attempt import Score, ScorePart, Submission
+from data.contracts.gate import breaks
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
-from data.snapshot.release import GradingFacts
+from data.snapshot.release import AuditedKind, GradingFacts
 from data.snapshot.statistics import verified
 from data.stage_tables import write_stage_tables
+
+if TYPE_CHECKING:
+    from construction.grading.attacks import Grader
+    from construction.grading.spec import TaskSpec
+    from data.contracts.attempt import Score, Submission
+
+
+# The gate that a task's grader has to pass before the task may be released, and its settings.
+#
+# The grader is attacked (`attacks`), and the oracle answers the tasks for which an answer can be
+# computed. A grader that takes a submission without work for a solution, or that rejects the
+# computed answer, is of no use, whatever the task is like.
+
+STAGE = "preflight"
+SECTION = "grading"
+
+
+class GradingRecipe(StageConfig):
+    """How attempts are scored, and what a grader must withstand before its task is released.
+
+    `formula` is how parts are combined into the overall score: their mean, weighted by `weight`.
+    `null_limit` is the share of the deterministic weight that a submission with no work may earn. A
+    task is `judge_only` if no weighted part can be scored without a judge; it is `needs_model` if
+    only a rubric could score it and rules could not write a usable one.
+    """
+
+    formula: Literal["weighted_mean"] = "weighted_mean"
+    pass_threshold: Share = 0.8  # for the overall score; each required part must also score 1
+    null_limit: Share = 0.2
+    judge_only: Literal["admit", "refuse"] = "admit"
+    needs_model: Literal["admit", "refuse"] = "admit"
+
+
+class GraderReason(GateReason):
+    PASSED_BY_NULL = (
+        "preflight.passed_by_null",
+        "An empty submission, or files with none of the agent's own work, score too high.",
+    )
+    PASSED_BY_TALK = "preflight.passed_by_talk", "Describing the reference path scores too high."
+    PASSED_BY_EMPTY_CALLS = (
+        "preflight.passed_by_empty_calls",
+        "Describing the path and calling each tool without arguments scores too high.",
+    )
+    ORACLE = (
+        "preflight.oracle",
+        "The grader does not accept the answer computed by the reference steps.",
+    )
+    NEEDS_MODEL = (
+        "preflight.needs_model",
+        "Rules cannot write a usable rubric, and every part needs one.",
+    )
+    JUDGE_ONLY = "preflight.judge_only", "No weighted part can be scored without a judge."
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """What submissions without work earned, 0 to 1 by family, and what the oracle scored.
+
+    `strongest` names the attack that earned most, if one earned anything. `oracle` is None where
+    no answer can be computed. `deterministic_parts` counts the parts with weight that need no
+    judge, `deterministic_share` is their share of the weight. `weak_rules` counts hard rules that
+    files without work satisfied: they only admit to grading by a rubric or by proven programs.
+    """
+
+    null: float
+    talk: float
+    empty_calls: float
+    strongest: str | None
+    oracle: float | None
+    deterministic_parts: int
+    deterministic_share: float
+    needs_model: bool = False
+    weak_rules: int = 0
+
+
+def measure(
+    spec: TaskSpec,
+    tools: Sequence[str],
+    inputs: Mapping[str, Path],
+    folder: Path,
+    grader: Grader,
+    computed: Submission | None,
+    *,
+    is_computable: bool,
+    needs_model: bool = False,
+) -> Attacked:
+    """Attack the grader of one task; `computed` is what the oracle submits, None if it failed.
+
+    `needs_model`: its rubric is not usable.
+    """
+    from construction.grading.attacks import attacks, gain
+
+    gains = {NULL: 0.0, TALK: 0.0, EMPTY_CALLS: 0.0}
+    strongest, most = None, 0.0
+    nothing: Score | None = None
+    for attack in attacks(spec, tools, inputs, folder):
+        score = grader(spec, attack.submission)
+        nothing = nothing or score
+        earned = gain(score)
+        gains[attack.family] = max(gains[attack.family], earned)
+        if earned > most:
+            strongest, most = attack.name, earned
+    assert nothing is not None
+    scored = [part for part in nothing.parts if part.deterministic and part.weight > 0]
+    return Attacked(
+        null=gains[NULL],
+        talk=gains[TALK],
+        empty_calls=gains[EMPTY_CALLS],
+        strongest=strongest,
+        oracle=_oracle_score(spec, grader, computed) if is_computable else None,
+        deterministic_parts=len(scored),
+        deterministic_share=nothing.deterministic_share,
+        needs_model=needs_model and not scored,
+    )
+
+
+def _oracle_score(spec: TaskSpec, grader: Grader, computed: Submission | None) -> float:
+    """Its deterministic score; 0 if there is no submission, or if it does not pass."""
+    from construction.grading.combine import deterministic_score
+
+    if computed is None:
+        return 0.0
+    score = grader(spec, computed)
+    return 0.0 if score.passed is False else deterministic_score(score.parts)
+
+
+def _has_oracle(seen: Measures) -> bool:
+    return seen["oracle"] is not None
+
+
+def _earned(family: str, reason: GraderReason, meaning: str) -> Limit:
+    return Limit(
+        "null_limit",
+        Bound.MAX,
+        "share of the deterministic weight",
+        meaning,
+        reason,
+        value=lambda seen: seen[family],
+    )
+
+
+def _judge_only(policy: str, status: Any) -> Limit:
+    return Limit(
+        "deterministic parts",
+        Bound.MIN,
+        "parts",
+        "At least one weighted part is scored without a judge.",
+        GraderReason.JUDGE_ONLY,
+        value=lambda seen: seen["deterministic_parts"],
+        at=1,
+        movable=False,
+        policy=("judge_only", policy),
+        status=status,
+    )
+
+
+def _needs_model(policy: str, status: Any) -> Limit:
+    return Limit(
+        "rubrics that need a model",
+        Bound.MAX,
+        "rubrics",
+        "If only a rubric can score the task, the rubric is usable.",
+        GraderReason.NEEDS_MODEL,
+        value=lambda seen: int(seen["needs_model"]),
+        at=0,
+        movable=False,
+        policy=("needs_model", policy),
+        status=status,
+    )
+
+
+GATE: Gate[Attacked, GradingRecipe] = Gate(
+    name="grader",
+    stage=STAGE,
+    section=SECTION,
+    meaning="Does its grader reject submissions with no work in them, and accept the computed "
+    "answer?",
+    config=GradingRecipe,
+    reasons=GraderReason,
+    measure=measure,
+    limits=(
+        _earned(
+            NULL,
+            GraderReason.PASSED_BY_NULL,
+            "An empty submission, or files with no work in them, earn at most this and "
+            "satisfy no required part.",
+        ),
+        _earned(
+            TALK,
+            GraderReason.PASSED_BY_TALK,
+            "A description of the reference path earns at most this and satisfies no "
+            "required part.",
+        ),
+        _earned(
+            EMPTY_CALLS,
+            GraderReason.PASSED_BY_EMPTY_CALLS,
+            "A submission with no work in it earns at most this and satisfies no required part.",
+        ),
+        Limit(
+            "oracle",
+            Bound.MIN,
+            "score",
+            "If the answer can be computed, it scores at least this.",
+            GraderReason.ORACLE,
+            value=lambda seen: seen["oracle"],
+            when=_has_oracle,
+            at=1,
+            movable=False,
+        ),
+        _needs_model("refuse", Status.FAILED),
+        _needs_model("admit", Status.UNVERIFIED),
+        _judge_only("refuse", Status.FAILED),
+        _judge_only("admit", Status.UNVERIFIED),
+    ),
+    headline="null_limit",
+)
+
+
+# The audit of a task's grader: what it should accept and reject, and whether it did.
+#
+# Submissions without work and the computed answer are tried by the gate anyway. Here come answers
+# that are wrong in one known way, the right answer in other forms, and what agents submit that make
+# one mistake on the reference path.
+
+ACCEPTED, REJECTED = "accepted", "rejected"
+_WIDE = {ord(char): ord(char) + 0xFEE0 for char in "0123456789.-"}  # full-width forms
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One trial of a grader: of which kind, what it should do, and whether it did."""
+
+    kind: str
+    expected: str
+    held: bool
+
+
+def audit(
+    spec: TaskSpec,
+    attacked: Attacked,
+    grader: Grader,
+    database: Database | None,
+    null_limit: float,
+) -> list[Probe]:
+    """All probes of one task; `attacked` is what the gate saw, `database` None: no reference path.
+
+    A submission that is undecided without a judge was not rejected.
+    """
+    gains = {NULL: attacked.null, TALK: attacked.talk, EMPTY_CALLS: attacked.empty_calls}
+    probes = [
+        Probe(name.replace("_", " "), REJECTED, not breaks(Bound.MAX, gained, null_limit))
+        for name, gained in gains.items()
+    ]
+    if attacked.oracle is not None:
+        probes.append(Probe("computed answer", ACCEPTED, attacked.oracle == 1))
+    part = spec.answers[0] if len(spec.answers) == 1 else None
+    if part is None or part.type != "number" or _number(part) is None:
+        return probes
+    for expected, forms in ((REJECTED, wrong_answers(part)), (ACCEPTED, equivalent_forms(part))):
+        for kind, text in forms.items():
+            probes.append(Probe(kind, expected, _holds(spec, grader, text, expected)))
+    return probes + list(_mistakes(spec, grader, database))
+
+
+def _holds(spec: TaskSpec, grader: Grader, text: str, expected: str) -> bool:
+    score = grader(spec, Submission(answer=text, statements=((1, text),), steps=1))
+    value = next(part.value for part in score.parts if part.evidence == "accuracy")
+    return value == 1 if expected == ACCEPTED else value != 1
+
+
+def _number(part: AnswerSpec) -> Decimal | None:
+    try:
+        number = Decimal(part.value)
+        return number if number.is_finite() else None
+    except InvalidOperation:
+        return None
+
+
+def wrong_answers(part: AnswerSpec) -> Mapping[str, str]:
+    """Answers that are wrong in one way, by kind; those that the gold does not allow are absent."""
+    value = Decimal(part.value)
+    near = value + max(abs(value) // 7, Decimal(3))
+    answers = {
+        "times 1000": f"{value * 1000:f}",
+        "another value": f"{near:f}",
+        "right among others": f"It is {near:,f} or {value:,f}.",
+        "refusal with the value": f"I cannot answer this. Somebody wrote {value:,f} somewhere.",
+        "no value": "Please see the filing.",
+    }
+    if value:
+        return {"wrong sign": f"{-value:f}", **answers}
+    return {kind: text for kind, text in answers.items() if kind != "times 1000"}
+
+
+def equivalent_forms(part: AnswerSpec) -> Mapping[str, str]:
+    """The right answer in other forms, by kind."""
+    value = Decimal(part.value)
+    bare = json.dumps(int(value) if value == value.to_integral_value() else float(value))
+    return {
+        "plain number": part.value,
+        "with separators": f"{value:,f}",
+        "as JSON": f'{{"answer": {bare}}}',
+        "in a sentence": f"The answer is {value:,f}.",
+        "in bold": f"**{value:,f}**",
+        "full width": part.value.translate(_WIDE),
+    }
+
+
+def _mistakes(spec: TaskSpec, grader: Grader, database: Database | None) -> Iterator[Probe]:
+    """What agents submit that walk the reference steps with one mistake."""
+    for flaw in FLAWS if database is not None else ():
+        assert database is not None
+        try:
+            wrong = flawed(flaw, spec, database)
+        except OracleError:
+            return
+        if wrong is not None:
+            kind = f"agent: {flaw.replace('-', ' ')}"
+            yield Probe(kind, REJECTED, grader(spec, wrong).passed is False)
+
+
+def audited_kinds(probes: Iterable[Probe]) -> tuple[AuditedKind, ...]:
+    """Counts by kind: first what has to be rejected, then what has to be accepted."""
+    tried, held = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for probe in probes:
+        tried[probe.kind, probe.expected] += 1
+        held[probe.kind, probe.expected] += probe.held
+    order = sorted(tried, key=lambda key: (key[1] == ACCEPTED, list(tried).index(key)))
+    return tuple(
+        AuditedKind(kind, expected, tried[kind, expected], held[kind, expected])
+        for kind, expected in order
+    )
+
 
 UNIT = "candidate"
 _SHARES, _PROBES = "deterministic_shares.json", "grader_audit.json"
@@ -69,13 +419,13 @@ def preflight_shard(job: PreflightJob, out: Path) -> None:
         attacked[spec.task_id] = seen
     probes = {spec.task_id: _audited(spec, attacked, job, database) for spec in specs}
     verdicts = [(name, GATE.judge(seen, job.config)) for name, seen in attacked.items()]
-    write_preflight(candidates, verdicts, out)
+    _write_preflight(candidates, verdicts, out)
     shares = {name: seen.deterministic_share for name, seen in attacked.items()}
     write_bytes(out / _SHARES, canonical_json(shares))
     write_bytes(out / _PROBES, canonical_json(probes))
 
 
-def write_preflight(
+def _write_preflight(
     candidates: Sequence[Candidate], verdicts: Sequence[tuple[str, Verdict]], out: Path
 ) -> None:
     """Write the pool of the candidates that did not fail, and what became of each."""
@@ -93,8 +443,6 @@ def grading_facts(
     config: GradingRecipe, folders: Iterable[Path], tasks: Sequence[Candidate]
 ) -> GradingFacts:
     """How the released tasks are scored; `folders` are outputs of the preflight."""
-
-    from construction.grading.audit import Probe, audited_kinds
 
     shares: dict[str, float] = {}
     probes: dict[str, list[dict[str, Any]]] = {}
@@ -162,8 +510,6 @@ def _audited(
     spec: TaskSpec, attacked: Mapping[str, Attacked], job: PreflightJob, database: Database | None
 ) -> list[dict[str, Any]]:
     """What the grader of a task did with submissions whose worth is known."""
-
-    from construction.grading.audit import audit
 
     grader = partial(_graded, threshold=job.config.pass_threshold)
     path = database if computable(spec) else None

@@ -67,12 +67,12 @@ class Boxes:
         if not program.environment:
             return environment_box(None, program.python) if program.python else None
         folder = self.environments and self.environments / program.environment
-        if folder is None or not is_environment(program.environment) or not folder.is_dir():
+        if folder is None or not _is_environment(program.environment) or not folder.is_dir():
             raise CannotRun(program.environment)
         return environment_box(folder, program.python)
 
 
-def is_environment(name: str) -> bool:
+def _is_environment(name: str) -> bool:
     """Is it the name of an environment, and no path?"""
     return len(name) <= _LONGEST_NAME and name.isalnum()
 

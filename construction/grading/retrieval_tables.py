@@ -59,7 +59,7 @@ class Sought:
     months: int
 
 
-def sought(spec: TaskSpec) -> Sought | None:
+def _sought(spec: TaskSpec) -> Sought | None:
     """What the reference steps of a question read; None where there are none."""
     if len(spec.steps) < 2:
         return None
@@ -76,7 +76,7 @@ def first_query(spec: TaskSpec, submission: Submission) -> bool | None:
 
     A reading of the series itself counts as found.
     """
-    aim = sought(spec)
+    aim = _sought(spec)
     calls = [call for call in submission.calls if call.name in (_SEARCH, _READING)]
     if aim is None or not calls:
         return None
@@ -94,7 +94,7 @@ def error_of(
     value = _value(reading)
     if value is None:
         return RetrievalError.GAVE_UP
-    part, aim = spec.answers[0], sought(spec)
+    part, aim = spec.answers[0], _sought(spec)
     gold = Decimal(part.value) * part.scale
     if value and value == -gold:
         return RetrievalError.SIGN
@@ -200,7 +200,7 @@ _TRACES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class _Graded:
     """One attempt at a question: its number, the attempt, and the score if there is one."""
 
     index: int
@@ -227,7 +227,7 @@ def write_retrieval_tables(
     }
     known = {(a.task_id, a.configuration.name, a.epoch): score for a, score in scores}
     rows = [
-        Graded(by_task[attempt.task_id], record, known.get(_key(attempt)))
+        _Graded(by_task[attempt.task_id], record, known.get(_key(attempt)))
         for record in attempts
         if (attempt := record.attempt).task_id in by_task
     ]
@@ -248,7 +248,7 @@ def _key(attempt: Attempt) -> tuple[str, str, int]:
     return attempt.task_id, attempt.configuration.name, attempt.epoch
 
 
-def _row_key(row: Graded) -> dict[str, Any]:
+def _row_key(row: _Graded) -> dict[str, Any]:
     attempt = row.record.attempt
     return {
         "index": row.index,
@@ -259,7 +259,7 @@ def _row_key(row: Graded) -> dict[str, Any]:
     }
 
 
-def _response(row: Graded) -> dict[str, Any]:
+def _response(row: _Graded) -> dict[str, Any]:
     attempt = row.record.attempt
     return {
         **_row_key(row),
@@ -272,7 +272,7 @@ def _response(row: Graded) -> dict[str, Any]:
     }
 
 
-def _score(release: ReleasedTasks, row: Graded, database: Database | None) -> dict[str, Any]:
+def _score(release: ReleasedTasks, row: _Graded, database: Database | None) -> dict[str, Any]:
     """The answer's part beside what was expected, and what went wrong; a question has one part."""
     whole = release.grading(row.record.attempt.task_id)
     gold: Mapping[str, Any] = whole["answers"][0]
@@ -295,7 +295,7 @@ def _score(release: ReleasedTasks, row: Graded, database: Database | None) -> di
     }
 
 
-def _trace(row: Graded) -> dict[str, Any]:
+def _trace(row: _Graded) -> dict[str, Any]:
     calls = row.record.submission.calls
     shown = [
         {

@@ -134,7 +134,7 @@ def _outcome(ran: Ran, after: Sequence[Question], code: int, judge: Judge) -> St
     return next((reason for reason in judge(after, ran.files) if reason), None) if after else None
 
 
-def files_named(spec: TaskSpec) -> Iterator[str]:
+def _files_named(spec: TaskSpec) -> Iterator[str]:
     """The delivered files that the checks are about, each once."""
     names = []
     for check in state_checks(spec):
@@ -148,10 +148,10 @@ def files_named(spec: TaskSpec) -> Iterator[str]:
 def read_outputs(spec: TaskSpec, folder: Path | None) -> dict[str, bytes]:
     """The delivered files that the checks are about; links and large files count as missing."""
     from construction.grading.file_look import read_regular
-    from construction.grading.text_openers import TooLarge
+    from construction.grading.openers import TooLarge
 
     files = {}
-    for name in files_named(spec) if folder is not None else ():
+    for name in _files_named(spec) if folder is not None else ():
         with suppress(OSError, TooLarge):
             files[name] = read_regular(str(folder), name, _MAX_BYTES)
     return files

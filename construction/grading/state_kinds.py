@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from construction.grading.field_conditions import fits
+from construction.grading.actions import fits
 
 # Delivered files as values: JSON, TOML, INI, `KEY=value`, requirements, CSV, tar, crontab.
 #
@@ -40,7 +40,7 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class _Entry:
     """A member of an archive: permission bits, what it is, the SHA-256 of its content."""
 
     mode: int
@@ -48,19 +48,19 @@ class Entry:
     sha256: str
 
 
-def text_of(data: bytes) -> str:
+def _text_of(data: bytes) -> str:
     """Text with Unix line ends. Raises ValueError for what is not UTF-8."""
     if len(data) > MAX_BYTES:
         raise ValueError("too large")
     return data.decode("utf-8-sig").replace("\r\n", "\n")
 
 
-def values_of(data: bytes, form: str) -> dict[str, Any]:
+def _values_of(data: bytes, form: str) -> dict[str, Any]:
     """All values of a structured file by dotted key; items of lists by number from 0."""
     if form not in _PARSERS:
         raise ValueError(f"no such form: {form}")
     try:
-        document = _PARSERS[form](text_of(data))
+        document = _PARSERS[form](_text_of(data))
         flat: dict[str, Any] = {}
         _flatten(document, "", 0, flat)
     except (RecursionError, configparser.Error, csv.Error) as error:
@@ -131,10 +131,10 @@ _PARSERS: Mapping[str, Callable[[str], Any]] = {
 }
 
 
-def rows_of(data: bytes) -> list[dict[str, str]]:
+def _rows_of(data: bytes) -> list[dict[str, str]]:
     """The rows of a CSV file by column, surrounding spaces removed."""
     try:
-        rows = list(csv.reader(io.StringIO(text_of(data)), strict=True))
+        rows = list(csv.reader(io.StringIO(_text_of(data)), strict=True))
     except csv.Error as error:
         raise ValueError(str(error)) from None
     rows = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
@@ -145,9 +145,9 @@ def rows_of(data: bytes) -> list[dict[str, str]]:
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
-def _entries_of(data: bytes) -> dict[str, Entry]:
+def _entries_of(data: bytes) -> dict[str, _Entry]:
     """The members of a tar archive by name, without `./` and without the last slash."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, _Entry] = {}
     if len(data) > MAX_BYTES:
         raise ValueError("too large")
     try:
@@ -163,7 +163,7 @@ def _entries_of(data: bytes) -> dict[str, Entry]:
     return entries
 
 
-def _entry_state_forms(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Entry:
+def _entry_state_forms(archive: tarfile.TarFile, member: tarfile.TarInfo) -> _Entry:
     kind, content = "other", b""
     if member.isfile() and (opened := archive.extractfile(member)) is not None:
         kind, content = "file", opened.read()
@@ -171,7 +171,7 @@ def _entry_state_forms(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Ent
         kind = "folder"
     elif member.issym() or member.islnk():
         kind, content = "link", member.linkname.encode()
-    return Entry(member.mode & 0o7777, kind, hashlib.sha256(content).hexdigest())
+    return _Entry(member.mode & 0o7777, kind, hashlib.sha256(content).hexdigest())
 
 
 # What a crontab does: when each of its commands is started, whatever way the times are written
@@ -316,7 +316,7 @@ def judge_state(kind: str, params: Mapping[str, Any], files: Files) -> StateReas
 
 def _value(params: Mapping[str, Any], data: bytes) -> StateReason | None:
     """The value at the dotted `key` of a file of `form`; without `is` the key must be absent."""
-    values = values_of(data, params["form"])
+    values = _values_of(data, params["form"])
     key = params["key"]
     if "is" not in params:
         gone = not any(name == key or name.startswith(f"{key}.") for name in values)
@@ -331,7 +331,7 @@ def _rows(params: Mapping[str, Any], data: bytes) -> StateReason | None:
     Numbers are compared by value, other columns are allowed.
     """
     columns = params["columns"]
-    table = rows_of(data)
+    table = _rows_of(data)
     if any(column not in row for row in table for column in columns):
         return StateReason.WRONG_ROWS
     remaining = [[row[column] for column in columns] for row in table]
@@ -356,7 +356,7 @@ def _same_cells(row: Sequence[str], wanted: Sequence[Any]) -> bool:
 
 def _lines(params: Mapping[str, Any], data: bytes) -> StateReason | None:
     """Lines that the file `has` and `lacks`, without surrounding spaces; `is` is all of them."""
-    present = [line.strip() for line in text_of(data).splitlines() if line.strip()]
+    present = [line.strip() for line in _text_of(data).splitlines() if line.strip()]
     if "is" in params:
         return None if present == list(params["is"]) else StateReason.WRONG_LINES
     fails = set(params.get("has", ())) - set(present) or set(params.get("lacks", ())) & set(present)
@@ -365,7 +365,7 @@ def _lines(params: Mapping[str, Any], data: bytes) -> StateReason | None:
 
 def _schedule(params: Mapping[str, Any], data: bytes) -> StateReason | None:
     """The jobs whose command contains `command` are started exactly at `times`, one job each."""
-    started = [each for each in jobs_of(text_of(data)) if params["command"] in each.command]
+    started = [each for each in jobs_of(_text_of(data)) if params["command"] in each.command]
     wanted = [job(times) for times in params["times"]]
     same = len(started) == len(wanted) and all(
         any(each.times == other.times for each in started) for other in wanted
@@ -404,7 +404,7 @@ def _keeps_entries(params: Mapping[str, Any], data: bytes) -> StateReason | None
 
 def values_digest(data: bytes, form: str, but: Sequence[str]) -> str:
     """A digest of all values of a structured file except those at or below the keys `but`."""
-    values = values_of(data, form)
+    values = _values_of(data, form)
     kept = {
         key: value
         for key, value in values.items()
@@ -418,7 +418,7 @@ def lines_digest(data: bytes, but: str) -> str:
 
     Comments (`#`) may come and go.
     """
-    lines = [line.rstrip()[:_MAX_PATTERN_LINE] for line in text_of(data).splitlines()]
+    lines = [line.rstrip()[:_MAX_PATTERN_LINE] for line in _text_of(data).splitlines()]
     pattern = re.compile(but) if but else None
     return _digest(
         [x for x in lines if x and not x.startswith("#") and not (pattern and pattern.search(x))]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any
 
-from construction.grading.answers.contracts import rounded
+from construction.grading.answers.lexicon import rounded
 from construction.grading.spec import StepSpec, TaskSpec
 from construction.statements.questions.operations import PRESENT, TOOLS
 from data.contracts.attempt import Call, Submission

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from construction.grading.file_look import read_regular
-from construction.grading.text_openers import TooLarge
+from construction.grading.openers import TooLarge
 from construction.judging.contracts import Case, Graded, Judged
 from construction.judging.evidence.contracts import Evidence, FileView, Said
 from construction.judging.evidence.delivered import changes_of

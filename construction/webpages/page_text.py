@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lxml import etree, html
 
-from construction.grading.text_openers import decode
+from construction.grading.openers import decode
 from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.neutralise import visible
 

@@ -16,9 +16,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from construction.grading.actions import CHANGES
+from construction.grading.actions import CHANGES, fits
 from construction.grading.attacks import attacks, reference_text
-from construction.grading.field_conditions import fits
 from construction.grading.grade import MOST_UNDONE
 from construction.grading.spec import EMPTY_CALLS, NULL, TALK, TaskSpec
 from construction.workflows.contracts import Draft, Request, Scenario, World

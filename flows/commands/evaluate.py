@@ -351,7 +351,7 @@ def check_command(
 
 def _problems(release: Any, folder: Path, epochs: int, *, partial: bool) -> list[str]:
     """Why a submission is refused, one line each."""
-    from construction.grading.replayed_calls import altered_calls
+    from construction.grading.logs import altered_calls
     from construction.statements.tools.database import database_of
     from construction.workflows.replayed import is_replayed
     from data.attempts import attempt_name, read_attempts

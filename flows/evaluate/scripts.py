@@ -22,8 +22,7 @@ from construction.analytics.released import (
     read_released,
     submission_of,
 )
-from construction.grading.flawed import FLAWS, flawed
-from construction.grading.oracle import OracleError, computable, oracle
+from construction.grading.oracle import FLAWS, OracleError, computable, flawed, oracle
 from construction.grading.spec import REPORT, TaskSpec, spec_of
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database

@@ -12,15 +12,18 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from construction.grading.sandbox_gate import GATE, SECTION, Fault, TrialOutcome
 from construction.grading.sandbox_preflight import (
+    GATE,
+    SECTION,
     UNIT,
+    Fault,
     Found,
+    TrialOutcome,
     is_refused,
     write_sandbox_preflight,
 )
-from construction.grading.sandbox_trials import Boxes
 from construction.grading.trial import (
+    Boxes,
     Outcomes,
     Trial,
     outcome_of,

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from construction.grading.sandbox_gate import STAGE as SANDBOX_PREFLIGHT
+from construction.grading.sandbox_preflight import STAGE as SANDBOX_PREFLIGHT
 from construction.signals.analyse import with_families
 from construction.signals.embedding import encode_multilingual
 from construction.signals.gap import gap_of_pool

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from construction.grading.answers.check import check_answer
-from construction.grading.answers.contracts import GoldAnswer
+from construction.grading.answers.lexicon import GoldAnswer
 from tests.challenge.graded_answers import SETS, judged_cases
 from tests.challenge.harness import Case, load
 

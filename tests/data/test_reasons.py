@@ -7,11 +7,10 @@ from enum import StrEnum
 import pytest
 
 from construction.grading.actions import ActionReason
-from construction.grading.answers.contracts import AnswerReason
-from construction.grading.content_rules import ContentReason
-from construction.grading.files import FileReason as OwnWorkReason
+from construction.grading.answers.lexicon import AnswerReason
 from construction.grading.findings import FindingReason
-from construction.grading.hard_rules import RuleReason
+from construction.grading.hard_rules import ContentReason, RuleReason
+from construction.grading.hard_rules import FileReason as OwnWorkReason
 from construction.grading.state_kinds import StateReason
 from construction.ideas.prefilters import IdeaReason
 from construction.judging.calls.contracts import CallReason

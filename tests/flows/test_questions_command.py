@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from construction.grading.answers.check import check_answer
-from construction.grading.answers.contracts import GoldAnswer
+from construction.grading.answers.lexicon import GoldAnswer
 from construction.statements.questions.contracts import Operation
 from data.demo.generate import FROZEN, STATEMENTS
 from tests.flows.command import inline

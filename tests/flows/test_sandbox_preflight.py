@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from construction.grading.sandbox_gate import SandboxReason, SandboxRecipe
-from construction.grading.sandbox_trials import Boxes, Found, TrialStopped
-from construction.grading.trial import Trial
+from construction.grading.sandbox_preflight import SandboxReason, SandboxRecipe
+from construction.grading.trial import Boxes, Found, Trial, TrialStopped
 from construction.sandbox import sandbox
 from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits

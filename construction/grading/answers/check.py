@@ -20,7 +20,7 @@ from construction.grading.answers.choose import (
     labels_of,
     offers_several,
 )
-from construction.grading.answers.contracts import (
+from construction.grading.answers.lexicon import (
     AnswerCheck,
     Declared,
     ErrorReason,
@@ -86,7 +86,7 @@ def check_answer(
     with localcontext(_EXACT):
         target = read_question(question, gold, strict=strict)
         target = replace(target, comma=lexicon.writes_comma(answer, question))
-        outcome = extract(_ending(answer), target)
+        outcome = _extract(_ending(answer), target)
         return _compare(outcome, gold, target)
 
 
@@ -112,7 +112,7 @@ def _ending(answer: str) -> str:
     return tail[whole.end() :] if whole else ""
 
 
-def extract(answer: str, target: Target) -> Outcome:
+def _extract(answer: str, target: Target) -> Outcome:
     """The value of an answer: its last word, if it takes an earlier one back, else the whole."""
     retraction = lexicon.taken_back(answer)
     if retraction is not None:
@@ -194,7 +194,7 @@ def _verdict(
 def _markers(
     passage: Passage, cleaned: Clean, target: Target, declared: Declared
 ) -> Outcome | None:
-    scopes = text_markers(passage, cleaned)[-MAX_MARKERS:]
+    scopes = _text_markers(passage, cleaned)[-MAX_MARKERS:]
     verdicts = [_verdict(passage, scope, target, declared) for scope in scopes]
     conclusive = [verdict for verdict in verdicts if verdict is not None]
     amounts = {verdict.reading.amount for verdict in conclusive if verdict.reading is not None}
@@ -294,7 +294,7 @@ class JsonAnswer:
     declares: tuple[str, ...]
 
 
-def text_markers(passage: Passage, clean: Clean) -> list[Span]:
+def _text_markers(passage: Passage, clean: Clean) -> list[Span]:
     """Scopes of all markers, in the order of their position."""
     matches = list(MARKER.finditer(passage.text))
     scopes: list[tuple[int, Span]] = [(start, (start, end)) for start, end in clean.boxes]

@@ -10,11 +10,10 @@ from functools import partial
 from itertools import pairwise
 
 from construction.grading.answers import lexicon
-from construction.grading.answers.contracts import Declared, ErrorReason, rounded
+from construction.grading.answers.lexicon import Declared, ErrorReason, rounded
 from construction.grading.answers.markup import RawTable, clean
 from construction.grading.answers.passage import Passage, Reading, read, read_passage
-from construction.grading.answers.periods import Period, find_periods
-from construction.grading.answers.question import Target, core, exact
+from construction.grading.answers.question import Period, Target, core, exact, find_periods
 from construction.grading.answers.roles import (
     Naming,
     Role,

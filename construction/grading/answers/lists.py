@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
-from construction.grading.answers.contracts import AnswerReason, Verdict
-from construction.grading.answers.lexicon import wording
+from construction.grading.answers.lexicon import AnswerReason, Verdict, wording
 from construction.grading.answers.markup import take_tables
 from construction.grading.answers.numbers import compare_number, is_refusal
 from construction.grading.answers.words import is_any, is_qualified, loose, only_states

@@ -65,7 +65,7 @@ class RawTable:
     caption: str = ""
 
 
-def without_comments(text: str) -> str:
+def _without_comments(text: str) -> str:
     """The text without HTML comments; an unclosed comment is kept."""
     kept, position = [], 0
     while (start := text.find("<!--", position)) >= 0:
@@ -120,7 +120,7 @@ class _Sink:
             self.write("\n")
 
 
-def strip_html(text: str) -> tuple[str, list[RawTable]]:
+def _strip_html(text: str) -> tuple[str, list[RawTable]]:
     """The visible text, and the tables, which are removed from the text."""
     sink = _Sink()
     position, hidden_by, depth, in_sup = 0, "", 0, False
@@ -146,7 +146,7 @@ def strip_html(text: str) -> tuple[str, list[RawTable]]:
     return "".join(sink.text), sink.tables
 
 
-def plain_latex(text: str) -> str:
+def _plain_latex(text: str) -> str:
     """The text with LaTeX commands resolved; text without backslash or dollar is unchanged."""
     if "\\" not in text and "$" not in text:
         return text
@@ -291,8 +291,8 @@ class Clean:
 
 def visible(raw: str) -> tuple[str, list[RawTable]]:
     """The text without hidden parts and without its tables."""
-    text = _INVISIBLE.sub("", without_comments(raw.replace("\r\n", "\n").replace("\r", "\n")))
-    text, tables = strip_html(_STRUCK.sub("", text))
+    text = _INVISIBLE.sub("", _without_comments(raw.replace("\r\n", "\n").replace("\r", "\n")))
+    text, tables = _strip_html(_STRUCK.sub("", text))
     text, more = take_tables(text)
     return text, tables + more
 
@@ -303,7 +303,7 @@ def clean(text: str) -> Clean:
     text = _FOOTNOTE.sub("", text)
     text = _WIDE_COMMA.sub("、", html.unescape(text))
     text = _SPACES.sub(" ", fold_width(text))
-    text = _markdown_of_cleaning(plain_latex(text))
+    text = _markdown_of_cleaning(_plain_latex(text))
     return _spans(_without_grader(text))
 
 

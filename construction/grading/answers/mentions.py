@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from construction.grading.answers import lexicon
-from construction.grading.answers.periods import common_dates
+from construction.grading.answers.question import common_dates
 from construction.grading.answers.tokens import Value, scan_values
 from construction.grading.answers.units import settle
 from data.text.dates import Moment, find_dates, read_date

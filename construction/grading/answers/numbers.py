@@ -13,7 +13,7 @@ from itertools import islice
 
 from construction.grading.answers import lexicon
 from construction.grading.answers.check import check_answer
-from construction.grading.answers.contracts import (
+from construction.grading.answers.lexicon import (
     AnswerCheck,
     AnswerReason,
     ErrorReason,

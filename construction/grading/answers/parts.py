@@ -14,7 +14,7 @@ from typing import Any
 
 from construction.grading.answers import lexicon
 from construction.grading.answers.check import ANSWER_KEYS, MARKER, json_pieces
-from construction.grading.answers.contracts import AnswerReason, Verdict
+from construction.grading.answers.lexicon import AnswerReason, Verdict
 from construction.grading.answers.lists import compare_list, with_plain_marks
 from construction.grading.answers.markup import clean, visible
 from construction.grading.answers.numbers import compare_number, is_blank

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from construction.grading.answers import lexicon
-from construction.grading.answers.contracts import Declared, Dimension, Unit
+from construction.grading.answers.lexicon import Declared, Dimension, Unit
 from construction.grading.answers.markup import SENTENCE_END, Span
-from construction.grading.answers.periods import Period, find_periods
-from construction.grading.answers.question import Target
+from construction.grading.answers.question import Period, Target, find_periods
 from construction.grading.answers.tokens import Value, scan_values
 from construction.grading.answers.units import settle
 from data.text.dates import MONTH_NAME
@@ -214,7 +213,7 @@ def read(
     if target.comma:
         value = _in_comma_language(passage.text, value, unit, stated, target)
     worth = _worth(value, unit, stated, target, declared)
-    negative = is_negative(
+    negative = _is_negative(
         passage.text,
         value,
         value.negative or (value.bracketed and alone and not target.counts),
@@ -291,7 +290,7 @@ def _worth(value: Value, unit: Unit, stated: bool, target: Target, declared: Dec
     return worth if stated else target.scale
 
 
-def is_negative(
+def _is_negative(
     text: str,
     value: Value,
     marked: bool,

@@ -10,8 +10,7 @@ from itertools import pairwise
 from construction.grading.answers import lexicon
 from construction.grading.answers.lexicon import stem
 from construction.grading.answers.passage import Passage, Reading
-from construction.grading.answers.periods import Period
-from construction.grading.answers.question import Target, is_latin
+from construction.grading.answers.question import Period, Target, is_latin
 from construction.grading.answers.tokens import Value
 from data.text.lexicon import load_table, pattern_of
 from data.text.numerals import NUMBER_WORDS
@@ -149,16 +148,16 @@ def period_of(passage: Passage, reading: Reading) -> Period | None:
     """The nearest period phrase of the clause, else the one that opens the sentence."""
     start, end = reading.value.start, reading.value.end
     low, high = passage.clause(start)
-    near = periods_between(passage, low, high)
+    near = _periods_between(passage, low, high)
     if near:
         return min(near, key=lambda p: min(abs(p.start - end), abs(start - p.end)))
     first, _ = passage.sentence(start)
-    earlier = periods_between(passage, max(first, start - 2000), start)
+    earlier = _periods_between(passage, max(first, start - 2000), start)
     opening = passage.clause(earlier[0].start)[0] <= first if earlier else False
     return earlier[0] if opening and len(earlier) == 1 else None
 
 
-def periods_between(passage: Passage, low: int, high: int) -> list[Period]:
+def _periods_between(passage: Passage, low: int, high: int) -> list[Period]:
     index = bisect_left(passage.periods, low, key=lambda period: period.start)
     periods = []
     while index < len(passage.periods) and passage.periods[index].end <= high:
@@ -208,7 +207,7 @@ def _unqualified(text: str, span: tuple[int, int], target: Target, low: int, hig
         free = run is None or _HAN_FREE.search(run[0]) or run[0].endswith(target.company or "\x00")
         return bool(free) and _HAN_AFTER.match(after) is not None
     word = _WORD_BEFORE.search(before)
-    if word and not is_harmless(word[1], target):
+    if word and not _is_harmless(word[1], target):
         return False
     following = _WORD_AFTER.match(after)
     if following is None or after.lstrip()[:1] in "(":
@@ -217,8 +216,8 @@ def _unqualified(text: str, span: tuple[int, int], target: Target, low: int, hig
     if first.lower() in _QUALIFYING:
         return False
     if first.lower() in ("for", "in", "of", "at") and second[:1].isupper():
-        return is_harmless(second, target) or second.upper() in ("FY", "USD", "US", "Q")
-    return is_harmless(first, target) or VERB.match(first) is not None
+        return _is_harmless(second, target) or second.upper() in ("FY", "USD", "US", "Q")
+    return _is_harmless(first, target) or VERB.match(first) is not None
 
 
 def is_of_other_label(passage: Passage, reading: Reading, target: Target) -> bool:
@@ -234,7 +233,7 @@ def is_of_other_label(passage: Passage, reading: Reading, target: Target) -> boo
     return bool(before) and _has_label(passage.text[low : value.start], target)
 
 
-def is_harmless(word: str, target: Target) -> bool:
+def _is_harmless(word: str, target: Target) -> bool:
     bare = word.lower().strip(".")
     generic = bare in lexicon.GENERIC or bare.endswith(("'s", "’s", "s'"))
     return (
@@ -249,7 +248,7 @@ def _has_label(before: str, target: Target) -> bool:
         if not is_latin(word):
             if len(lexicon.GENERIC_HAN.sub("", word)) > 1:
                 return True
-        elif not is_harmless(word, target) and not VERB.match(word):
+        elif not _is_harmless(word, target) and not VERB.match(word):
             return True
     return False
 
@@ -411,7 +410,7 @@ def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
 
 def _without_periods(passage: Passage, low: int, high: int) -> str:
     pieces, position = [], low
-    for period in periods_between(passage, low, high):
+    for period in _periods_between(passage, low, high):
         pieces.append(passage.text[position : period.start])
         position = period.end
     return " ".join([*pieces, passage.text[position:high]])
@@ -470,7 +469,7 @@ def _is_stating(word: str, target: Target) -> bool:
         return target.wording.has(word)
     if target.plan and lexicon.PLAN.fullmatch(bare):
         return True
-    known = bare in lexicon.STATING or target.wording.has(word) or is_harmless(bare, target)
+    known = bare in lexicon.STATING or target.wording.has(word) or _is_harmless(bare, target)
     known = known or (bare in lexicon.STATING_MEASURED and not target.counts)
     return known or bool(
         VERB.match(bare) or lexicon.SIDE_NOUN.fullmatch(bare) or lexicon.MOVEMENT.fullmatch(bare)

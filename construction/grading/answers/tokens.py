@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from construction.grading.answers.contracts import Declared, Dimension, Unit
+from construction.grading.answers.lexicon import Declared, Dimension, Unit
 from construction.grading.answers.units import (
     ANY_CURRENCY,
     combine,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from construction.grading.answers.contracts import Declared, Dimension, Unit
+from construction.grading.answers.lexicon import Declared, Dimension, Unit
 from data.text.folding import fold_width
 from data.text.lexicon import load_table, pattern_of
 from data.text.numbers import scale_at

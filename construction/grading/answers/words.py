@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from construction.grading.answers import lexicon
-from construction.grading.answers.contracts import AnswerReason, Verdict
-from construction.grading.answers.lexicon import Wording, stem, wording
+from construction.grading.answers.lexicon import AnswerReason, Verdict, Wording, stem, wording
 from construction.grading.answers.numbers import MAX_TEXT, gives_up, is_doubtful, is_refusal
-from construction.grading.answers.periods import common_dates
+from construction.grading.answers.question import common_dates
 from construction.grading.spec import AnswerSpec
 from data.text.dates import Moment, find_dates, read_date
 from data.text.folding import fold_case, fold_spaces, fold_width
@@ -83,7 +82,7 @@ def is_any(plain: str, golds: Sequence[str]) -> bool:
     return any(gold in forms or gold.removeprefix("the ") in forms for gold in golds if gold)
 
 
-def unframed(text: str) -> Sequence[str]:
+def _unframed(text: str) -> Sequence[str]:
     """The text in the form of `loose`, as it is, and without "the answer is" or です."""
     return _forms(loose(text))
 
@@ -130,7 +129,7 @@ def _states(plain: str, gold: str, words: Wording, is_listed: bool) -> bool:
     rest = _mention(gold).sub(" ", bare)
     if only_states(rest, words) and (not is_listed or _VERB_WORD.search(rest)):
         return True
-    if _OTHERS.search(rest) or is_doubtful(rest) or not has_no_other_figure(rest, words):
+    if _OTHERS.search(rest) or is_doubtful(rest) or not _has_no_other_figure(rest, words):
         return False
     return bare.endswith(gold) and _COPULA.search(bare[: len(bare) - len(gold)]) is not None
 
@@ -231,12 +230,12 @@ def only_states(rest: str, words: Wording) -> bool:
     """
     if len(rest) > _MAX_FRAME or is_qualified(rest):
         return False
-    return has_no_other_figure(rest, words) and all(
+    return _has_no_other_figure(rest, words) and all(
         _is_free(match[0], words) for match in _WORDS.finditer(rest)
     )
 
 
-def has_no_other_figure(rest: str, words: Wording) -> bool:
+def _has_no_other_figure(rest: str, words: Wording) -> bool:
     """Are all figures, such as years, those of the question?"""
     return set(_NUMBER.findall(fold_case(rest))) <= set(words.words)
 
@@ -250,17 +249,17 @@ def is_qualified(rest: str) -> bool:
 
 def _is_free(word: str, words: Wording) -> bool:
     if re.match(f"[{HAN_KANA}]", word):
-        if offers_choice(words):
+        if _offers_choice(words):
             return not _PARTICLES.sub("", word)
         content = _PARTICLES.sub(" ", word)
         return not words.without(content) or not _PARTICLES.sub("", words.without(word))
     plain = _ELIDED.sub("", fold_case(word).removesuffix("'s"))
-    free = words.lower_case() if offers_choice(words) else words
+    free = words.lower_case() if _offers_choice(words) else words
     bare = _ELIDED.sub("", word)
     return plain in _STATING or free.has(bare) or free.has_initials(plain)
 
 
-def offers_choice(words: Wording) -> bool:
+def _offers_choice(words: Wording) -> bool:
     """Does the question name the answers that it can have?"""
     return bool(
         {"or", "either", "following"} & set(words.words)
@@ -337,7 +336,7 @@ def compare_boolean(spec: AnswerSpec, text: str, question: str) -> Verdict:
 
 
 def _read(text: str, words: Wording) -> bool | AnswerReason:
-    for form in unframed(text):
+    for form in _unframed(text):
         bare = _IT_IS.sub("", form)
         if bare in _BOOLEAN:
             return _BOOLEAN[bare]

@@ -13,21 +13,19 @@ import tomli_w
 
 from construction.grading.bundle import write_bundle
 from construction.grading.bundle_command import ANSWER, OUTPUTS, answer_path
-from construction.grading.exports.serving import (
+from construction.grading.exports.writing import (
     SOLVER,
+    TEMPLATES,
+    Export,
     agent_image,
+    copy_inputs,
+    has_rules,
     link_server,
+    needs_tables,
+    new_folder,
     write_client,
     write_server,
     write_services,
-)
-from construction.grading.exports.writing import (
-    TEMPLATES,
-    Export,
-    copy_inputs,
-    has_rules,
-    needs_tables,
-    new_folder,
     write_text,
 )
 from construction.sandbox.box import SERVER

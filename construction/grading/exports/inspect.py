@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from construction.grading.bundle import write_bundle
-from construction.grading.exports.serving import agent_image, write_server, write_services
 from construction.grading.exports.writing import (
     TEMPLATES,
     Export,
+    agent_image,
     copy_inputs,
     needs_tables,
     new_folder,
+    write_server,
+    write_services,
     write_text,
 )
 from construction.statements.questions.operations import TOOLS

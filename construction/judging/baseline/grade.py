@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from construction.grading.content_rules import uses
+from construction.grading.attacks import LOREM, holding, shell, stub
 from construction.grading.file_look import RuleLimits, holds_traceback, look, word_form
 from construction.grading.file_types import TYPES, FileType
-from construction.grading.null_files import LOREM, holding, shell, stub
+from construction.grading.hard_rules import uses
 from construction.judging.contracts import Case, Graded
 from construction.judging.evidence.shown import plain_text
 from construction.prompt_frame import ANSWER

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from construction.grading.file_child import look_in_children
 from construction.grading.file_look import RuleLimits
 from construction.grading.file_types import type_of
-from construction.grading.files import DELIVERABLES, RULE, FileReason, grade_files
+from construction.grading.hard_rules import DELIVERABLES, RULE, FileReason, grade_files
 from construction.grading.spec import RuleSpec, TaskSpec
 from construction.judging.baseline.grade import same_rule
 from data.contracts import Rule

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from construction.grading.file_look import read_regular
 from construction.grading.file_types import type_of
-from construction.grading.text_openers import TooLarge
+from construction.grading.openers import TooLarge
 from construction.judging.calls.contracts import Image
 from construction.judging.evidence.contracts import Change, FileView, Sheet
 from construction.judging.evidence.shown import plain_text

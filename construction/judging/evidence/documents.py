@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator
 from email.message import EmailMessage
 from typing import Any
 
-from construction.grading.openers import check_zip
-from construction.grading.text_openers import Bounds, Encrypted, TooLarge, decode
+from construction.grading.openers import Bounds, Encrypted, TooLarge, check_zip, decode
 from construction.judging.evidence.contracts import Part
 
 _MOST_PARTS, _MOST_PICTURES, _MOST_EVENTS = 400, 8, 2_000

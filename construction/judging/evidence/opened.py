@@ -25,8 +25,7 @@ from itertools import islice
 from typing import Any
 
 from construction.grading.file_types import extension_of, type_of
-from construction.grading.openers import check_zip
-from construction.grading.text_openers import Bounds, Encrypted, TooLarge, decode
+from construction.grading.openers import Bounds, Encrypted, TooLarge, check_zip, decode
 from construction.judging.evidence import documents, tables
 from construction.judging.evidence.contracts import POINTER, Part, Sheet
 from construction.judging.evidence.documents import View, noted, view

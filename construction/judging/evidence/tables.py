@@ -19,8 +19,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from construction.grading.openers import check_zip
-from construction.grading.text_openers import Bounds, TooLarge
+from construction.grading.openers import Bounds, TooLarge, check_zip
 from construction.judging.evidence.contracts import Column, Sheet
 
 _CELL_CHARS = 2_000

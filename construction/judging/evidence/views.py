@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.grading.file_look import RuleLimits, read_regular
-from construction.grading.text_openers import TooLarge
+from construction.grading.openers import TooLarge
 from construction.judging.calls.contracts import Image
 from construction.judging.evidence.contracts import FileView, ImageRef, Part, Sheet
 from construction.mentions.extensions import media_type

@@ -10,7 +10,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from construction.grading.answers.contracts import GoldAnswer
+from construction.grading.answers.lexicon import GoldAnswer
 from construction.statements.periods.fill import UNKNOWN, Convention
 from data.contracts import Count, LedgerRow, Share, StageConfig, StageTally
 

@@ -11,8 +11,7 @@ from functools import lru_cache
 
 import polars as pl
 
-from construction.grading.answers.contracts import GoldAnswer
-from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
+from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL, GoldAnswer
 from construction.grading.answers.question import sides
 from construction.grading.answers.units import measure_words
 from construction.statements.model import Statement, Statements

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from construction.grading.field_conditions import fits
+from construction.grading.actions import fits
 from construction.workflows.contracts import Draft, Scenario
 from construction.workflows.documents.contracts import Document, DocumentFault, read_document
 from construction.workflows.documents.gold import uneven_fields

@@ -21,10 +21,9 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from construction.grading.attacks import reference_text
+from construction.grading.attacks import LOREM, holding, reference_text, saved_anew, shell, stub
 from construction.grading.combine import combine
 from construction.grading.file_types import extension_of
-from construction.grading.null_files import LOREM, holding, saved_anew, shell, stub
 from construction.grading.programs import Program, Ran, Run
 from construction.grading.programs_box import LIMITS, run_in
 from construction.grading.spec import TaskSpec, spec_of

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from construction.grading import actions, files, grade, milestones
+from construction.grading import actions, grade, hard_rules, milestones
 from construction.grading.answers import parts as answers
 from construction.grading.spec import TaskSpec
 from data.contracts.attempt import Submission
@@ -81,5 +81,5 @@ if FOLDER in os.environ:
     actions.grade_actions = _recording(actions.grade_actions, _same)
     milestones.progress = _recording(milestones.progress, _same)
     milestones.reached = _recording(milestones.reached, _same)
-    files.grade_files = _recording(files.grade_files, _delivered)
+    hard_rules.grade_files = _recording(hard_rules.grade_files, _delivered)
     grade.grade = _recording(grade.grade, _same)

@@ -15,11 +15,10 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.table import Table
 
-from construction.grading.attacks import look_here
+from construction.grading.attacks import holding, look_here, saved_anew
 from construction.grading.file_look import RuleLimits, look
 from construction.grading.file_types import type_of
 from construction.grading.hard_rules import judge_rule, look_at_outputs
-from construction.grading.null_files import holding, saved_anew
 from data.contracts import Rule
 
 SALES = "Region,Net Sales\nNorth,125\nSouth,90\nEast,\nNorth,125\n"

@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 
 from construction.grading import file_child
-from construction.grading.attacks import look_here
+from construction.grading.attacks import LOREM, holding, look_here, shell
 from construction.grading.file_look import RuleLimits, Seen, look
 from construction.grading.file_types import TYPES
-from construction.grading.files import DELIVERABLES, FileReason, grade_files
-from construction.grading.hard_rules import look_at_outputs
-from construction.grading.null_files import LOREM, holding, shell
+from construction.grading.hard_rules import DELIVERABLES, FileReason, grade_files, look_at_outputs
 from construction.grading.spec import RuleSpec, TaskSpec, spec_of
 from construction.judging.baseline.grade import hard_rules
 from data.contracts import Deliverable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from construction.grading.attacks import holding, shell, stub
 from construction.grading.file_look import RuleLimits
-from construction.grading.null_files import holding, shell, stub
 from construction.grading.openers import OPENERS, open_calendar, open_captions, open_mail
 
 BOUNDS = RuleLimits().bounds

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from construction.grading.sandbox_gate import (
+from construction.grading.sandbox_preflight import (
     GATE,
     NO_SANDBOX,
     NOT_TRIED,

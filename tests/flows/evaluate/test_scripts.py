@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.grading.flawed import FLAWS
 from construction.grading.grade import grade
 from construction.grading.logs import grade_attempts
+from construction.grading.oracle import FLAWS
 from construction.grading.spec import spec_of
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile

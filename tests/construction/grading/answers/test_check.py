@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.grading.answers.check import MAX_CHARS, check_answer
-from construction.grading.answers.contracts import AnswerCheck, GoldAnswer
+from construction.grading.answers.lexicon import AnswerCheck, GoldAnswer
 
 QUESTION = "What was Ardent Mills' net revenue for fiscal year 2022, in millions of US dollars?"
 GOLD = GoldAnswer(Decimal("812.4"), "USD", Decimal(10**6), 1)

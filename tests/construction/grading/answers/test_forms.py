@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.grading.answers.contracts import AnswerReason
+from construction.grading.answers.lexicon import AnswerReason
 from construction.grading.spec import AnswerSpec
 from tests.construction.grading.answers.test_parts import ASSETS, MARGIN, reasons
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from construction.grading.answers.check import check_answer
-from construction.grading.answers.contracts import AnswerReason, ErrorReason, GoldAnswer
+from construction.grading.answers.lexicon import AnswerReason, ErrorReason, GoldAnswer
 from construction.grading.answers.parts import grade_answers
 from construction.grading.spec import spec_of
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.grading.answers.contracts import AnswerReason
+from construction.grading.answers.lexicon import AnswerReason
 from construction.grading.answers.parts import grade_answers, question_of
 from construction.grading.spec import AnswerSpec, TaskSpec
 

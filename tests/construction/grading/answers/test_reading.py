@@ -7,11 +7,10 @@ from decimal import Decimal
 import pytest
 
 from construction.grading.answers.check import JsonAnswer, json_answer
-from construction.grading.answers.contracts import Declared, Dimension, GoldAnswer, Unit
+from construction.grading.answers.lexicon import Declared, Dimension, GoldAnswer, Unit
 from construction.grading.answers.markup import clean, visible
 from construction.grading.answers.passage import noise_spans
-from construction.grading.answers.periods import find_periods
-from construction.grading.answers.question import read_question
+from construction.grading.answers.question import find_periods, read_question
 from construction.grading.answers.units import combine, declared_in, of_gold, settle, unit_after
 
 GOLD = GoldAnswer(Decimal(1), "USD", Decimal(10**6), 1)

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from construction.grading.answers.check import check_answer
-from construction.grading.answers.contracts import ErrorReason, GoldAnswer
+from construction.grading.answers.lexicon import ErrorReason, GoldAnswer
 from construction.grading.answers.question import side_asked, sides
 from construction.statements.questions.contracts import FlowSide
 from construction.statements.questions.wording import WORDS

@@ -15,7 +15,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from construction.grading.bundle import write_bundle
-from construction.grading.exports.serving import (
+from construction.grading.exports.writing import (
     SOLVER,
     write_client,
     write_server,

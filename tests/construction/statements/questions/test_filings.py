@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from construction.grading.answers.check import check_answer
-from construction.grading.answers.contracts import ErrorReason
+from construction.grading.answers.lexicon import ErrorReason
 from construction.grading.grade import grade
 from construction.grading.oracle import oracle
 from construction.grading.spec import spec_of
