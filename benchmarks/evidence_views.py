@@ -23,9 +23,8 @@ from typing import Any
 import openpyxl
 
 from benchmarks.report import table, write_result
-from construction.judging.evidence.contracts import Evidence, Said
 from construction.judging.evidence.shown import BUDGET, deal, words_of
-from construction.judging.evidence.views import look, tree_of
+from construction.judging.evidence.views import Evidence, Said, look, tree_of
 from construction.judging.model.prompt import indented
 from data.child import _fork_server
 

@@ -41,7 +41,7 @@ from typing import Any
 
 from benchmarks.report import table, write_result
 from construction.judging.contracts import CriterionVerdict
-from construction.judging.evidence.contracts import Evidence
+from construction.judging.evidence.views import Evidence
 from construction.judging.model.attempt_case import AttemptCase, PartVerdict
 from construction.judging.model.attempts import judge_attempts
 from tests.construction.judging.model.attempt_cases import text_file

@@ -13,7 +13,7 @@ from typing import Annotated, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from construction.judging.calls.contracts import Answered, Question, Unanswered, Usage
-from construction.judging.evidence.contracts import Evidence as CaseEvidence
+from construction.judging.evidence.views import Evidence as CaseEvidence
 from data.contracts import (
     Candidate,
     Deliverable,

@@ -25,10 +25,9 @@ from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Asker, ModelStagesConfig
-from construction.judging.evidence.contracts import Evidence, FileView
 from construction.judging.evidence.delivered import changes_of, pages_of
 from construction.judging.evidence.shown import plain_text
-from construction.judging.evidence.views import look
+from construction.judging.evidence.views import Evidence, FileView, look
 from construction.judging.model.attempt_case import WORTH, AttemptCase, JudgedAttempt
 from construction.judging.model.attempts import judge_attempts
 from construction.judging.review import LONGEST_ITEM, Decisions, ReviewItem, Topic

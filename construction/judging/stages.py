@@ -165,7 +165,7 @@ def write_screened(
         verdicts.append((item.item_id, verdict))
         ledger.append(gated_row(SCREEN, UNIT, item.item_id, deciding([verdict]), {}))
         if verdict.status is not Status.FAILED:
-            kept.append(_decided(screened_case(case, screened, judge_of(item, judge)), decisions))
+            kept.append(_decided(screened_case(case, screened, _judge_of(item, judge)), decisions))
     _write(out / _KEPT, kept)
     ids = [case.candidate.task_id for case in cases]
     write_stage_tables(
@@ -173,7 +173,7 @@ def write_screened(
     )
 
 
-def judge_of(item: Judged[Any], judge: str) -> str:
+def _judge_of(item: Judged[Any], judge: str) -> str:
     """The judge's name, unless it had no recorded reply about the item."""
     return judge if item.is_recorded else "rules"
 
@@ -285,7 +285,7 @@ def _answered(
     """The cases with a value, that value, and who judged."""
     for case, item in zip(cases, judged, strict=True):
         if item.value is not None:
-            yield case, item.value, judge_of(item, judge)
+            yield case, item.value, _judge_of(item, judge)
 
 
 def _write_tables(out: Path, stage: str, judged: Sequence[Judged[Any]]) -> None:

@@ -16,9 +16,8 @@ from tempfile import TemporaryDirectory
 from construction.grading.file_look import read_regular
 from construction.grading.openers import TooLarge
 from construction.judging.contracts import Case, Graded, Judged
-from construction.judging.evidence.contracts import Evidence, FileView, Said
 from construction.judging.evidence.delivered import changes_of
-from construction.judging.evidence.views import look, tree_of
+from construction.judging.evidence.views import Evidence, FileView, Said, look, tree_of
 from construction.judging.model.asking import write_model_use
 from construction.judging.model.grade import Dimension
 from construction.judging.settings import Judges, ModelStage

@@ -106,7 +106,7 @@ def review_export_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Write the cases that judges disagree on to a sheet for decisions; access is logged."""
-    from construction.judging.review_sheet import sheet_writer  # needs an extra
+    from construction.judging.review import sheet_writer  # needs an extra
 
     writer = sheet_writer(sheet)
     items = items_to_decide(out / "private" / FOLDER, topic, decided=decided)
@@ -127,7 +127,7 @@ def review_import_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Record the decisions in a sheet for the next build to follow; exit with 1 on bad rows."""
-    from construction.judging.review_sheet import SheetLimits, import_lines, read_decisions
+    from construction.judging.review import SheetLimits, import_lines, read_decisions
 
     folder, today = out / "private" / FOLDER, datetime.now(UTC).date()
     items, limits = read_items(folder), SheetLimits()

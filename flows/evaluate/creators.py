@@ -18,8 +18,7 @@ import orjson
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Model, ModelOutput
 from inspect_ai.tool import Skill
 
-from construction.judging.evidence.contracts import FileView
-from construction.judging.evidence.views import ViewLimits, look
+from construction.judging.evidence.views import FileView, ViewLimits, look
 from construction.judging.model.prompt import Cleaner, cleaned, data_block
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.attempt_pages import checks_of

@@ -24,8 +24,7 @@ from urllib.parse import quote
 import orjson
 import polars as pl
 
-from construction.judging.evidence.contracts import FileView
-from construction.judging.evidence.views import look
+from construction.judging.evidence.views import FileView, look
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.attempt_pages import AttemptView, Links, attempt_page
 from data.attempts import (

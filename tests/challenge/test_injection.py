@@ -17,8 +17,7 @@ from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.calls.contracts import Question
 from construction.judging.contracts import Case, Judged, Screened
 from construction.judging.model.asking import ask, question, texts_of
-from construction.judging.model.injection import addresses_judge, without_addressed_in
-from construction.judging.model.prompt import load_prompt
+from construction.judging.model.prompt import addresses_judge, load_prompt, without_addressed_in
 from construction.judging.model.screen import ScreenAnswer, screen_stage
 from tests.challenge.harness import load
 from tests.construction.judging.model.answers import screened

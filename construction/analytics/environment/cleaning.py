@@ -150,7 +150,7 @@ def _cell(value: object) -> str | None:
 
 def _sheet(root: Path, path: str) -> list[list[str]]:
     """The rows of a workbook's first sheet, read in a child process, as wide as its first one."""
-    from construction.judging.review_sheet import SheetLimits, read_table
+    from construction.judging.review import SheetLimits, read_table
 
     content(root, path)  # no path out of the folder
     limits = SheetLimits(bytes=LARGEST_BYTES, rows=_LONGEST_SHEET, seconds=120)

@@ -30,8 +30,8 @@ from construction.judging.checks.prove import (
     read_proof,
 )
 from construction.judging.contracts import Answer, Case, Judged, ModelStagesConfig
-from construction.judging.evidence.contracts import Evidence
 from construction.judging.evidence.shown import deal, words_of
+from construction.judging.evidence.views import Evidence
 from construction.judging.model.asking import (
     Checked,
     Faults,
@@ -41,8 +41,7 @@ from construction.judging.model.asking import (
     write_model_use,
 )
 from construction.judging.model.grade import Dimension, code_of, to_deliver, trouble_of
-from construction.judging.model.injection import without_addressed_in
-from construction.judging.model.prompt import Cleaner, load_prompt
+from construction.judging.model.prompt import Cleaner, load_prompt, without_addressed_in
 from construction.judging.settings import MEND, SECOND, Judges, ModelStage
 from construction.judging.stages import UNIT, read_graded, read_kept, read_programs
 from construction.prompt_frame import announced

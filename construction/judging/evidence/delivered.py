@@ -20,9 +20,9 @@ from construction.grading.file_look import read_regular
 from construction.grading.file_types import type_of
 from construction.grading.openers import TooLarge
 from construction.judging.calls.contracts import Image
-from construction.judging.evidence.contracts import Change, FileView, Sheet
 from construction.judging.evidence.shown import plain_text
 from construction.judging.evidence.tables import letters
+from construction.judging.evidence.views import Change, FileView, Sheet
 from construction.sandbox.box import Box, interpreter
 from construction.sandbox.resources import Limits
 from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed

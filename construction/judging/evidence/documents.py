@@ -16,7 +16,7 @@ from email.message import EmailMessage
 from typing import Any
 
 from construction.grading.openers import Bounds, Encrypted, TooLarge, check_zip, decode
-from construction.judging.evidence.contracts import Part
+from construction.judging.evidence.views import Part
 
 _MOST_PARTS, _MOST_PICTURES, _MOST_EVENTS = 400, 8, 2_000
 _OUTLINE_CHARS = 160

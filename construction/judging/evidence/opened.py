@@ -27,8 +27,8 @@ from typing import Any
 from construction.grading.file_types import extension_of, type_of
 from construction.grading.openers import Bounds, Encrypted, TooLarge, check_zip, decode
 from construction.judging.evidence import documents, tables
-from construction.judging.evidence.contracts import POINTER, Part, Sheet
 from construction.judging.evidence.documents import View, noted, view
+from construction.judging.evidence.views import POINTER, Part, Sheet
 from data.child import confine, read_frame, write_frame
 from data.pointers import is_pointer
 
@@ -65,11 +65,11 @@ _BY_EXTENSION = {
 _LIBRARIES = ("docx", "lxml.html", "openpyxl", "PIL.Image", "pptx", "pypdfium2", "yaml")
 
 
-def opened(name: str, data: bytes, bounds: Bounds) -> View:
+def _opened(name: str, data: bytes, bounds: Bounds) -> View:
     """The fields of a file's view; one that cannot be read is `unreadable`, with the reason."""
     if is_pointer(data, len(data)):
         return view("unreadable", (), note=POINTER)
-    form = form_of(name, data)
+    form = _form_of(name, data)
     try:
         return _OPENERS[form](data, bounds) if form in _OPENERS else _text_view(name, data, bounds)
     except TooLarge:
@@ -89,7 +89,7 @@ def opened(name: str, data: bytes, bounds: Bounds) -> View:
     return view("unreadable", (), note=broken)
 
 
-def form_of(name: str, data: bytes) -> str:
+def _form_of(name: str, data: bytes) -> str:
     """What opens a file: a key of `_OPENERS`, or text."""
     extension = extension_of(name)
     form = next((form for first, form in _SIGNATURES if data.startswith(first)), "")
@@ -107,7 +107,7 @@ def _zip_form(data: bytes) -> str:
     return "odf" if data[30:38] == b"mimetype" else "zip"
 
 
-def chunks(text: str) -> Iterator[Part]:
+def _chunks(text: str) -> Iterator[Part]:
     """A text as parts of whole lines; a longer line is a part of its own."""
     lines, size, start = list[str](), 0, 1
     for at, line in enumerate(text.split("\n"), 1):
@@ -142,7 +142,7 @@ def _text_view(name: str, data: bytes, bounds: Bounds) -> View:
     outline = list(islice(_outline(text, name, kind), _OUTLINE))
     count = text.count("\n") + (not text.endswith("\n"))
     note = noted(note, f"{count} lines" if count > 1 else "", "" if text.strip() else "empty")
-    return view(kind, chunks(text.rstrip("\n")), outline, note=note)
+    return view(kind, _chunks(text.rstrip("\n")), outline, note=note)
 
 
 def _outline(text: str, name: str, kind: str) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _structured(values: list[Any], text: str, note: str = "", raw: str = "") -> 
     """Decoded data: its lists of records as tables, its paths, and all of it as text."""
     sheets = list(tables.records(values))[:20]
     outline = list(_paths(values[0] if len(values) == 1 else values))
-    parts = chunks(text.rstrip())
+    parts = _chunks(text.rstrip())
     return view("data", parts, outline[:_OUTLINE], sheets=sheets, note=note, begins=raw[:_RAW])
 
 
@@ -280,7 +280,7 @@ def _xml(data: bytes, bounds: Bounds) -> View:
     text = decode(data) if not data.lstrip().startswith(b"<?xml") else _declared(data)
     if text.count("\n") < 3:
         text = etree.tostring(root, pretty_print=True, encoding="unicode")
-    return view("data", chunks(text.rstrip()), outline)
+    return view("data", _chunks(text.rstrip()), outline)
 
 
 def _declared(data: bytes) -> str:
@@ -335,7 +335,7 @@ def _gzip(data: bytes, bounds: Bounds) -> View:
         raise TooLarge
     if inner[257:262] == b"ustar":
         return _tar(inner, bounds)
-    shown = opened("", inner, bounds)
+    shown = _opened("", inner, bounds)
     return {**shown, "note": noted("compressed with gzip", shown.get("note", ""))}
 
 
@@ -357,7 +357,7 @@ def _open_document(data: bytes, bounds: Bounds) -> View:
             sheets.append(tables.sheet_of(name, rows))
         elif not any(True for _ in element.iterancestors("{*}table")):
             lines.append("".join(element.itertext()))
-    return view("document", chunks("\n".join(lines)), sheets=sheets)
+    return view("document", _chunks("\n".join(lines)), sheets=sheets)
 
 
 def _ole(data: bytes, bounds: Bounds) -> View:
@@ -437,7 +437,7 @@ def main() -> None:
     elif "sheet" in task:
         made = json.dumps(tables.first_sheet(data, task["sheet"])).encode()
     else:
-        fields = opened(task["name"], data, Bounds(**task["bounds"]))
+        fields = _opened(task["name"], data, Bounds(**task["bounds"]))
         made = json.dumps(fields, default=lambda item: item.model_dump()).encode()
     write_frame(answer, made)
 

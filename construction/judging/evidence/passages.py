@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from construction.judging.evidence.contracts import Evidence, Part
+from construction.judging.evidence.views import Evidence, Part
 from data.text.scripts import CJK
 
 _TERM = re.compile(rf"[^\W\d_{CJK}]+[-_./]?\d[\w-]*|\d[\d.,]*\d|\d|[^\W\d_{CJK}]+|[{CJK}]+")

@@ -18,14 +18,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from construction.judging.evidence.contracts import (
-    Column,
-    Evidence,
-    FileView,
-    ImageRef,
-    Said,
-    Sheet,
-)
 from construction.judging.evidence.passages import (
     Piece,
     chosen,
@@ -35,7 +27,15 @@ from construction.judging.evidence.passages import (
     with_neighbours,
     words_about,
 )
-from construction.judging.evidence.views import each_once
+from construction.judging.evidence.views import (
+    Column,
+    Evidence,
+    FileView,
+    ImageRef,
+    Said,
+    Sheet,
+    each_once,
+)
 from data.neutralise import unmarked
 from data.text.lexicon import pattern_of
 from data.text.scripts import HAN

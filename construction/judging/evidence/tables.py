@@ -20,7 +20,7 @@ from itertools import islice
 from typing import Any
 
 from construction.grading.openers import Bounds, TooLarge, check_zip
-from construction.judging.evidence.contracts import Column, Sheet
+from construction.judging.evidence.views import Column, Sheet
 
 _CELL_CHARS = 2_000
 _HEAD_CHARS, _TAIL_ROWS, _MOST_COLUMNS, _MOST_TABLES = 120_000, 8, 80, 40

@@ -28,8 +28,7 @@ from construction.judging.calls.contracts import (
 )
 from construction.judging.calls.contracts import Outcome as CallOutcome
 from construction.judging.contracts import Asker, Fault, Judged, JudgeReason
-from construction.judging.model.injection import leaked
-from construction.judging.model.prompt import Block, Cleaner, Prompt, data_block
+from construction.judging.model.prompt import Block, Cleaner, Prompt, data_block, leaked
 from construction.mentions.urls import find_urls
 from data.atomic import write_bytes
 from data.canonical import canonical_json

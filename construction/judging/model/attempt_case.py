@@ -28,10 +28,9 @@ import numpy as np
 
 from construction.judging.calls.contracts import Image, Usage
 from construction.judging.contracts import CriterionVerdict
-from construction.judging.evidence.contracts import Evidence, FileView
 from construction.judging.evidence.shown import plain_pieces, plain_text
-from construction.judging.model.injection import addresses_judge
-from construction.judging.model.prompt import CUT, cleaned
+from construction.judging.evidence.views import Evidence, FileView
+from construction.judging.model.prompt import CUT, addresses_judge, cleaned
 from data.neutralise import HIDDEN
 from data.randomness import Key, keyed_generator, keyed_order
 from data.text.lexicon import load_table

@@ -19,12 +19,10 @@ from pydantic import Field
 from construction.grading.spec import VISUAL
 from construction.judging.baseline.grade import WORD_RULES
 from construction.judging.contracts import Answer, Case, Graded, JudgeReason, ModelStagesConfig
-from construction.judging.evidence.contracts import Evidence as CaseEvidence
-from construction.judging.evidence.contracts import Said
 from construction.judging.evidence.shown import find_quote
-from construction.judging.evidence.views import Pictures
+from construction.judging.evidence.views import Evidence as CaseEvidence
+from construction.judging.evidence.views import Pictures, Said
 from construction.judging.model.asking import Checked, Faults, Stage
-from construction.judging.model.injection import without_addressed_in
 from construction.judging.model.prompt import (
     Cleaner,
     LookedAt,
@@ -32,6 +30,7 @@ from construction.judging.model.prompt import (
     case_images,
     load_prompt,
     looked_at,
+    without_addressed_in,
 )
 from construction.judging.model.write import plain_path
 from construction.prompt_frame import announced

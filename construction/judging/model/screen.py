@@ -25,8 +25,13 @@ from construction.judging.contracts import (
 from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
-from construction.judging.model.injection import without_addressed_in
-from construction.judging.model.prompt import case_content, case_images, load_prompt, looked_at
+from construction.judging.model.prompt import (
+    case_content,
+    case_images,
+    load_prompt,
+    looked_at,
+    without_addressed_in,
+)
 from construction.mentions.extensions import extension
 from data.contracts import MissingInput, MissingKind
 

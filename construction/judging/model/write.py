@@ -34,9 +34,8 @@ from construction.judging.contracts import (
     Taxonomy,
     Written,
 )
-from construction.judging.evidence.contracts import Evidence
 from construction.judging.evidence.shown import find_quote
-from construction.judging.evidence.views import Pictures
+from construction.judging.evidence.views import Evidence, Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.prompt import (
     case_content,
@@ -433,7 +432,7 @@ def plain(text: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def told_by(text: str, files: tuple[str, ...] = ()) -> Told:
+def _told_by(text: str, files: tuple[str, ...] = ()) -> Told:
     """The facts of a text; no part of it belongs to two. `files` are names that it may hold."""
     rest = unicodedata.normalize("NFKC", unmarked(text)).replace("’", "'")
     facts: list[Fact] = []
@@ -469,11 +468,11 @@ def losses(
     Not those in the words that `left_out` names, nor a number or date of a message whose place a
     later message's took: "make it 6 copies" after 5, if the rewrite tells the 6.
     """
-    own, excused = told_by(rewrite, files), [plain(words) for words in left_out]
+    own, excused = _told_by(rewrite, files), [plain(words) for words in left_out]
     lost: list[Fact] = []
     for at, message in enumerate(messages):
-        later = [told_by(text, files) for text in messages[at + 1 :]]
-        for fact in told_by(message, files).required:
+        later = [_told_by(text, files) for text in messages[at + 1 :]]
+        for fact in _told_by(message, files).required:
             if own.tells(fact) or any(_holds(words, fact.text) for words in excused):
                 continue
             if not _is_replaced(fact, later, own):
@@ -483,10 +482,10 @@ def losses(
 
 def inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()) -> list[Fact]:
     """The facts of a rewrite that no source tells; names are not looked at, nor small counts."""
-    known = [told_by(source, files) for source in sources]
+    known = [_told_by(source, files) for source in sources]
     return [
         fact
-        for fact in told_by(rewrite, files).required
+        for fact in _told_by(rewrite, files).required
         if fact.kind is not FactKind.NAME and not any(one.tells(fact) for one in known)
     ]
 

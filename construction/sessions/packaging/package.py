@@ -18,8 +18,7 @@ from construction.grading.file_child import look_in_children
 from construction.grading.file_look import RuleLimits
 from construction.grading.file_types import TYPES, extension_of, type_of
 from construction.judging.contracts import Case
-from construction.judging.evidence.contracts import Evidence, Said
-from construction.judging.evidence.views import look, tree_of
+from construction.judging.evidence.views import Evidence, Said, look, tree_of
 from construction.mentions.extensions import path_parts, tail
 from construction.mentions.named_files import is_shown_in_part, named_files
 from construction.mentions.urls import find_urls, normalise, parse_url

@@ -8,15 +8,22 @@ from typing import Any
 
 from construction.grading.logs import GradedRun
 from construction.judging.contracts import CriterionVerdict
-from construction.judging.evidence.contracts import Evidence, FileView
+from construction.judging.evidence.views import Evidence, FileView
 from construction.judging.judged_attempts import JudgedRun, packets, rated_pairs
 from construction.judging.model.attempt_case import (
     AttemptCase,
     JudgedAttempt,
     PartVerdict,
 )
-from construction.judging.review import LONGEST_ITEM, Decision, Recorded, ReviewItem, Topic
-from construction.judging.review_sheet import csv_sheet, xlsx_sheet
+from construction.judging.review import (
+    LONGEST_ITEM,
+    Decision,
+    Recorded,
+    ReviewItem,
+    Topic,
+    csv_sheet,
+    xlsx_sheet,
+)
 from tests.construction.judging.model.attempt_cases import text_file
 
 MET, PARTLY, NOT_MET = CriterionVerdict

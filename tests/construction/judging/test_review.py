@@ -18,30 +18,28 @@ from openpyxl import Workbook, load_workbook
 
 from construction.judging.contracts import ContainmentReason, Screened
 from construction.judging.review import (
+    COLUMNS,
     DECISIONS,
     OPTIONS,
+    BadRow,
     Decision,
+    Imported,
     ReviewItem,
+    RowReason,
+    SheetLimits,
     Topic,
     answers_decided,
+    bared,
+    csv_sheet,
     disputes,
     overridden,
+    protected,
+    read_decisions,
     read_items,
     record,
     recorded,
     with_decisions,
     write_items,
-)
-from construction.judging.review_sheet import (
-    COLUMNS,
-    BadRow,
-    Imported,
-    RowReason,
-    SheetLimits,
-    bared,
-    csv_sheet,
-    protected,
-    read_decisions,
     xlsx_sheet,
 )
 from data.contracts import Label

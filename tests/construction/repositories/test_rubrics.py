@@ -18,7 +18,7 @@ from construction.grading.spec import spec_of
 from construction.grading.state import grade_state, judge_here
 from construction.judging.baseline.grade import grade as by_facts
 from construction.judging.contracts import Case
-from construction.judging.evidence.contracts import Evidence
+from construction.judging.evidence.views import Evidence
 from construction.judging.judged_attempts import judge_run
 from construction.judging.model.asking import ask
 from construction.judging.model.grade import grade_stage

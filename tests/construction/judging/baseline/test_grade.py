@@ -7,7 +7,7 @@ from math import fsum
 import pytest
 
 from construction.judging.baseline.grade import grade
-from construction.judging.evidence.contracts import Column, FileView, Part, Sheet
+from construction.judging.evidence.views import Column, FileView, Part, Sheet
 from tests.construction.judging.cases import case
 
 

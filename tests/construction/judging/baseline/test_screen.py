@@ -6,7 +6,7 @@ import pytest
 
 from construction.judging.baseline.screen import screen
 from construction.judging.contracts import Case
-from construction.judging.evidence.contracts import Said
+from construction.judging.evidence.views import Said
 from data.contracts import MissingInput
 from tests.construction.judging.cases import case
 

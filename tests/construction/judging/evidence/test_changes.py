@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from construction.judging.evidence.contracts import Change, FileView, Part, Sheet
 from construction.judging.evidence.delivered import changes_of
+from construction.judging.evidence.views import Change, FileView, Part, Sheet
 
 
 def table(path: str, *rows: tuple[str, ...]) -> FileView:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.evidence.contracts import Evidence, FileView, Part, Said, Sheet
 from construction.judging.evidence.passages import chosen, joined, pieces_of, scores_of, words_about
 from construction.judging.evidence.shown import deal
+from construction.judging.evidence.views import Evidence, FileView, Part, Said, Sheet
 
 _FILLER = "The quay was swept and the ropes were coiled before the evening watch came on. "
 

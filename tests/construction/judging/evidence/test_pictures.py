@@ -13,9 +13,8 @@ from PIL import Image
 from construction.judging.calls.contracts import LlmConfig, Question
 from construction.judging.calls.requests import key
 from construction.judging.contracts import Case
-from construction.judging.evidence.contracts import Evidence, ImageRef
 from construction.judging.evidence.opened import scaled
-from construction.judging.evidence.views import PIXELS, Pictures, look
+from construction.judging.evidence.views import PIXELS, Evidence, ImageRef, Pictures, look
 from construction.judging.model.asking import question
 from construction.judging.model.grade import grade_stage
 from construction.judging.model.prompt import LookedAt, looked_at

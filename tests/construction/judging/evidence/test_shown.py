@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.judging.evidence.contracts import (
+from construction.judging.evidence.shown import deal, find_quote, tokens_of
+from construction.judging.evidence.views import (
     Change,
     Column,
     Evidence,
@@ -18,9 +19,8 @@ from construction.judging.evidence.contracts import (
     Part,
     Said,
     Sheet,
+    look,
 )
-from construction.judging.evidence.shown import deal, find_quote, tokens_of
-from construction.judging.evidence.views import look
 
 
 def sheet(rows: int, *, whole: bool = True) -> Sheet:

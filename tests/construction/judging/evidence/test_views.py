@@ -22,8 +22,14 @@ from openpyxl.styles import PatternFill
 from PIL import Image
 from pptx.util import Inches
 
-from construction.judging.evidence.contracts import POINTER, FileView
-from construction.judging.evidence.views import ViewLimits, look, size_of, tree_of
+from construction.judging.evidence.views import (
+    POINTER,
+    FileView,
+    ViewLimits,
+    look,
+    size_of,
+    tree_of,
+)
 
 Seen = Callable[..., FileView]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from construction.judging.calls.contracts import Image, Question
 from construction.judging.contracts import CriterionVerdict
-from construction.judging.evidence.contracts import Evidence, FileView, Part
+from construction.judging.evidence.views import Evidence, FileView, Part
 from construction.judging.model.attempt_case import AttemptCase, JudgedAttempt
 from construction.judging.model.attempts import judge_attempts
 from tests.construction.judging.model.fakes import CONFIG, Scripted

@@ -15,7 +15,7 @@ from construction.judging.calls.contracts import (
     Usage,
 )
 from construction.judging.contracts import Case, ModelStagesConfig
-from construction.judging.evidence.contracts import Evidence, FileView, Part, Said, Sheet
+from construction.judging.evidence.views import Evidence, FileView, Part, Said, Sheet
 from construction.judging.model.write import deliverables_of
 from construction.mentions.extensions import media_type
 from data.canonical import digest

@@ -9,7 +9,7 @@ import pytest
 
 from construction.judging.calls.contracts import CallReason, Question
 from construction.judging.contracts import CriterionVerdict, Judged
-from construction.judging.evidence.contracts import Evidence, FileView, Sheet
+from construction.judging.evidence.views import Evidence, FileView, Sheet
 from construction.judging.model.asking import UnansweredError, question
 from construction.judging.model.attempt_case import CONTROLS, AttemptCase, PartVerdict
 from construction.judging.model.attempts import (

@@ -9,7 +9,7 @@ import pytest
 from construction.judging.baseline.grade import grade as by_facts
 from construction.judging.checks.stage import Unproven, mend_stage
 from construction.judging.contracts import Case, Graded, Judged
-from construction.judging.evidence.contracts import Part
+from construction.judging.evidence.views import Part
 from construction.judging.model.asking import ask, question
 from construction.judging.model.grade import grade_stage
 from tests.construction.judging.model.answers import DIMENSIONS, criterion, graded

@@ -9,7 +9,7 @@ import pytest
 from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.calls.contracts import CallReason
 from construction.judging.contracts import Case, Judged, Screened
-from construction.judging.evidence.contracts import POINTER, FileView
+from construction.judging.evidence.views import POINTER, FileView
 from construction.judging.model.asking import ask
 from construction.judging.model.screen import screen_stage
 from data.contracts import MissingKind
