@@ -15,7 +15,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from construction.signals.embedding import encode_multilingual
+from construction.signals.matching import encode_multilingual
 from data.text.folding import fold_words
 from selection.near_duplicates import SIMILAR, is_copy
 

@@ -26,11 +26,10 @@ from benchmarks.report import machine, table, write_result
 from benchmarks.signals_authors import FAMILIES, PATTERNS, authors_masses, rank_correlation
 from benchmarks.signals_labels import label_figures, label_section
 from construction.signals.analyse import SignalAnalysis, analyse
+from construction.signals.codebook import default_crosswalk, spread
 from construction.signals.collect import CollectConfig, collect_file
 from construction.signals.config import Counting, SignalsConfig
-from construction.signals.crosswalk import default_crosswalk, spread
-from construction.signals.gap import coverage_gap
-from construction.signals.seeds import seed_ideas
+from construction.signals.seeds import coverage_gap, seed_ideas
 from construction.signals.weights import DatedMixture, MixtureChange, change
 from data.canonical import digest
 from data.contracts import Popularity, SignalSnapshot

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from construction.mentions.extensions import extension, path_parts, tail
-from construction.mentions.spans import FileSpan, find_file_spans
+from construction.mentions.files import FileSpan, extension, find_file_spans, path_parts, tail
 from construction.mentions.urls import find_urls
 from construction.prompt_frame import INPUTS, OUTPUTS
 from data.contracts import Fixture

@@ -59,7 +59,7 @@ def models(config: DetectionConfig) -> list[doctor.Finding]:
         japanese.load(config.japanese_model)
 
     def load_encoder() -> None:
-        from construction.signals.embedding import encode_multilingual
+        from construction.signals.matching import encode_multilingual
 
         encode_multilingual(["a"])
 

@@ -20,6 +20,7 @@ from anonymization.words_review import (
 )
 from construction.ideas.candidate_ideas import IDEAS_FILE, candidate_ideas, seeds_of, write_ideas
 from construction.judging.settings import Judges
+from construction.signals.codebook import default_crosswalk
 from construction.signals.collect import (
     CollectConfig,
     collect_file,
@@ -30,7 +31,6 @@ from construction.signals.collect import (
     snapshot_files,
 )
 from construction.signals.config import SignalsRecipe
-from construction.signals.crosswalk import default_crosswalk
 from construction.signals.mixture import (
     dated_files,
     mixture_picture,

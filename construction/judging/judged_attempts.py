@@ -31,7 +31,7 @@ from construction.judging.evidence.views import Evidence, FileView, look
 from construction.judging.model.attempt_case import WORTH, AttemptCase, JudgedAttempt
 from construction.judging.model.attempts import judge_attempts
 from construction.judging.review import LONGEST_ITEM, Decisions, ReviewItem, Topic
-from construction.mentions.extensions import tail
+from construction.mentions.files import tail
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
 from data.contracts import Candidate, Lane
 from data.contracts.attempt import Attempt, Score, ScorePart

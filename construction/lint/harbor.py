@@ -99,14 +99,14 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class _Result:
     """The reward that the tests gave (None: none), and files that the attempt made or changed."""
 
     reward: float | None
     made: Files
 
 
-def trial(setting: Setting) -> Tried:
+def _trial(setting: Setting) -> Tried:
     """What trials show of a task, or why there were none."""
     tried = Tried()
     try:
@@ -173,7 +173,7 @@ def _copied(task: HarborTask) -> Iterator[tuple[str, bytes]]:
                     yield f"{target}{path.name}" if is_folder else target, path.read_bytes()
 
 
-def _attempt(setting: Setting, command: str, made: Files) -> Result:
+def _attempt(setting: Setting, command: str, made: Files) -> _Result:
     """One attempt in a box of its own. Raises SandboxFailed or FileRefused."""
     libraries = tuple(
         Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
@@ -190,7 +190,7 @@ def _attempt(setting: Setting, command: str, made: Files) -> Result:
         kept = {name: sandbox.read(f"out/{name}") for name in sandbox.names("out")}
     reward = next((_reward(kept[n]) for n in _REWARDS if n in kept), None)
     changed = {f"/{n.partition('/')[2]}": kept[n] for n in kept if n.startswith("made/")}
-    return Result(reward if _STARTED in kept else None, changed)
+    return _Result(reward if _STARTED in kept else None, changed)
 
 
 def _script(setting: Setting, command: str) -> str:
@@ -218,7 +218,7 @@ def _reward(content: bytes) -> float | None:
 
 
 def _attacked(
-    setting: Setting, oracle: Result, attempt: Callable[[Files], Result]
+    setting: Setting, oracle: _Result, attempt: Callable[[Files], _Result]
 ) -> Iterator[tuple[str, str]]:
     """Attempts without the work of the solution that pass all the same."""
     if attempt({}).reward == 1:
@@ -247,7 +247,7 @@ def _attacked(
 
 
 def _answers(
-    texts: Mapping[str, str], inputs: Files, attempt: Callable[[Files], Result]
+    texts: Mapping[str, str], inputs: Files, attempt: Callable[[Files], _Result]
 ) -> Iterator[tuple[str, str]]:
     """The answer with other figures, and all words of the inputs instead of an answer."""
     other = {path: re.sub(r"\d", _next, text) for path, text in texts.items()}
@@ -358,7 +358,7 @@ def _try(tasks: Sequence[HarborTask], report: Report, trials: Trials) -> None:
         if isinstance(setting, str):
             report.unchecked.append(Finding(task.name, "oracle", setting))
         elif trials.allow():
-            tried = trial(setting)
+            tried = _trial(setting)
             report.defects += [Finding(task.name, code, detail) for code, detail in tried.defects]
             report.unchecked += [Finding(task.name, "oracle", why) for why in tried.unchecked]
     report.unchecked += trials.left_out("oracle")

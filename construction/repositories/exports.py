@@ -58,7 +58,7 @@ RUN mkdir -p outputs
 """
 
 
-def repository_tasks(release: ReleasedTasks) -> Iterator[ReleasedTask]:
+def _repository_tasks(release: ReleasedTasks) -> Iterator[ReleasedTask]:
     """The tasks of the lane in a release, by id."""
     for task_id in sorted(release.tasks):
         if release.tasks[task_id].candidate.lane is Lane.REPOSITORIES:
@@ -68,7 +68,7 @@ def repository_tasks(release: ReleasedTasks) -> Iterator[ReleasedTask]:
 def harbor_files(release: ReleasedTasks) -> dict[str, dict[str, str]]:
     """By task: the files that replace or join those that Harbor's tasks have, path -> text."""
     files = {}
-    for task in repository_tasks(release):
+    for task in _repository_tasks(release):
         whole = release.grading(task.candidate.task_id)
         files[task.candidate.task_id] = {
             **_image(_check(whole)["environment"]),
@@ -103,7 +103,7 @@ def _reference(whole: Mapping[str, Any]) -> str:
 
 def swe_bench_lines(release: ReleasedTasks) -> Iterator[bytes]:
     """The tasks of the lane as lines of SWE-bench. Raises InputError without any."""
-    tasks = list(repository_tasks(release))
+    tasks = list(_repository_tasks(release))
     if not tasks:
         raise InputError(
             release.snapshot, "no repository tasks", "a release built with --repos",

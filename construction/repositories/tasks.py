@@ -15,9 +15,17 @@ from construction.repositories.contracts import (
     RepositoryReason,
     RepositoryTask,
 )
-from construction.repositories.edits import Files, edits_of, replay
 from construction.repositories.git import LINK, Store, references
-from construction.repositories.recovery import Repository, Segment, base_of, segments, talk_of
+from construction.repositories.recovery import (
+    Files,
+    Repository,
+    Segment,
+    base_of,
+    edits_of,
+    replay,
+    segments,
+    talk_of,
+)
 from construction.repositories.run_tests import is_test
 from construction.repositories.suites import split
 from construction.repositories.trees import (

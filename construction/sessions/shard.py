@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from construction.mentions.extensions import extension
+from construction.mentions.files import extension
 from construction.sessions.config import LOCAL_GATES, LocalGatesConfig
 from construction.sessions.fixtures.resolve import (
     FixtureChangedError,

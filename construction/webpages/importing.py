@@ -37,7 +37,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class _Refused:
     """Why a row of the table made no page."""
 
     reason: str
@@ -62,16 +62,16 @@ def import_pages(folder: Path, table: Path, out: Path) -> Imported:
         listed.add(row["file"])
         page = _page(folder, row)
         if isinstance(page, Page) and address(page.url) in pages:
-            page = Refused("page.duplicate")
+            page = _Refused("page.duplicate")
         if isinstance(page, Page) and len(page.text) > room:
-            page = Refused("page.no_room")
+            page = _Refused("page.no_room")
         if isinstance(page, Page):
             room -= len(page.text)
             pages[str(address(page.url))] = page
         rows.append(_ledger_row(f"line-{line}", row["file"], page))
     for name in regular_files(folder, MOST_PAGES):
         if name not in listed and (folder / name).resolve() != table.resolve():
-            rows.append(_ledger_row(f"file-{len(rows)}", name, Refused("page.not_listed")))
+            rows.append(_ledger_row(f"file-{len(rows)}", name, _Refused("page.not_listed")))
     with replacing_dir(out) as part:
         write_pages(part, pages.values())
         ids = [row.item_id for row in rows]
@@ -99,21 +99,21 @@ def _rows(table: Path) -> Iterator[tuple[int, Row]]:
         ) from error
 
 
-def _page(folder: Path, row: Row) -> Page | Refused:
+def _page(folder: Path, row: Row) -> Page | _Refused:
     """The page of one row, or why there is none."""
     path, day = folder / row["file"], row.get("captured") or None
     media_type = _TYPES.get(path.suffix.lower())
     if address(row["url"]) is None:
-        return Refused("page.bad_url")
+        return _Refused("page.bad_url")
     if day is not None and not _is_day(day):
-        return Refused("page.bad_day")
+        return _Refused("page.bad_day")
     if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
-        return Refused("page.no_file")
+        return _Refused("page.no_file")
     if media_type is None:
-        return Refused("page.unknown_type")
+        return _Refused("page.unknown_type")
     seen = text_of(path, media_type)
     if seen.reason is not None:
-        return Refused(seen.reason)
+        return _Refused(seen.reason)
     title = one_line(row.get("title") or seen.title)[:300]
     return Page(normalise(row["url"]), title, day, media_type, seen.text)
 
@@ -125,7 +125,7 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def _ledger_row(item_id: str, name: str, page: Page | Refused) -> LedgerRow:
+def _ledger_row(item_id: str, name: str, page: Page | _Refused) -> LedgerRow:
     evidence = {"file": one_line(name)[:300]}
     if isinstance(page, Page):
         return LedgerRow(STAGE, UNIT, item_id, Outcome.KEPT, evidence=evidence)

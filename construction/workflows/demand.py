@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from construction.signals.needs import Need
+from construction.signals.assign import Need
 from construction.workflows.config import WorkflowsRecipe
 from construction.workflows.documents.scenario import scenarios
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS

@@ -27,7 +27,7 @@ import orjson
 from pydantic import Field, ValidationError
 
 from construction.grading.actions import CHANGES
-from construction.signals.crosswalk import default_crosswalk
+from construction.signals.codebook import default_crosswalk
 from construction.workflows.calls import attempt
 from construction.workflows.contracts import Client, Draft, Fault, Scenario, World
 from construction.workflows.declaration import operations, service_names

@@ -17,7 +17,7 @@ from construction.sandbox.toolset import toolset
 from construction.sessions.network.transport import Wire
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database
-from construction.webpages.page_index import PageIndex
+from construction.webpages.pages import PageIndex
 from construction.workflows.declaration import has_services
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, remove_leftovers, write_bytes
 from data.attempts import FOLDER, RUN, TRAJECTORIES, attempt_name

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.statements.tools.database import database_of
-from construction.webpages.page_index import PageIndex
-from construction.webpages.pages import open_pages
+from construction.webpages.pages import PageIndex, open_pages
 from data.attempts import check_name
 from data.contracts.attempt import Configuration
 from data.errors import InputError

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from construction.grading.trial import SHELL_TOOLS
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec
 from construction.statements.tools.database import Database, Refusal
-from construction.webpages.page_index import PageIndex
+from construction.webpages.pages import PageIndex
 from construction.webpages.web_tools import WEB_TOOLS
 from data.contracts import Candidate
 from data.neutralise import one_line

@@ -33,7 +33,7 @@ from anonymization.words_review import WORDS, kept_digest, owners_words
 from construction.judging.calls.contracts import Mode
 from construction.judging.settings import ModelStage
 from construction.judging.stages import read_graded
-from construction.mentions.spans import file_name_spans
+from construction.mentions.files import file_name_spans
 from construction.sessions.network.probe import frozen_path
 from construction.sessions.stages import read_probes, with_frozen_pages
 from data.canonical import digest

@@ -14,7 +14,7 @@ from anonymization.words_review import owners_words
 from construction.grading.programs_box import ENVIRONMENTS
 from construction.judging.model.prompt import load_prompt
 from construction.judging.settings import ModelStage
-from construction.mentions.spans import file_name_spans
+from construction.mentions.files import file_name_spans
 from construction.repositories.candidates import Origin
 from construction.repositories.contracts import RepositoryReason, dump
 from construction.repositories.requests import PROMPT

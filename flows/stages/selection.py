@@ -17,9 +17,9 @@ import orjson
 
 from construction.grading.sandbox_preflight import STAGE as SANDBOX_PREFLIGHT
 from construction.signals.analyse import with_families
-from construction.signals.embedding import encode_multilingual
-from construction.signals.gap import gap_of_pool
+from construction.signals.matching import encode_multilingual
 from construction.signals.mixture import task_weights
+from construction.signals.seeds import gap_of_pool
 from construction.workflows.pool import PANEL_FILE, write_panel
 from data.atomic import write_bytes
 from data.canonical import digest, file_digest, pretty_json

@@ -15,7 +15,7 @@ from anonymization.words_review import owners_words
 from construction.judging.model.asking import write_model_use
 from construction.judging.model.prompt import prompts_digest
 from construction.judging.settings import ModelStage
-from construction.mentions.spans import file_name_spans
+from construction.mentions.files import file_name_spans
 from construction.sessions.config import NETWORK_GATES, LocalGatesConfig
 from construction.sessions.network.probe import Captures, probe_urls
 from construction.sessions.packaging.package import STAGE as PACKAGE_STAGE

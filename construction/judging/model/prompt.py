@@ -34,8 +34,7 @@ from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Case, ModelStagesConfig
 from construction.judging.evidence.shown import deal
 from construction.judging.evidence.views import POINTER, Pictures, each_once
-from construction.mentions.extensions import tail
-from construction.mentions.spans import find_file_spans
+from construction.mentions.files import find_file_spans, tail
 from construction.prompt_frame import OUTPUTS
 from data.canonical import digest
 from data.errors import ConfigError

@@ -32,7 +32,7 @@ from construction.judging.model.prompt import (
     looked_at,
     without_addressed_in,
 )
-from construction.mentions.extensions import extension
+from construction.mentions.files import extension
 from data.contracts import MissingInput, MissingKind
 
 _MOST_UNSEEN = 8  # files that a question names

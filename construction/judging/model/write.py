@@ -43,12 +43,11 @@ from construction.judging.model.prompt import (
     cleaned,
     load_prompt,
 )
-from construction.mentions.extensions import tail
-from construction.mentions.spans import find_file_spans
+from construction.mentions.files import find_file_spans, tail
 from construction.mentions.urls import find_urls
 from construction.prompt_frame import ANSWER
 from construction.released_paths import with_released_paths
-from construction.signals.crosswalk import default_crosswalk
+from construction.signals.codebook import default_crosswalk
 from data.contracts import Deliverable, Label
 from data.contracts.candidate import Confidence
 from data.neutralise import HIDDEN, unmarked, visible

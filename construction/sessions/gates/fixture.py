@@ -11,8 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from construction.mentions.extensions import CODE_EXTENSIONS, extension
-from construction.mentions.named_files import BY_AGENT, missing_file
+from construction.mentions.files import BY_AGENT, CODE_EXTENSIONS, extension, missing_file
 from data.contracts import (
     Bound,
     Count,

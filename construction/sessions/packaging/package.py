@@ -19,8 +19,7 @@ from construction.grading.file_look import RuleLimits
 from construction.grading.file_types import TYPES, extension_of, type_of
 from construction.judging.contracts import Case
 from construction.judging.evidence.views import Evidence, Said, look, tree_of
-from construction.mentions.extensions import path_parts, tail
-from construction.mentions.named_files import is_shown_in_part, named_files
+from construction.mentions.files import is_shown_in_part, named_files, path_parts, tail
 from construction.mentions.urls import find_urls, normalise, parse_url
 from construction.prompt_frame import ANSWER, PromptWords, frame, words_of
 from construction.released_paths import with_released_paths

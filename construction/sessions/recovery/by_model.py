@@ -19,7 +19,7 @@ from pydantic import Field
 from construction.judging.contracts import Answer, Asker, Judged
 from construction.judging.model.asking import Checked, Stage, ask, require_answers, rows
 from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.mentions.extensions import tail
+from construction.mentions.files import tail
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery.exchanges import WROTE, Exchange, read_exchanges

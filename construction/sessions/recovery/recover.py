@@ -18,8 +18,14 @@ from typing import Any
 
 from pydantic import Field
 
-from construction.mentions.extensions import extension, is_same_path, is_text, is_tool, tail
-from construction.mentions.spans import find_file_spans
+from construction.mentions.files import (
+    extension,
+    find_file_spans,
+    is_same_path,
+    is_text,
+    is_tool,
+    tail,
+)
 from construction.mentions.urls import find_urls
 from construction.sessions.recovery.exchanges import (
     READ,

@@ -28,9 +28,12 @@ import orjson
 
 from construction.signals.collect.fields import (
     BadFieldError,
+    SourceShape,
+    canonical,
     field_key,
     is_slug,
     owner_of,
+    shape_of,
     signal_of,
 )
 from construction.signals.collect.registry_client import (
@@ -39,7 +42,6 @@ from construction.signals.collect.registry_client import (
     RegistryError,
     detail_url,
 )
-from construction.signals.collect.sources import SourceShape, canonical, shape_of
 from construction.signals.config import CollectConfig, RegistryConfig, SignalsRecipe, check_source
 from data.atomic import write_once
 from data.canonical import canonical_json, digest

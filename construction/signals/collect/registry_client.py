@@ -16,8 +16,7 @@ import orjson
 
 from construction.sessions.network.transport import TRANSIENT, backoff
 from construction.sessions.readers.source import loads
-from construction.signals.collect.fields import describe
-from construction.signals.collect.sources import SourceShape, value_at
+from construction.signals.collect.fields import SourceShape, describe, value_at
 from construction.signals.config import RegistryConfig
 from data.errors import BenchmintError
 

@@ -23,12 +23,15 @@ from construction.sessions.readers.source import loads
 from construction.signals.collect.fields import (
     BadFieldError,
     SignalReason,
+    SourceShape,
+    canonical,
     describe,
     field_key,
     is_measure,
+    shape_of,
     signal_of,
+    value_at,
 )
-from construction.signals.collect.sources import SourceShape, canonical, shape_of, value_at
 from construction.signals.config import CollectConfig, SourceKind, check_source
 from data.canonical import canonical_json, digest
 from data.contracts import (

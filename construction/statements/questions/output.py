@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from construction.signals.crosswalk import default_crosswalk
+from construction.signals.codebook import default_crosswalk
 from construction.statements.categories import coverage_lines
 from construction.statements.database import DATABASE, REPORT
 from construction.statements.questions.contracts import (

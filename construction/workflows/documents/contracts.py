@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from construction.signals.crosswalk import default_crosswalk
+from construction.signals.codebook import default_crosswalk
 from construction.workflows.declaration import Collection, operations, service, service_names
 from data.contracts.candidate import Contract
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from construction.analytics.contracts import Category
 from construction.analytics.quotas import family_of, market_quotas
-from construction.signals.crosswalk import default_crosswalk
+from construction.signals.codebook import default_crosswalk
 
 DECLARED = {
     "enterprise_industry": {"easy": 6, "medium": 2},

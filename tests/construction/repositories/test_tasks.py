@@ -13,8 +13,7 @@ from construction.repositories.contracts import (
     RepositoryTask,
     Speaker,
 )
-from construction.repositories.edits import agrees
-from construction.repositories.recovery import Repository, Segment, matching, talk_of
+from construction.repositories.recovery import Repository, Segment, agrees, matching, talk_of
 from construction.repositories.stages import read_tasks, write_tasks
 from construction.repositories.tasks import Found, Turned, find_repositories, take, tasks_of
 from construction.sessions.readers.registry import read_source

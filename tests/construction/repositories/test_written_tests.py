@@ -17,12 +17,12 @@ from construction.repositories.contracts import (
     Said,
     Speaker,
 )
-from construction.repositories.mutants import mutants_of
 from construction.repositories.proof import Prover
 from construction.repositories.requests import Request, Unwritten
 from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.written_tests import (
     Untested,
+    mutants_of,
     prove_written,
     untested_of,
     with_hidden,

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from construction.signals.codebook import Codebook, load_codebook
-from construction.signals.embedding import Vectors, unit
+from construction.signals.matching import Vectors, unit
 from data.contracts import Popularity, Signal, SignalProvenance
 
 _DIMENSIONS = 4096  # so many that words hardly meet

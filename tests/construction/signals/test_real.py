@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from construction.signals.analyse import SignalAnalysis, analyse
+from construction.signals.codebook import default_crosswalk, spread
 from construction.signals.collect import collect_file
 from construction.signals.config import CollectConfig, SignalsConfig
-from construction.signals.crosswalk import default_crosswalk, spread
-from construction.signals.gap import coverage_gap
-from construction.signals.seeds import seed_ideas
+from construction.signals.seeds import coverage_gap, seed_ideas
 from data.canonical import digest
 from data.contracts import SignalSnapshot
 

@@ -11,13 +11,12 @@ import polars as pl
 import pytest
 
 from construction.signals.analyse import analyse
+from construction.signals.codebook import default_crosswalk, spread
 from construction.signals.collect import snapshot_files
 from construction.signals.collect.snapshot import make_snapshot
 from construction.signals.config import SignalsConfig
-from construction.signals.crosswalk import default_crosswalk, spread
-from construction.signals.gap import coverage_gap
 from construction.signals.mixture import SnapshotReport, print_mixture, report_data, table_rows
-from construction.signals.seeds import seed_ideas
+from construction.signals.seeds import coverage_gap, seed_ideas
 from data.contracts import Popularity
 from data.schemas import SIGNAL_TABLES
 from tests.construction.signals.made import bag_of_words, signal

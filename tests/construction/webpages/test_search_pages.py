@@ -11,11 +11,9 @@ from construction.grading.grade import grade
 from construction.grading.spec import AnswerSpec, TaskSpec
 from construction.statements.model import write_statements
 from construction.statements.tools.database import Refusal
-from construction.webpages.page_index import PageIndex, excerpt
-from construction.webpages.pages import Page, write_pages
-from construction.webpages.reader import read_pages
+from construction.webpages.pages import Page, PageIndex, excerpt, write_pages
 from construction.webpages.statement_pages import statement_pages
-from construction.webpages.web_tools import PAGE_CHARS, fetch, search
+from construction.webpages.web_tools import PAGE_CHARS, fetch, read_pages, search
 from data.contracts.attempt import Submission
 from tests.construction.statements.tools.tiny import tiny_statements
 

@@ -8,8 +8,7 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.signals.codebook import default_codebook
-from construction.signals.crosswalk import default_crosswalk
+from construction.signals.codebook import default_codebook, default_crosswalk
 from construction.workflows.config import WorkflowsRecipe
 from construction.workflows.demand import (
     DemandReason,

@@ -18,7 +18,7 @@ from construction.judging.baseline.label import (
     split_classes,
 )
 from construction.judging.settings import ClassesConfig
-from construction.signals.embedding import Vectors, unit
+from construction.signals.matching import Vectors, unit
 from data.contracts import TaskClass
 
 CONFIG = ClassesConfig()

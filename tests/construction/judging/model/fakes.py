@@ -17,7 +17,7 @@ from construction.judging.calls.contracts import (
 from construction.judging.contracts import Case, ModelStagesConfig
 from construction.judging.evidence.views import Evidence, FileView, Part, Said, Sheet
 from construction.judging.model.write import deliverables_of
-from construction.mentions.extensions import media_type
+from construction.mentions.files import media_type
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.text.language import UNDETERMINED, language_of

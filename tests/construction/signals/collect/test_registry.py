@@ -31,9 +31,9 @@ from construction.signals.collect import (
     read_capture,
     superseded,
 )
+from construction.signals.collect.fields import source_shapes
 from construction.signals.collect.registry import Journal
 from construction.signals.collect.registry_client import RegistryBusyError
-from construction.signals.collect.sources import source_shapes
 from construction.signals.config import SourceKind
 from data.contracts import Popularity
 from data.errors import BenchmintError, ConfigError, InputError

@@ -14,8 +14,8 @@ from construction.signals.collect import (
     collect_file,
     collect_registry,
 )
+from construction.signals.collect.fields import source_shapes
 from construction.signals.collect.registry_client import detail_url
-from construction.signals.collect.sources import source_shapes
 from construction.signals.config import SourceKind
 from data.contracts import Outcome
 from tests.construction.signals.collect.fake_registry import FakeRegistry, skill, status

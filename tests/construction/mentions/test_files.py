@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.mentions.extensions import BARE_NAMES
-from construction.mentions.named_files import MAX_MENTIONS, missing_file, named_files
-from construction.mentions.spans import find_file_spans, settled
+from construction.mentions.files import (
+    BARE_NAMES,
+    MAX_MENTIONS,
+    find_file_spans,
+    missing_file,
+    named_files,
+    settled,
+)
 from data.contracts import Attachment, MissingKind
 from tests.construction.sessions.instances import said
 

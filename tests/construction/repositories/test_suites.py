@@ -6,7 +6,7 @@ import pytest
 
 from construction.repositories.contracts import EnvironmentSpec, RepositoryReason
 from construction.repositories.environment import name_of
-from construction.repositories.manifests import node_spec, python_spec
+from construction.repositories.suites import node_spec, python_spec
 
 PROJECT = """
 [project]

@@ -6,10 +6,9 @@ import datetime as dt
 from dataclasses import asdict, replace
 from xml.etree import ElementTree
 
-from construction.signals.chart import draw, gap_panel, mixture_panel
 from construction.signals.config import GapConfig
-from construction.signals.gap import coverage_gap
-from construction.signals.mixture import pictures_of
+from construction.signals.mixture import draw, gap_panel, mixture_panel, pictures_of
+from construction.signals.seeds import coverage_gap
 from construction.signals.weights import FamilyWeight, Mixture, MixtureChange, WeightChange
 from selection.lite import LiteItem, choose_lite
 

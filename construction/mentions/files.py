@@ -1,26 +1,121 @@
-"""Where a text names files, by form: names with a known extension, names in quotes, and paths.
-
-These are not files: URLs and e-mail addresses, products such as Node.js, patterns such as `*.csv`,
-and anything inside pasted code, diffs and stack traces.
-"""
+"""Files that a text names, by form, and the files of an instance."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
-from construction.mentions.extensions import (
-    BARE_NAMES,
-    DOUBTFUL_EXTENSIONS,
-    MEDIA_TYPES,
-    NOT_FILES,
-    extension,
-    tail,
-)
-from data.text.lexicon import pattern_of
+from data.contracts import Attachment, MissingInput, MissingKind, TaskInstance
+from data.text.lexicon import load_table, pattern_of
 from data.text.scripts import HAN, has_han, is_han
+
+# File types by their extensions, from `extensions.toml`, and what the parts of a path are.
+
+_TABLE = load_table(__package__, "extensions.toml")
+_TOOLS = re.compile(
+    r"(?:/mnt/(?:[^/]+/)?|.{0,200}/\.[\w-]+/(?:[^/]+/)?)skills/"
+    r"|.{0,300}/(?:site-packages|node_modules|tool-results|\.claude/(?:plans|projects|todos))/"
+)
+OCTETS = "application/octet-stream"
+
+
+def _listed(name: str) -> tuple[str, ...]:
+    return tuple(_TABLE["lists"][name].split())
+
+
+CODE_EXTENSIONS = frozenset(_listed("code"))
+MEDIA_TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        **{ext: mime for group in _TABLE["media"].values() for ext, mime in group.items()},
+        **dict.fromkeys(_listed("keys"), OCTETS),
+        **dict.fromkeys(_listed("code"), "text/plain"),
+    }
+)
+DOUBTFUL_EXTENSIONS = frozenset(_listed("doubtful"))
+BARE_NAMES = frozenset(_listed("bare_names"))
+NOT_FILES = frozenset(_listed("not_files"))
+_TEXTS = frozenset(_listed("texts"))
+COMMON_NAMES = frozenset(_listed("common_names"))
+
+
+def extension(name: str) -> str:
+    """The known extension of a file name in lower case without the dot, "" if none is known."""
+    stem, dot, last = name.lower().rpartition(".")
+    if not dot or last not in MEDIA_TYPES:
+        return ""
+    _, dot, before = stem.rpartition(".")
+    double = f"{before}.{last}"
+    return double if dot and double in MEDIA_TYPES else last
+
+
+def media_type(name: str) -> str:
+    """The media type for a file name; `OCTETS` if its extension is not in the table."""
+    return str(MEDIA_TYPES.get(extension(name), OCTETS))
+
+
+def path_parts(path: str) -> list[str]:
+    """The components of a path, case-folded, whichever slash divides them."""
+    return path.casefold().replace("\\", "/").split("/")
+
+
+def is_same_path(path: str, other: str) -> bool:
+    """Is one path the tail of the other?"""
+    parts, others = (
+        [part for part in path_parts(one) if part not in ("", ".", "~")] for one in (path, other)
+    )
+    length = min(len(parts), len(others))
+    return length > 0 and parts[-length:] == others[-length:]
+
+
+def is_text(name: str) -> bool:
+    """Is what a file of that name holds the characters that one reads?"""
+    return media_type(name).startswith("text/") or extension(name) in _TEXTS
+
+
+def is_tool(path: str) -> bool:
+    """Does a file lie in a folder of the agent's program, or in an installed package?"""
+    return _TOOLS.match(path) is not None
+
+
+def path_words(path: str) -> list[str]:
+    """The words of a path, case-folded; empty ones stand for signs at its ends."""
+    return re.split(r"[\W_]+", path.casefold())
+
+
+def tail(path: str) -> str:
+    """The last component of a path, case-folded."""
+    return path_parts(path)[-1]
+
+
+_BETWEEN_WORDS = re.compile(r"[\s_-]+")
+_SAME_KIND = {
+    "xls": "xlsx",
+    "doc": "docx",
+    "ppt": "pptx",
+    "jpeg": "jpg",
+    "htm": "html",
+    "yml": "yaml",
+}
+
+
+def spelling(name: str) -> str:
+    """A file's name without capitals and signs between words, its ending by its kind.
+
+    Two names with the same spelling are of one file, where nothing is named so to the letter.
+    """
+    stem, dot, ending = name.casefold().rpartition(".")
+    plain = _BETWEEN_WORDS.sub("", stem) or stem
+    return f"{plain}{dot}{_SAME_KIND.get(ending, ending)}"
+
+
+# Where a text names files, by form: names with a known extension, names in quotes, and paths.
+#
+# These are not files: URLs and e-mail addresses, products such as Node.js, patterns such as
+# `*.csv`, and anything inside pasted code, diffs and stack traces.
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,3 +350,139 @@ def without_file_names(text: str) -> str:
         pieces.append(text[position:start])
         position = end
     return "…".join([*pieces, text[position:]])
+
+
+# The files of an instance: attached, named in the person's words, or read by the agent.
+#
+# What a name is comes from facts, never from the meaning of the words: a file that is at hand and
+# that the agent did not make is an input, one that the agent made is a result.
+
+MAX_MENTIONS = 200  # per instance; a pasted listing of thousands declares no further inputs
+_PASTED_LINES = 8  # of a message, as one that holds a file, a diff or a log
+BY_AGENT = "read by the agent"
+
+_URL = re.compile(r"(?i)(?:https?|ftp|data):")
+# What an export put where a path was: the record says of no file what it is.
+_CUT_OUT = re.compile(r"\[(?:trimmed|truncated|omitted|elided|placeholder)\b[^\]]{0,80}\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A file as named by an attachment, in a person's words, or in an act of the agent.
+
+    `turn` is the position in `user_turns` (-1 for an act). For words, `path` is
+    `said[start:end]`, and `wide` also includes any text before it that may belong to the name:
+    where the start of a name is uncertain, the existing files decide. `doubtful`: by its form it
+    may be no file.
+    """
+
+    path: str
+    turn: int
+    start: int = -1
+    end: int = -1
+    wide: str = ""
+    attachment: Attachment | None = field(default=None, repr=False)
+    doubtful: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFiles:
+    """The files of an instance, each listed once, in order.
+
+    `results` are the paths that the agent, or a program that it ran, made: no input, even where
+    the folder holds them by now. A file that it read before it changed it is not among them.
+    """
+
+    attached: tuple[Mention, ...]
+    named: tuple[Mention, ...]
+    read: tuple[Mention, ...]
+    results: tuple[str, ...]
+
+
+def named_files(instance: TaskInstance) -> NamedFiles:
+    """Attachments, names in the person's words, files read by the agent, and its results."""
+    first: dict[str, str] = {}
+    for act in instance.acts:
+        if act.kind in ("read", "wrote") and not _URL.match(act.path):
+            first.setdefault(act.path, act.kind)
+    made = {*instance.made, *(path for path, kind in first.items() if kind == "wrote")}
+    attached = tuple(_attached(instance))
+    known = {tail(item.path) for item in attached}
+    named = tuple(_named(instance, known, made))
+    kept = {text.path for text in instance.kept}
+    read = (path for path, kind in first.items() if kind == "read" and path not in made)
+    return NamedFiles(
+        attached=attached,
+        named=named,
+        read=tuple(Mention(path, -1) for path in read if path in kept or not is_tool(path))[
+            :MAX_MENTIONS
+        ],
+        results=tuple(sorted(made)),
+    )
+
+
+def _named(
+    instance: TaskInstance, attached: Collection[str], made: Collection[str]
+) -> Iterator[Mention]:
+    seen: set[str] = set()
+    acted = [*made, *(act.path for act in instance.acts)]
+    for position, turn in enumerate(instance.user_turns):
+        for span in find_file_spans(turn.said):
+            wide = turn.said[span.reach : span.end]
+            known = settled(turn.said, span, [*attached, *acted])
+            start = span.start if known is None else span.end - len(tail(known))
+            path = turn.said[min(start, span.start) : span.end].removeprefix("@")
+            if known is not None and tail(known) in attached:
+                continue
+            if path in seen or len(seen) >= MAX_MENTIONS:
+                continue
+            seen.add(path)
+            doubtful = span.doubtful and known is None
+            yield Mention(path, position, span.start, span.end, wide, doubtful=doubtful)
+
+
+def _attached(instance: TaskInstance) -> Iterator[Mention]:
+    for position, turn in enumerate(instance.user_turns):
+        for attachment in _without_stand_ins(turn.attachments):
+            path = attachment.path or ""
+            if not (_URL.match(path) or _CUT_OUT.fullmatch(path)):
+                yield Mention(path, position, attachment=attachment)
+
+
+def _without_stand_ins(attachments: Sequence[Attachment]) -> Iterator[Attachment]:
+    """Attachments without the placeholders that duplicate another attachment.
+
+    Gateways write `[图片]` or `<media:image>` beside the picture itself.
+    """
+    is_stand_in = [sent.path is None and sent.data is None for sent in attachments]
+    unmatched = Counter(
+        _kind(sent) for sent, empty in zip(attachments, is_stand_in, strict=True) if not empty
+    )
+    for attachment, empty in zip(attachments, is_stand_in, strict=True):
+        kind = _kind(attachment)
+        candidates = (kind, "") if kind else tuple(unmatched)
+        same = next((known for known in candidates if unmatched[known]), None) if empty else None
+        if same is None:
+            yield attachment
+        else:
+            unmatched[same] -= 1
+
+
+def _kind(attachment: Attachment) -> str:
+    """`image`, `audio`, …; empty if the log does not say."""
+    ext = extension(attachment.path or "")
+    return (attachment.mime or MEDIA_TYPES.get(ext, "")).partition("/")[0]
+
+
+def is_shown_in_part(instance: TaskInstance, path: str) -> bool:
+    """Does the log hold a part of a file that the agent read, or a message text that was pasted?"""
+    pasted = any(turn.said.count("\n") >= _PASTED_LINES for turn in instance.user_turns)
+    return pasted or any(is_same_path(path, part) for part in instance.in_part)
+
+
+def missing_file(path: str, source: str) -> MissingInput:
+    """A named path that is not at hand, as a missing input; without an extension it is a folder."""
+    ending = extension(path)
+    last = path.replace("\\", "/").rpartition("/")[2]
+    is_folder = bool(path) and "." not in last and last not in BARE_NAMES
+    return MissingInput(MissingKind.FOLDER if is_folder else MissingKind.FILE, source, path, ending)
