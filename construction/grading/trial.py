@@ -7,10 +7,7 @@ holds no times and nothing about the machine, so that a rebuild may replay it.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import stat
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
@@ -18,12 +15,13 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from construction.grading.attacks import holding, shell
 from construction.grading.bundle import GRADER, Bundle, bundle_files
 from construction.grading.bundle_command import ANSWER, OUTPUTS
 from construction.grading.oracle import OracleError, computable, oracle
+from construction.grading.routes import unresolved
 from construction.grading.sandbox_preflight import STAGE, Fault, TrialOutcome, TrialStep
-from construction.grading.spec import spec_of, unresolved
+from construction.grading.scripted_agent import slug
+from construction.grading.spec import spec_of
 from construction.sandbox.box import Box
 from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.escapes import assert_isolated
@@ -37,60 +35,6 @@ from data.contracts import Candidate, Fixture
 from data.errors import BenchmintError
 from data.progress import track
 from data.snapshot.layout import INPUTS, INSTRUCTION
-
-# The scripted agent of the sandbox preflight: reads what it is given, writes what is asked for.
-#
-# It runs inside the sandbox as any agent's program would, taken there as a bundle (`bundle.py`):
-# the plan comes as JSON on standard input, the report leaves as JSON on standard output.
-
-TEXT = "Written by a scripted agent that tries whether files can be delivered."
-
-
-def main() -> int:
-    """Read every file of the plan, then write every deliverable."""
-    plan = json.load(sys.stdin)
-    read = [_look(path, sha256) for path, sha256 in plan["inputs"]]
-    written = [_deliver(path, file_type) for path, file_type in plan["outputs"]]
-    json.dump({"inputs": read, "outputs": written}, sys.stdout)
-    return 0
-
-
-def _look(name: str, sha256: str) -> str | None:
-    """What is wrong with a file that should be there; None if nothing is."""
-    try:
-        if not stat.S_ISREG(Path(name).lstat().st_mode):
-            return "not_regular"
-        return None if _digest(Path(name)) == sha256 else "changed"
-    except (OSError, ValueError) as error:
-        return _said(error)
-
-
-def _deliver(name: str, file_type: str) -> dict[str, Any]:
-    """Write a file of a type, making its folders; its digest, or what went wrong."""
-    path = Path(name)
-    content = holding(file_type, TEXT) or shell(file_type)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        return {"sha256": _digest(path), "fault": None}
-    except (OSError, ValueError) as error:
-        return {"sha256": None, "fault": _said(error)}
-
-
-def _said(error: Exception) -> str:
-    message = error.strerror if isinstance(error, OSError) else None
-    return slug(message or "not_a_name")
-
-
-def slug(message: str) -> str:
-    """A message of the system as one word."""
-    return message.lower().replace(" ", "_")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
 
 VERSION = "benchmint-trial/1"  # raised when a trial tries something else: outcomes are then renewed
 SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})  # served by the shell of the sandbox
@@ -290,7 +234,7 @@ _AGENT = "/tmp/agent"  # noqa: S108 (inside the box)
 _SCRIPTED = Bundle(
     "benchmint_agent",
     "Reads what it is given and writes what is asked for",
-    "construction.grading.trial",
+    "construction.grading.scripted_agent",
     libraries=GRADER.libraries,
 )
 _SECONDS = 180.0
