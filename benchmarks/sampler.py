@@ -25,8 +25,7 @@ from benchmarks.sampler_fit import Fit, fit_of_samples
 from data.randomness import keyed_generator
 from selection.sampling.config import SEPARATOR
 from selection.sampling.report import DampingReport, compare_dampings, markdown
-from selection.sampling.systematic import draw_with_replacement
-from selection.sampling.tree import leaf_probabilities
+from selection.sampling.systematic import draw_with_replacement, leaf_probabilities
 
 SERIES = DRAWS = 1_000_000
 BARS = {"probabilities": 0.6, "draws": 0.03, "largest_z": 5.2, "p": 0.001}

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from selection.sampling.systematic import draw_fixed
-from selection.sampling.tree import Floats, Ints
+from selection.sampling.systematic import Floats, Ints, draw_fixed
 
 POOLED_EXPECTATION = 5.0
 

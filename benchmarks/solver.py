@@ -21,8 +21,7 @@ from selection.pool import Pool, PoolItem, pool_of_matrix
 from selection.programme import Ints, Programme, Row, RowKind
 from selection.quality import measure_quality
 from selection.scores import ScoreMatrix
-from selection.select import select_subset
-from selection.solve import Solution, solve
+from selection.select import Solution, select_subset, solve
 
 RESULTS = Path(__file__).resolve().parent / "results"
 SEED = 20_260_118

@@ -28,8 +28,15 @@ from selection.model import SolveStatus, write_model
 from selection.pool import Pool, PoolItem, eligible, few_pilots, pool_of_matrix
 from selection.programme import SCALE, Ints, Programme, Row
 from selection.scores import ScoreMatrix
-from selection.select import Selected, select_subset
-from selection.solve import Method, Solution, dual_bound, optimal_face, without_weighted
+from selection.select import (
+    Method,
+    Selected,
+    Solution,
+    dual_bound,
+    optimal_face,
+    select_subset,
+    without_weighted,
+)
 
 SELECTION, BLOCKERS, POOL, MODEL = "selection.json", "blockers.json", "pool.parquet", "model.lp"
 PROOF, ESTIMATOR = "proof.json", "estimator.json"

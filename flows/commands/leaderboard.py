@@ -349,7 +349,7 @@ def plan_command(
     ] = 0.8,
 ) -> None:
     """Print how many tasks, epochs and dollars it takes to tell two such agents apart."""
-    from selection.evaluation.planning import pilot_scores, plan, variances
+    from selection.evaluation.comparisons import pilot_scores, plan, variances
 
     tables = _graded(attempts)
     known = set(tables["attempts"]["configuration"])

@@ -137,8 +137,8 @@ def _print_plan(order: Order) -> None:
 
 
 def _write(made: Study, out: Path) -> None:
-    from selection.evaluation.transfer import matrix
-    from selection.evaluation.transfer_page import (
+    from selection.evaluation.transfer import (
+        matrix,
         transfer_markdown,
         transfer_record,
         write_transfer,

@@ -29,8 +29,7 @@ from data.errors import InputError, ReleaseError, program
 from data.randomness import release_key
 from data.releases.tasks import ReleasedTasks, read_tasks, require_guarded, require_outside
 from flows.evaluate.closed_off import require_closed_off, run_closed_off, work_closed_off
-from selection.evaluation.intervals import prediction_powered
-from selection.evaluation.raters import agreement
+from selection.evaluation.intervals import agreement, prediction_powered
 
 HOME = "judging"  # below the attempts: replies, pages, packets
 _REPLIES = "replies"

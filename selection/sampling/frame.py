@@ -21,8 +21,13 @@ import polars as pl
 
 from data.errors import InputError
 from selection.sampling.config import Design, SamplingConfig
-from selection.sampling.systematic import expected_draws, with_replacement_inclusion
-from selection.sampling.tree import Floats, Ints, leaf_probabilities
+from selection.sampling.systematic import (
+    Floats,
+    Ints,
+    expected_draws,
+    leaf_probabilities,
+    with_replacement_inclusion,
+)
 
 COLUMNS = {
     "company": pl.String,

@@ -29,7 +29,7 @@ from selection.sampling.frame import (
     with_quotas,
 )
 from selection.sampling.stages import Filled, Sample, draw_sample, fill
-from selection.sampling.tree import Floats, Ints, depths, leaf_probabilities
+from selection.sampling.systematic import Floats, Ints, depths, leaf_probabilities
 
 SEED_FALL = (28, 39)  # percentage points by which the seed's breakdown share falls under √log
 

@@ -26,8 +26,7 @@ from selection.sampling.frame import (
     series_inclusion,
     series_weights,
 )
-from selection.sampling.systematic import draw_with_replacement, start, systematic
-from selection.sampling.tree import Floats, Ints
+from selection.sampling.systematic import Floats, Ints, draw_with_replacement, start, systematic
 
 SERIES_STAGE = "sample.series"
 STRATUM = ("is_us", "category")

@@ -22,7 +22,7 @@ from benchmarks.selection_quality import intervals
 from benchmarks.solver import everything, laminar
 from selection.model import SolverName
 from selection.scores import ScoreMatrix, read_scores
-from selection.solve import solve
+from selection.select import solve
 from tests.selection.matrices import drawn
 
 REPO = Path(__file__).resolve().parent.parent.parent

@@ -15,8 +15,7 @@ from selection.output import check_selection, write_selection
 from selection.pool import PoolItem, few_pilots, pool_of_matrix, resolved, shrunken_covariance
 from selection.programme import RowKind
 from selection.scores import ScoreMatrix, read_scores
-from selection.select import Selected, select_subset
-from selection.solve import Method
+from selection.select import Method, Selected, select_subset
 from tests.selection.matrices import drawn, write_csv
 
 FILES = ("selection.json", "pool.parquet", "model.lp")

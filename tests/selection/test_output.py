@@ -302,6 +302,6 @@ def test_a_check_of_a_proof_needs_no_solver(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_to(tmp_path, SIMPLE)
-    monkeypatch.setattr("selection.solve.solve_model", None)
+    monkeypatch.setattr("selection.select.solve_model", None)
     monkeypatch.setattr("selection.blockers.solve_model", None)
     assert check_selection(tmp_path) == ()

@@ -16,9 +16,9 @@ from data.errors import InputError
 from data.figures import percent_range
 from flows.commands.leaderboard import _ended
 from selection.evaluation.board import Board, TaskFacts, board, pass_rate
+from selection.evaluation.comparisons import pilot_scores, plan, variances
 from selection.evaluation.intervals import wilson
 from selection.evaluation.leaderboard_page import markdown_table, write_board
-from selection.evaluation.planning import pilot_scores, plan, variances
 
 HOSTILE = "<script>alert(1)</script>|=cmd()"
 SKILL = {"strong": 0.9, "weak": 0.2, HOSTILE: 0.2}

@@ -17,7 +17,7 @@ from selection.evaluation.comparisons import (
     rank_ranges,
     tie_groups,
 )
-from selection.evaluation.raters import agreement, cohens_kappa
+from selection.evaluation.intervals import agreement, cohens_kappa
 
 
 def test_of_many_normal_differences_the_exact_test_says_what_students_does() -> None:

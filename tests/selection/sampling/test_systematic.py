@@ -16,10 +16,10 @@ from selection.sampling.systematic import (
     draw_with_replacement,
     expected_draws,
     inclusion_probabilities,
+    leaf_probabilities,
     systematic,
     with_replacement_inclusion,
 )
-from selection.sampling.tree import leaf_probabilities
 
 WEIGHTS = st.lists(st.floats(1e-4, 1e3), min_size=1, max_size=30)
 

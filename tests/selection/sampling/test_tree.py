@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from data.errors import InputError
 from selection.sampling.config import Damping
-from selection.sampling.tree import MAX_DEPTH, damped, depths, leaf_probabilities
+from selection.sampling.systematic import MAX_DEPTH, damped, depths, leaf_probabilities
 
 PARTS = st.lists(st.sampled_from(["A", "B", "", "é", "a b"]), min_size=1, max_size=5)
 NAMES = st.lists(PARTS.map(" | ".join), min_size=1, max_size=40)
