@@ -32,13 +32,13 @@ from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.words_review import Review
 from data.canonical import canonical_json, digest, keyed_digest
-from data.content_store import ContentStore
 from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict, dump_instance
 from data.ledger import deciding, gated_row
 from data.schemas import MASKED_SPANS
 from data.stage_tables import write_stage_tables
 from data.survivors import (
     FIXTURES,
+    ContentStore,
     Survivor,
     texts_of,
     unpack_fixtures,

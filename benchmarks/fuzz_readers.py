@@ -30,7 +30,7 @@ from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, read_att
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.releases.errata import check_errata
 from data.releases.tasks import read_tasks
-from data.snapshot import layout, sums
+from data.snapshot import layout
 from data.snapshot.errata import Action, Erratum, notice_path, write_notice
 from data.snapshot.signature import (
     check_signature,
@@ -232,8 +232,8 @@ def _sum(folder: Path, content: bytes) -> None:
     (_where(folder) / layout.PUBLIC / layout.SUMS).write_bytes(content)
     verify(_where(folder) / layout.PUBLIC)
     try:
-        sums.parse(content)
-    except sums.SumsError:
+        layout.parse(content)
+    except layout.SumsError:
         return
 
 

@@ -20,7 +20,7 @@ from data.snapshot.errata import Action, Erratum, correction, notice_path, write
 from data.snapshot.signature import check_signature, sign
 from data.snapshot.verification import verify
 from data.snapshot.writer import mark_latest, write_snapshot
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from data.staging.runs import stage_run
 from tests.data.releases import train
 from tests.data.snapshot.sample import release

@@ -70,7 +70,7 @@ ROOMS: Mapping[str, Room] = {
             "anonymization/tables/re_identification.py",
             "anonymization/tables/release_gate.py",
             "data/contracts/gate.py",
-            "data/contracts/ledger.py",
+            "data/contracts/gate.py",
         ),
         (
             "tests/construction/sessions/gates",
@@ -90,7 +90,7 @@ ROOMS: Mapping[str, Room] = {
         ("selection/*.py",), ("tests/selection/*.py", _DEFAULTS), ("selection/plots.py",)
     ),
     "snapshot": Room(
-        ("data/snapshot",), ("tests/data/snapshot",), ("data/snapshot/funnel_picture.py",)
+        ("data/snapshot",), ("tests/data/snapshot",), ("data/snapshot/report_page.py",)
     ),
 }
 

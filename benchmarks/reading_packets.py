@@ -29,7 +29,7 @@ from benchmarks.real_requests import MATERIAL
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from data.contracts import Role, Session
-from data.snapshot.sums import snapshot_digest
+from data.snapshot.layout import snapshot_digest
 
 _MOST_RELEASED, _MOST_REJECTED = 100, 60
 _MEANINGS = Path(__file__).resolve().parents[1] / "docs" / "audit.md"

@@ -22,7 +22,7 @@ import polars as pl
 
 from benchmarks.report import table, write_result
 from benchmarks.staging_rows import write_run
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from data.staging.runs import RunFacts, stage_run
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "staging.md"

@@ -14,8 +14,13 @@ from typing import Any
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
-from data.grading_words import (
+from data.labels import delivered_nothing, own_labels, words_of
+from data.neutralise import one_line, visible
+from data.reasons import stage_sentences
+from data.snapshot.pages import asset, page
+from data.snapshot.task_pages import (
     DELIVERABLES,
+    Preview,
     brief,
     graded_parts,
     missed_step,
@@ -24,11 +29,6 @@ from data.grading_words import (
     quantity,
     reading_text,
 )
-from data.labels import delivered_nothing, own_labels, words_of
-from data.neutralise import one_line, visible
-from data.reasons import stage_sentences
-from data.snapshot.pages import asset, page
-from data.snapshot.task_pages import Preview
 
 _LONGEST = 20_000  # characters of one text; the file of the trajectory has all of it
 _MOST_STEPS = 400

@@ -22,8 +22,8 @@ from typing import Any
 import orjson
 
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE
+from data.endpoints import Tokens
 from data.errors import InputError
-from data.model_prices import Tokens
 from data.neutralise import storable_tree
 
 SUFFIX = ".jsonl"

@@ -322,7 +322,7 @@ _LOCK = "lock"
 _ROOT = Path(__file__).resolve().parent.parent
 
 
-class Reference(NamedTuple):
+class _Reference(NamedTuple):
     """A path in a job: what lies there, and the digest of the file or of the list of the folder."""
 
     kind: Literal["file", "folder", "nothing"]
@@ -369,7 +369,7 @@ def compute_shared(job: SharedJob) -> str:
 
     if (known := job.store.recorded(job.stage, job.key)) is not None:
         return known
-    if made_by() != job.made_by:
+    if _made_by() != job.made_by:
         raise ConfigError(
             f"a worker on {host_and_tools()['host']}: found different code, libraries or a "
             "different processor than the build's; expected the same checkout and lock file. "
@@ -386,7 +386,7 @@ def compute_shared(job: SharedJob) -> str:
 
 
 @cache
-def made_by() -> str:
+def _made_by() -> str:
     """A digest of what decides the bytes of an output besides its input: code, tools, processor."""
     from data.builds import architecture, code_version, host_and_tools
 
@@ -399,30 +399,30 @@ class _Packing:
     """Turns shards into jobs; what several of them read is stored once."""
 
     store: ShardStore
-    known: dict[Path, Reference] = field(default_factory=dict)
+    known: dict[Path, _Reference] = field(default_factory=dict)
 
     def job(self, part: ShardPart) -> SharedJob:
         buffer = BytesIO()
         _Pickler(buffer, self.reference).dump(part.compute)
         packed = self.store.put(buffer.getvalue())
-        return SharedJob(self.store, part.stage, part.key, packed, made_by())
+        return SharedJob(self.store, part.stage, part.key, packed, _made_by())
 
-    def reference(self, path: Path) -> Reference:
+    def reference(self, path: Path) -> _Reference:
         if path not in self.known:
             self.known[path] = self._stored(path.absolute())
         return self.known[path]
 
-    def _stored(self, path: Path) -> Reference:
+    def _stored(self, path: Path) -> _Reference:
         name = str(path)
         if path.is_dir():
-            return Reference("folder", name, self.store.put_tree(path))
+            return _Reference("folder", name, self.store.put_tree(path))
         if path.exists():
-            return Reference("file", name, self.store.put(path.read_bytes()))
-        return Reference("nothing", name)
+            return _Reference("file", name, self.store.put(path.read_bytes()))
+        return _Reference("nothing", name)
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, out: BytesIO, reference: Callable[[Path], Reference]) -> None:
+    def __init__(self, out: BytesIO, reference: Callable[[Path], _Reference]) -> None:
         super().__init__(out)
         self._reference = reference
 
@@ -433,12 +433,12 @@ class _Pickler(pickle.Pickler):
 class _Unpickler(pickle.Unpickler):
     """Reads what this build has pickled: its digest came with the job, by way of the cluster."""
 
-    def __init__(self, packed: BytesIO, local: Callable[[Reference], Path]) -> None:
+    def __init__(self, packed: BytesIO, local: Callable[[_Reference], Path]) -> None:
         super().__init__(packed)
         self._local = local
 
     def persistent_load(self, pid: Any) -> Any:
-        return self._local(Reference(*pid))
+        return self._local(_Reference(*pid))
 
 
 def _unpack(packed: bytes, store: ShardStore, folder: Path) -> Callable[[Path], None]:
@@ -449,7 +449,7 @@ def _unpack(packed: bytes, store: ShardStore, folder: Path) -> Callable[[Path], 
     return compute
 
 
-def _local(wanted: Reference, store: ShardStore, folder: Path) -> Path:
+def _local(wanted: _Reference, store: ShardStore, folder: Path) -> Path:
     """Fetch what a reference names: a file for this job, a folder for this process."""
     if wanted.kind == "folder":
         return _fetched_folder(store, wanted.path, wanted.sha256)

@@ -27,7 +27,7 @@ from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from data import audit_page as page
 from data.atomic import private_dir
-from data.audit_page.private_half import PrivateHalf, Refused, parsed_request
+from data.audit_page.page import PrivateHalf, Refused, parsed_request
 from data.canonical import canonical_json
 from data.contracts import Lane, Session, gates_in
 from data.errors import BenchmintError

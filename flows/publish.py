@@ -34,10 +34,11 @@ from data.reasons import ReasonWords
 from data.releases.diff import with_changes
 from data.run_store import content_digest
 from data.snapshot import layout
-from data.snapshot.config import DEMO_LICENCE, CardConfig
 from data.snapshot.release import (
+    DEMO_LICENCE,
     Authorization,
     BuildFacts,
+    CardConfig,
     LedgerTables,
     PrivacyStamp,
     Release,

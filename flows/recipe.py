@@ -31,7 +31,7 @@ from data.configuration import Section, merge, read_layers, read_section, read_t
 from data.contracts import AnyPath, StageConfig
 from data.sharding import Runner, require_fitting
 from data.snapshot import layout
-from data.snapshot.config import DEMO_NAME, DemoConfig, ReleaseConfig, SourceConfig
+from data.snapshot.release import DEMO_NAME, DemoConfig, ReleaseConfig, SourceConfig
 from selection.config import SelectionRecipe
 from selection.sampling.config import SamplingConfig
 

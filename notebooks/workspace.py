@@ -18,7 +18,7 @@ import polars as pl
 
 from data.errors import InputError
 from data.neutralise import one_line
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 
 VARIABLE = "BENCHMINT_RUNTIME__OUT"
 BOARD_VARIABLE = "BENCHMINT_LEADERBOARD"

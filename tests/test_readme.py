@@ -7,7 +7,7 @@ import re
 import pytest
 
 from data.releases.tasks import read_tasks
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from tests.conftest import REPO
 from tests.demo import Demo
 from tests.flows.command import inline

@@ -24,7 +24,7 @@ import polars as pl
 from anonymization.leaks.contracts import Encoding, Leak, LeakConfig, NotScannable
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.views import has_run, joined_lines, undone, views
-from data.archive_kinds import ArchiveKind, kinds_of
+from data.file_kinds import ArchiveKind, kinds_of
 
 # The contents of files: members of archives, and the text of Parquet, PDF and PNG files.
 #

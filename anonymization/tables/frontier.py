@@ -23,7 +23,7 @@ from anonymization.tables.fidelity import assess
 from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.re_identification import GATE, RiskRates
 from data.contracts import Status, Verdict
-from data.contracts.ledger import Scalar
+from data.contracts.gate import Scalar
 
 CONFIGURED = "as configured"
 

@@ -15,7 +15,7 @@ import duckdb
 from numpy.typing import NDArray
 
 from construction.analytics import steps as s
-from data.staging.opening import in_memory
+from data.staging.database import in_memory
 
 Cell = float | int | str | bool | None
 _SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from data.text.numerals import NUMBER_WORDS
+from data.text.numbers import NUMBER_WORDS
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Operand = int | float | str

@@ -17,7 +17,7 @@ from construction.analytics.environment.declaration import Declaration, Metric, 
 from construction.analytics.origins import columns_read, origin, placed_by
 from construction.analytics.templates import words_table
 from data.text.folding import fold_width
-from data.text.numerals import NUMBER_WORDS
+from data.text.numbers import NUMBER_WORDS
 
 _OF_CLAUSE = {"quotes", "where", "rate"}
 _ABOVE_OR_BELOW = {">": "above", ">=": "above", "<": "below", "<=": "below"}

@@ -15,7 +15,7 @@ from construction.repositories.run_tests import is_protected
 from construction.sessions.fixtures.safety import is_credential
 from construction.sessions.readers.markdown import FORMS
 from construction.sessions.readers.source import Sample, SourceFile
-from data.pointers import is_pointer
+from data.file_kinds import is_pointer
 
 _TRANSCRIPTS = re.compile(
     r"(?:^|/)(?:\.specstory|\.entire|\.aider[^/]*)(?:/|$)"

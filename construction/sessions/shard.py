@@ -30,7 +30,6 @@ from construction.sessions.recovery.recover import Tasks, recover
 from construction.sessions.scan import ScannedFile
 from construction.sessions.wrappers.blocks import calls_own_command
 from data.canonical import canonical_json, file_digest, keyed_digest
-from data.content_store import ContentStore
 from data.contracts import (
     Fixture,
     LedgerRow,
@@ -51,7 +50,7 @@ from data.ledger import close, deciding, gated_row, tally_outcomes
 from data.schemas import FIXTURES as FIXTURE_ROWS
 from data.schemas import RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
 from data.stage_tables import MISSING, write_private
-from data.survivors import FIXTURES, SURVIVORS, survivor_values
+from data.survivors import FIXTURES, SURVIVORS, ContentStore, survivor_values
 from data.tables import (
     LEDGER,
     LINEAGE,

@@ -19,7 +19,7 @@ import polars as pl
 from construction.mentions.urls import parse_url
 from data.canonical import file_digest, pretty_json
 from data.errors import InputError
-from data.staging.opening import in_memory
+from data.staging.database import in_memory
 from data.tables import write_table
 from data.text.folding import fold_width, lower_in_place, narrow_in_place
 from data.text.scripts import CJK

@@ -1,8 +1,17 @@
 """The audit page: every rejection of a run, and its funnel under other limits."""
 
 from data.audit_page.columns import Books, Shown, build_columns, item_ids, opaque_names, read_books
-from data.audit_page.page import as_csv, as_json, audit_page, header_policy, recompute, write_page
-from data.audit_page.private_half import SIGNATURES, PrivateHalf, Refused
+from data.audit_page.page import (
+    SIGNATURES,
+    PrivateHalf,
+    Refused,
+    as_csv,
+    as_json,
+    audit_page,
+    header_policy,
+    recompute,
+    write_page,
+)
 
 __all__ = [
     "SIGNATURES",

@@ -31,7 +31,7 @@ from data.errors import NOT_BUILT, InputError
 from data.neutralise import one_line, public_text
 from data.randomness import release_key
 from data.reasons import ReasonWords
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 
 # The codes of the statuses, in the order of `Status`.
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)

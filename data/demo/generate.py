@@ -147,7 +147,7 @@ def _write(part: Path, size: int, seed: int, bytes_target: int | None) -> DemoSu
     for path in [path for path in part.glob("files/*/*") if path.is_file()]:
         received = f"{path.stem}---inbound{path.suffix}"
         shutil.copyfile(path, part / "files" / _INBOUND / received)
-    write_hostile_files(part)
+    _write_hostile_files(part)
     config = (FROZEN / CONFIG).read_text(encoding="utf-8")
     if size < BLOCK:
         config = config.replace(_LEAST_SHARE, "")
@@ -393,7 +393,7 @@ class _Truth:
         return plants
 
 
-def write_hostile_files(target: Path) -> None:
+def _write_hostile_files(target: Path) -> None:
     """Write the files below `target/files`, and what lies out of bounds below `target/outside`."""
     folder, outside = target / "files" / _FOLDER, target / "outside"
     (folder / "deploy").mkdir(parents=True)

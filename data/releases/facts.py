@@ -94,7 +94,7 @@ def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
 
 def facts_of_release(release: Release) -> ReleaseFacts:
     """The facts of a release that is not written yet; equal to those of its later snapshot."""
-    from data.snapshot.ledger_tables import counted, ledger_frames
+    from data.snapshot.ledger import counted, ledger_frames
 
     with counted(ledger_frames(release.ledger_tables)) as counts:
         funnel = counts.funnel(release.ledger_tables.tallies)
@@ -162,7 +162,7 @@ class TaskContent:
     graded: str | None
 
 
-def contents(facts: ReleaseFacts) -> dict[str, TaskContent]:
+def _contents(facts: ReleaseFacts) -> dict[str, TaskContent]:
     """The content of each task of a release."""
     grading = facts.grading
     return {
@@ -315,5 +315,5 @@ def past_of(releases: Sequence[Path]) -> Past:
     """What releases call their tasks; later ones of the sequence go over earlier ones."""
     known: dict[str, TaskContent] = {}
     for release in releases:
-        known |= contents(facts_of_snapshot(release))
+        known |= _contents(facts_of_snapshot(release))
     return Past(known)

@@ -14,7 +14,7 @@ import orjson
 
 from data.errors import InputError
 from data.neutralise import one_line
-from data.snapshot import layout, sums
+from data.snapshot import layout
 from data.snapshot.verification import verify
 
 _LATEST = "latest"
@@ -138,7 +138,7 @@ def _digest(path: Path) -> str | None:
     if any(file.is_symlink() or not file.is_file() for file in files):
         return None
     public, private = (file.read_bytes() for file in files)
-    return sums.snapshot_digest(public, private)
+    return layout.snapshot_digest(public, private)
 
 
 def previous_release(snapshots: Path, name: str, released: date) -> Path | None:

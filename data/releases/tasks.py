@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from data.canonical import digest, file_digest
 from data.contracts import PRIVATE_FIELDS, Candidate, Lane
 from data.errors import InputError
-from data.snapshot import layout, sums
+from data.snapshot import layout
 from data.snapshot.errata import About, Action, Notice, notice_path, read_notice
 from data.snapshot.release import PrivacyStamp
 from data.snapshot.signature import claimed_signers
@@ -163,8 +163,8 @@ def _sums(half: Path) -> tuple[bytes, dict[str, str]]:
     path = half / layout.SUMS
     try:
         content = path.read_bytes()
-        return content, sums.parse(content)
-    except (OSError, sums.SumsError) as error:
+        return content, layout.parse(content)
+    except (OSError, layout.SumsError) as error:
         problem = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(
             str(path), problem or type(error).__name__, "the released digests",

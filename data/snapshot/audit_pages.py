@@ -16,11 +16,10 @@ import orjson
 
 from data.contracts import Outcome
 from data.reasons import ReasonWords
-from data.snapshot.config import CardConfig
-from data.snapshot.ledger_tables import Frames
+from data.snapshot.ledger import Frames
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page
-from data.snapshot.release import Picture
+from data.snapshot.release import CardConfig, Picture
 
 LIMIT = 5_000
 PER_INDEX = 500

@@ -12,10 +12,9 @@ import yaml
 from data.contracts import Lane, TurnedAway
 from data.snapshot import layout
 from data.snapshot.audit_pages import has_tables
-from data.snapshot.config import CardConfig
 from data.snapshot.manifest import Manifest, tried_in_sandbox
 from data.snapshot.pages import render
-from data.snapshot.release import PrivacyStamp, Release
+from data.snapshot.release import CardConfig, PrivacyStamp, Release
 
 # What each stamp means, for people who decide whether they may use the data.
 _STAMPS: Mapping[PrivacyStamp, str] = {

@@ -19,17 +19,14 @@ from data.snapshot import (
     audit_pages,
     card,
     croissant,
-    funnel_picture,
     layout,
     pages,
     report_page,
-    sums,
     task_pages,
     tasks,
     validity,
 )
-from data.snapshot.ledger import LedgerCounts, Rows, turned_away
-from data.snapshot.ledger_tables import Frames, gate_order
+from data.snapshot.ledger import Frames, LedgerCounts, Rows, gate_order, turned_away
 from data.snapshot.manifest import Manifest
 from data.snapshot.release import Release
 from data.snapshot.report_page import rejection_rows
@@ -267,11 +264,11 @@ def _report(contents: Contents) -> str:
 def _write_audit(root: Path, contents: Contents) -> None:
     release, manifest = contents.release, contents.manifest
     title = report_page.funnel_title(manifest, contents.funnel)
-    steps = funnel_picture.steps(
+    steps = report_page.steps(
         contents.funnel, contents.ledger["rejections"], contents.gates, contents.undecided
     )
     comment = f"<!-- {layout.canary_sentence(manifest.snapshot, manifest.canary)} -->\n"
-    picture = funnel_picture.draw(steps, funnel_picture.WIDE, title, standalone=True)
+    picture = report_page.draw(steps, report_page.WIDE, title, standalone=True)
     _write_text(root / layout.AUDIT / "funnel.svg", f"{comment}{picture}\n")
     for name, chart in sorted(release.pictures.items()):
         _write_text(root / layout.AUDIT / f"{name}.svg", f"{comment}{chart.standalone}\n")
@@ -319,7 +316,7 @@ def _croissant(root: Path, contents: Contents) -> bytes:
 
 
 def _write_sums(root: Path) -> bytes:
-    content = sums.render(sums.compute(root))
+    content = layout.render(layout.compute(root))
     _write(root / layout.SUMS, content)
     return content
 

@@ -16,10 +16,9 @@ import orjson
 
 from data.canonical import file_digest
 from data.snapshot import layout
-from data.snapshot.config import CardConfig
 from data.snapshot.manifest import Manifest, tried_in_sandbox
 from data.snapshot.pages import asset
-from data.snapshot.release import ReleasedTable
+from data.snapshot.release import CardConfig, ReleasedTable
 from data.text.lexicon import load_table
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ def asset(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def policy(style: str, script: str | None = None) -> str:
+def _policy(style: str, script: str | None = None) -> str:
     """A policy that allows exactly this style and script, and no network, frame or form."""
     rules = ["default-src 'none'", f"style-src {block_source(style)}"]
     if script is not None:
@@ -66,7 +66,7 @@ def policy(style: str, script: str | None = None) -> str:
 
 def page(template: str, style: str, script: str | None = None, **values: Any) -> str:
     """An HTML page with its inlined assets and the policy that fits them."""
-    return render(template, style=style, script=script, policy=policy(style, script), **values)
+    return render(template, style=style, script=script, policy=_policy(style, script), **values)
 
 
 def block_source(content: str) -> str:

@@ -46,7 +46,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class _Facts:
     """What the release says about itself."""
 
     manifest: Manifest
@@ -71,7 +71,7 @@ class Facts:
 
 def report(manifest: Manifest, statistics: Mapping[str, Any], gates: Rows) -> list[Item]:
     """All items in the order of the checklist."""
-    facts = Facts(manifest, statistics, {row["gate"]: row["statuses"] for row in gates})
+    facts = _Facts(manifest, statistics, {row["gate"]: row["statuses"] for row in gates})
     return [item for part in _PARTS for item in part(facts)]
 
 
@@ -89,7 +89,7 @@ def _of(held: int, tried: int) -> State:
     return "shown" if held == tried else "in part"
 
 
-def _tried(facts: Facts, kinds: Sequence[str], what: str) -> tuple[State, str]:
+def _tried(facts: _Facts, kinds: Sequence[str], what: str) -> tuple[State, str]:
     tried, held, names = facts.audited(kinds)
     if not tried:
         return NOT_SHOWN, f"no released tasks were tried with {what}"
@@ -102,7 +102,7 @@ def _part(state: State) -> State:
     return "in part" if state == "shown" else state
 
 
-def _tools_and_environment(facts: Facts) -> Iterator[Item]:
+def _tools_and_environment(facts: _Facts) -> Iterator[Item]:
     manifest, tasks = facts.manifest, facts.tasks
     cut_off = facts.n("network", "none")
     frozen: State = "shown" if cut_off == tasks else "in part"
@@ -135,7 +135,7 @@ def _tools_and_environment(facts: Facts) -> Iterator[Item]:
     yield Item("T.6", "The environment is frozen", frozen, fixed)
 
 
-def _solvable(facts: Facts) -> Iterator[Item]:
+def _solvable(facts: _Facts) -> Iterator[Item]:
     tasks, grading = facts.tasks, facts.manifest.grading
     kinds = ("computed answer",)
     state, evidence = _tried(facts, kinds, "the answer computed by the reference steps")
@@ -150,7 +150,7 @@ def _solvable(facts: Facts) -> Iterator[Item]:
     yield Item("T.10", "There are no shortcuts", _part(state), evidence)
 
 
-def _matched(facts: Facts) -> Iterator[Item]:
+def _matched(facts: _Facts) -> Iterator[Item]:
     answers = facts.n("evidence", "accuracy")
     for item, asks, kinds, what in _MATCHING:
         if answers:
@@ -159,7 +159,7 @@ def _matched(facts: Facts) -> Iterator[Item]:
             yield Item(item, asks, _NO_USE, "no tasks are graded by an answer")
 
 
-def _judged(facts: Facts) -> Iterator[Item]:
+def _judged(facts: _Facts) -> Iterator[Item]:
     semantic = facts.n("evidence", "semantic")
     what = f"{semantic} of {facts.tasks} tasks are partly judged; no judge ran in this build"
     for item, asks in (
@@ -172,7 +172,7 @@ def _judged(facts: Facts) -> Iterator[Item]:
             yield Item(item, asks, _NO_USE, "no tasks are graded by a judge")
 
 
-def _programs_and_states(facts: Facts) -> Iterator[Item]:
+def _programs_and_states(facts: _Facts) -> Iterator[Item]:
     screened = facts.gates.get("screen", {})
     drafts, passed = sum(screened.values()), screened.get("passed", 0)
     screening = f"{passed} of {drafts} drafts passed screening"
@@ -196,7 +196,7 @@ def _programs_and_states(facts: Facts) -> Iterator[Item]:
         yield Item(item, asks, shown if actions else _NO_USE, applies)
 
 
-def _forms_and_measures(facts: Facts) -> Iterator[Item]:
+def _forms_and_measures(facts: _Facts) -> Iterator[Item]:
     grading = facts.manifest.grading
     share = percent(grading.deterministic_share) if grading else "an unknown share"
     form = f"guidelines state unit, decimals and type; {share} of the weight needs no judge"
@@ -207,7 +207,7 @@ def _forms_and_measures(facts: Facts) -> Iterator[Item]:
     yield Item("O.i", "Quality metrics reflect skill", _NO_USE, "no tasks are graded by a metric")
 
 
-def _open_and_dated(facts: Facts) -> Iterator[Item]:
+def _open_and_dated(facts: _Facts) -> Iterator[Item]:
     manifest = facts.manifest
     licence = f"licence: {manifest.licence or 'none declared'}"
     yield Item("R.1", "The data is open", "shown" if manifest.licence else NOT_SHOWN, licence)
@@ -226,7 +226,7 @@ def _open_and_dated(facts: Facts) -> Iterator[Item]:
     )
 
 
-def _flaws_and_results(facts: Facts) -> Iterator[Item]:
+def _flaws_and_results(facts: _Facts) -> Iterator[Item]:
     gates = f"{amount(len(facts.gates), 'gate')}, each with its limit, in {layout.REPORT}"
     yield Item("R.7", "Flaws are looked for and fixed", "shown", gates)
     said = "each task states what was not verified (`preflight` in tasks.jsonl)"

@@ -19,11 +19,10 @@ from data.canonical import pretty_json
 from data.contracts import Candidate, StageTally
 from data.errors import LedgerError, ReleaseError
 from data.neutralise import one_line, storable_tree
-from data.snapshot import layout, sums
+from data.snapshot import layout
 from data.snapshot.card import summarised
 from data.snapshot.contents import Contents, OpaqueIds, write_private, write_public
-from data.snapshot.ledger import LedgerCounts, connect, files_in
-from data.snapshot.ledger_tables import Frames, ledger_frames, write
+from data.snapshot.ledger import Frames, LedgerCounts, connect, files_in, ledger_frames, write
 from data.snapshot.manifest import build as build_manifest
 from data.snapshot.release import Release, SnapshotRef
 from data.snapshot.verification import VerifyReport
@@ -128,7 +127,7 @@ def _build(root: Path, release: Release, frames: Frames, revision: int) -> str:
         contents = Contents(release, manifest, frames, counts, OpaqueIds(release))
         public_sums = write_public(public, contents)
         private_sums = write_private(private, contents, public_sums)
-    digest = sums.snapshot_digest(public_sums, private_sums)
+    digest = layout.snapshot_digest(public_sums, private_sums)
     run = {"snapshot": manifest.snapshot, "digest": digest, **release.run_info}
     (root / layout.RUN).write_bytes(pretty_json(storable_tree(run)))
     _set_modes(public, _PUBLIC_DIR, _PUBLIC_FILE)
@@ -148,8 +147,8 @@ def _sums_of(snapshot: Path) -> dict[str, str]:
     for half in (layout.PUBLIC, layout.PRIVATE):
         path = snapshot / half / layout.SUMS
         try:
-            listed = sums.parse(path.read_bytes())
-        except (OSError, sums.SumsError) as error:
+            listed = layout.parse(path.read_bytes())
+        except (OSError, layout.SumsError) as error:
             raise ReleaseError(
                 f"{snapshot} exists, but {half}/{layout.SUMS} cannot be read "
                 f"({type(error).__name__}). Move that directory away."

@@ -17,7 +17,7 @@ from data.contracts import TurnedAway
 from data.errors import NOT_BUILT, InputError
 from data.neutralise import one_line, storable, visible
 from data.reasons import ReasonWords
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 
 Rows = list[dict[str, Any]]
 _MAX_CHARS = 20_000  # of one turn; a log line can be a whole document
@@ -140,7 +140,7 @@ def verdicts(staging: Path, wanted: RejectionFilter) -> Rows:
     )
 
 
-def story(staging: Path, instance_id: str) -> Rows:
+def _story(staging: Path, instance_id: str) -> Rows:
     """The stages an instance went through, parents and children included."""
     return query(
         staging,
@@ -171,7 +171,7 @@ def about_instance(staging: Path, instance: str, wanted: RejectionFilter) -> dic
     return {
         "verdicts": verdicts(staging, mine),
         "rejections": rejections(staging, mine),
-        "story": story(staging, instance),
+        "story": _story(staging, instance),
         "turns": turn_lines(staging, instance),
     }
 
@@ -225,7 +225,7 @@ def changed_parts(out: Path, instance_id: str) -> Rows:
 
 def _private_rows(out: Path, file: str, instance_id: str) -> Rows:
     staging = out / "staging.duckdb"
-    made = [row["item_id"] for row in story(staging, instance_id) if row["relation"] == "child"]
+    made = [row["item_id"] for row in _story(staging, instance_id) if row["relation"] == "child"]
     try:
         by_item: dict[str, Rows] = json.loads((out / "private" / file).read_bytes())
     except FileNotFoundError:  # purged

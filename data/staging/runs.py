@@ -37,8 +37,14 @@ from data.metrics import openmetrics, samples
 from data.schemas import COSTS, RUNS, SELECTION_ROWS, Table
 from data.snapshot.release import SnapshotRef
 from data.stage_tables import CHANGED, MISSING, read_private
-from data.staging.database import RUN_ID, STAGED, RunTables, build_database, table_paths
-from data.staging.opening import open_read_only
+from data.staging.database import (
+    RUN_ID,
+    STAGED,
+    RunTables,
+    build_database,
+    open_read_only,
+    table_paths,
+)
 from data.tables import read_table, write_table
 
 FOLDER, DATABASE = "staging", "staging.duckdb"

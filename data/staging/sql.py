@@ -146,7 +146,7 @@ def answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
 
     import duckdb
 
-    from data.staging.opening import open_read_only
+    from data.staging.database import open_read_only
 
     try:
         statements = duckdb.extract_statements(task["sql"])
@@ -193,7 +193,7 @@ def _fetched(result: duckdb.DuckDBPyConnection, most: int, cells: _Cells) -> dic
 def _refusal(error: duckdb.Error) -> str:
     """DuckDB's message without the caret line: it quotes the query only, staging holds no text."""
 
-    from data.staging.opening import NEWEST
+    from data.staging.database import NEWEST
 
     lines = [line for line in str(error).splitlines() if line.strip(" ^")]
     missing = re.search(r'schema "(\w+)" does not exist', str(error))

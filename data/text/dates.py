@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from data.text.lexicon import pattern_of
-from data.text.numerals import ONE_TO_TEN, read_integer
+from data.text.numbers import ONE_TO_TEN, read_integer
 
 MONTHS = (
     "January",

@@ -248,7 +248,7 @@ def _retrieval_frames(attempts: Path, digest: str) -> dict[str, Any]:
     """FinRetrieval's tables of all configurations at one release; none without questions."""
     import polars as pl
 
-    from data.attempts_database import table_folders
+    from data.attempts import table_folders
 
     folders = [
         source / "retrieval"
@@ -267,7 +267,7 @@ def _graded(folder: Path) -> dict[str, Any]:
     """The tables of attempts and scores below a folder. Raises InputError if there are none."""
     import polars as pl
 
-    from data.attempts_database import require_current, table_folders
+    from data.attempts import require_current, table_folders
 
     sources = table_folders(folder)
     if not sources:

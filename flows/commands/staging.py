@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from data.staging.opening import Shell, open_shell
+from data.staging.database import Shell, open_shell
 from data.staging.print import Format, print_result, query_text
 from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, run_sql
 from flows.commands.options import WORKSPACE, BuiltInto
@@ -48,7 +48,7 @@ def sql_command(
 
 
 def _graded(attempts: Path) -> AbstractContextManager[Path]:
-    from data.attempts_database import attempts_database  # loads Polars
+    from data.attempts import attempts_database  # loads Polars
 
     return attempts_database(attempts)
 

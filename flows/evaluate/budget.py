@@ -15,8 +15,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from data.attempts import RUN_BUDGET_SPENT
+from data.endpoints import ModelPrice, Tokens, read_prices
 from data.errors import InputError
-from data.model_prices import ModelPrice, Tokens, read_prices
 
 DEFAULT_REPLY_TOKENS = 4096  # the most of one reply, where a budget is given and nothing else is
 DEFAULT_CALLS = 1000  # the most calls of tools that one attempt makes

@@ -25,8 +25,7 @@ from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolError, ToolInfo
 from inspect_ai.util import LimitExceededError
 
 from data.canonical import canonical_json, digest
-from data.endpoint_names import keys_in, without_keys
-from data.model_prices import Tokens
+from data.endpoints import Tokens, keys_in, without_keys
 from data.neutralise import storable_tree
 from data.reply_journal import Journal
 from flows.evaluate.budget import Amount, BudgetSpent, Purse

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
-from data.attempts_database import table_folders
+from data.attempts import table_folders
 from data.builds import building
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, require_guarded

@@ -33,7 +33,7 @@ from data.contracts.attempt import (
     Submission,
     Usage,
 )
-from data.model_prices import Tokens
+from data.endpoints import Tokens
 from data.neutralise import one_line
 from flows.evaluate.budget import Spending
 from flows.evaluate.paid_model import Account, tokens_of

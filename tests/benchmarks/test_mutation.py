@@ -141,8 +141,8 @@ def test_a_pattern_without_a_file_is_an_error() -> None:
 
 @pytest.mark.slow
 def test_the_tests_of_a_room_are_also_all_that_import_its_modules() -> None:
-    files = room_tests(["data/snapshot/sums.py"], ["tests/data/snapshot"], REPO)
-    assert "tests/data/snapshot/test_sums.py" in files
+    files = room_tests(["data/snapshot/layout.py"], ["tests/data/snapshot"], REPO)
+    assert "tests/data/snapshot/test_layout.py" in files
     assert "tests/data/snapshot/sample.py" not in files
     assert any(not file.startswith("tests/data/snapshot/") for file in files)
 

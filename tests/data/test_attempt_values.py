@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from data.grading_words import answer_text, brief, plain, quantity, reading_text, settings
+from data.snapshot.task_pages import answer_text, brief, plain, quantity, reading_text, settings
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from construction.workflows.pool import ProposalReason
 from data.contracts import CutReason
 from data.reasons import ReasonWords, sentences, stage_sentences
 from data.releases.facts import IdentityReason
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from flows.gates import GATES
 from tests.demo import Demo
 

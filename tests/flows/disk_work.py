@@ -12,12 +12,12 @@ from pathlib import Path
 
 from data.atomic import replacing_dir
 from data.attempts import AttemptRecord, attempt_id_of, write_attempt
-from data.content_store import ContentStore
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import error_line
 from data.neutralise import one_line
 from data.snapshot.writer import write_snapshot
 from data.staging.runs import stage_run
+from data.survivors import ContentStore
 from tests.data.snapshot.sample import release
 from tests.data.staging.test_runs import FACTS, stage
 

@@ -23,7 +23,7 @@ from construction.grading.spec import spec_of
 from data.demo.generate import DECLARATION, ENVIRONMENT, FROZEN
 from data.releases.tasks import read_tasks
 from data.snapshot.tasks import from_line
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from tests.flows.command import inline, inline_build
 
 pytestmark = pytest.mark.slow(seconds=2)

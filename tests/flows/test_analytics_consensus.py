@@ -15,7 +15,7 @@ import tomli_w
 from construction.analytics.released import read_analytics
 from data.demo.generate import copy_environment
 from data.releases.tasks import read_tasks
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from tests.flows.command import inline_build, key_file, sums
 from tests.flows.model_server import model_server
 

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from benchmarks.staging import questions
-from data.audit_page.private_half import PrivateHalf
+from data.audit_page.page import PrivateHalf
 from data.snapshot.release import SnapshotRef
 from data.staging.audit import turned_away
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from flows.audit_server import evidence, load_columns
 from flows.publish import publish
 from tests.demo import Demo, assert_all_but_what_needs_a_box

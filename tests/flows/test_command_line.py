@@ -19,7 +19,7 @@ import pytest
 from data.builds import building
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
-from data.snapshot.config import DemoConfig
+from data.snapshot.release import DemoConfig
 from data.staging.database import RunTables, build_database
 from data.tables import LEDGER, ledger_record, write_table
 from flows import cli

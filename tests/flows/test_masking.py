@@ -25,9 +25,8 @@ from anonymization.text.masking.pieces import Piece
 from anonymization.text.vault import Vault, restore
 from construction.mentions.files import file_name_spans
 from data.canonical import digest
-from data.content_store import ContentStore, unpack
 from data.contracts import Disclosure, Fixture, TaskInstance
-from data.survivors import Survivor, read_survivors
+from data.survivors import ContentStore, Survivor, read_survivors, unpack
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))

@@ -9,7 +9,7 @@ import pytest
 
 from data.pool import write_pool
 from data.stages import Results, run_stage
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from data.staging.runs import RunFacts, stage_run
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run

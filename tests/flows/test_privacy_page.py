@@ -13,8 +13,8 @@ import pytest
 
 from data.atomic import private_dir
 from data.snapshot.audit_pages import privacy_page
-from data.snapshot.config import CardConfig
 from data.snapshot.manifest import Manifest
+from data.snapshot.release import CardConfig
 from data.snapshot.verification import verify
 from data.snapshot.writer import write_snapshot
 from data.stage_tables import read_records

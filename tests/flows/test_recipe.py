@@ -15,8 +15,7 @@ from data.contracts import Disclosure
 from data.demo.generate import RECORDED_MODEL, REPLIES
 from data.errors import ConfigError, InputError
 from data.randomness import DEMO_KEY, release_key
-from data.snapshot.config import DEMO_DATE, DEMO_NAME, DemoConfig
-from data.snapshot.release import PrivacyStamp
+from data.snapshot.release import DEMO_DATE, DEMO_NAME, DemoConfig, PrivacyStamp
 from flows.plan import aside
 from flows.recipe import Recipe, Runtime, Settings, load_settings
 from flows.run import open_run

@@ -80,7 +80,7 @@ def test_a_query_leaves_the_database_to_its_process(tmp_path: Path) -> None:
     [
         ("flows.recipe", set()),
         ("flows.gates", set()),
-        ("data.staging.opening", {"duckdb"}),
+        ("data.staging.database", {"duckdb"}),
         ("data.snapshot.verification", {"duckdb", "polars"}),
         ("flows.build_snapshot", {"duckdb", "jinja2", "numpy", "polars", "prefect"}),
     ],

@@ -30,8 +30,7 @@ from anonymization.text.surrogates.networks import address_of
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
-from data.text.needs import Need, met_by
-from data.text.screened import Screened
+from data.text.screened import Need, Screened, met_by
 from data.text.scripts import AFTER, BEFORE, CAPITALS, HAN, LETTER
 
 

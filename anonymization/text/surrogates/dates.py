@@ -18,7 +18,7 @@ from data.text.dates import (
     calendar_parts,
     month_number,
 )
-from data.text.numerals import (
+from data.text.numbers import (
     ONE_TO_TEN,
     ordinal_suffix,
     read_integer,

@@ -25,7 +25,7 @@ from anonymization.text.surrogates.assignment import (
     stem,
 )
 from data.text.folding import fold_width
-from data.text.numerals import ONE_TO_TEN
+from data.text.numbers import ONE_TO_TEN
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
 JA_FAMILY, JA_GIVEN, _JA_KANA, _JA_STEM, _JA_PLACE = (

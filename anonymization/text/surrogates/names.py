@@ -35,7 +35,7 @@ from anonymization.text.surrogates.japanese_names import (
     knows_japanese_firm,
 )
 from data.text.lexicon import load_table
-from data.text.numerals import ordinal_suffix
+from data.text.numbers import ordinal_suffix
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
 _DETECTION = "anonymization.text.detect"  # whose lists say what a word is

@@ -19,7 +19,7 @@ from construction.grading.answers.words import is_any, is_qualified, loose, only
 from construction.grading.spec import AnswerSpec
 from data.text.folding import fold_case, fold_width
 from data.text.lexicon import pattern_of
-from data.text.numerals import read_integer
+from data.text.numbers import read_integer
 
 MAX_ITEMS = 1000  # of a list; more are cut off, and count as extra items
 _MAX_LIST = 100_000  # characters of a list that are read

@@ -16,7 +16,7 @@ from construction.grading.answers.tokens import Value, scan_values
 from construction.grading.answers.units import settle
 from data.text.dates import MONTH_NAME
 from data.text.lexicon import load_table, pattern_of
-from data.text.numerals import ONE_TO_TEN
+from data.text.numbers import ONE_TO_TEN
 
 _CLAUSE_END = pattern_of(r"[;、]|,(?![0-9])|(?<![0-9]),|\s(?:and|but|while|whereas)(?=\s)", re.I)
 _REACH = 300  # characters of a clause that are read on each side of a value

@@ -14,7 +14,7 @@ from construction.grading.answers.units import of_gold
 from data.text.dates import MONTH_NAME, MONTHS
 from data.text.folding import fold_width
 from data.text.lexicon import load_table, pattern_of
-from data.text.numerals import ORDINALS, chinese_integer, read_integer
+from data.text.numbers import ORDINALS, chinese_integer, read_integer
 from data.text.scripts import leading_language
 
 # Fiscal periods named in text, with full-width and era forms already normalised by NFKC.

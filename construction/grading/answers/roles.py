@@ -13,7 +13,7 @@ from construction.grading.answers.passage import Passage, Reading
 from construction.grading.answers.question import Period, Target, is_latin
 from construction.grading.answers.tokens import Value
 from data.text.lexicon import load_table, pattern_of
-from data.text.numerals import NUMBER_WORDS
+from data.text.numbers import NUMBER_WORDS
 from data.text.scripts import HAN, HAN_KANA
 
 _REACH = 200

@@ -25,7 +25,7 @@ from construction.judging.calls.contracts import (
     Unanswered,
     Usage,
 )
-from data.endpoint_names import plain_name
+from data.endpoints import plain_name
 
 TRIES = 2
 _MALFORMED = frozenset({"json_invalid", "missing", "model_type"})

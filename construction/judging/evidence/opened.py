@@ -30,7 +30,7 @@ from construction.judging.evidence import documents, tables
 from construction.judging.evidence.documents import View, noted, view
 from construction.judging.evidence.views import POINTER, Part, Sheet
 from data.child import confine, read_frame, write_frame
-from data.pointers import is_pointer
+from data.file_kinds import is_pointer
 
 _MOST = 1 << 30
 _CHUNK = 4_000  # characters of a part of a text

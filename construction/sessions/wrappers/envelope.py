@@ -11,7 +11,7 @@ from functools import lru_cache
 from data.contracts import Attachment
 from data.text.dates import MONTH_NAME, month_number
 from data.text.lexicon import pattern_of
-from data.text.numerals import ONE_TO_TEN
+from data.text.numbers import ONE_TO_TEN
 from data.text.scripts import HAN, HAN_KANA
 
 # CST is read as China Standard Time, because the chat gateways that print it run in China.

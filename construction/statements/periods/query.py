@@ -13,7 +13,7 @@ from construction.statements.periods.fill import ELAPSED
 from data.errors import InputError
 from data.text.dates import MONTHS, read_date
 from data.text.folding import fold_spaces, fold_width
-from data.text.numerals import ORDINALS, read_integer
+from data.text.numbers import ORDINALS, read_integer
 
 _MAX_CHARS = 120
 # The fiscal periods of instants that match each period:

@@ -23,7 +23,7 @@ import orjson
 
 from construction.workflows.declaration import service
 from construction.workflows.values import FieldRule, FieldType
-from data.staging.opening import SAFE, in_memory
+from data.staging.database import SAFE, in_memory
 
 SECONDS, MEMORY, MOST_ROWS = 600.0, "512MB", 20_000  # hostile SQL ends; a busy machine goes on
 _MOST_HELD = 128  # filled tables of a database: a draft has a dozen, in some versions of each

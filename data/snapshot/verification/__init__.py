@@ -13,7 +13,7 @@ import duckdb
 from pydantic import ValidationError
 
 from data.canonical import digest
-from data.snapshot import layout, sums
+from data.snapshot import layout
 from data.snapshot.ledger import LedgerCounts, connect
 from data.snapshot.manifest import Manifest, fields_of
 from data.snapshot.verification.content import (
@@ -29,6 +29,11 @@ from data.snapshot.verification.content import (
 from data.snapshot.verification.files import (
     NO_WRITING,
     OWNER_ONLY,
+    Check,
+    Finding,
+    Findings,
+    Half,
+    VerifyReport,
     check_canary,
     check_content,
     check_link,
@@ -41,13 +46,6 @@ from data.snapshot.verification.files import (
     check_task_folders,
     load_half,
     read_object,
-)
-from data.snapshot.verification.findings import (
-    Check,
-    Finding,
-    Findings,
-    Half,
-    VerifyReport,
     report_lines,
 )
 
@@ -160,7 +158,7 @@ def _digest(public: Half, private: Half | None) -> str | None:
     """The digest of the snapshot, None unless both halves and their sums are there."""
     if private is None or public.sums is None or private.sums is None:
         return None
-    return sums.snapshot_digest(public.sums, private.sums)
+    return layout.snapshot_digest(public.sums, private.sums)
 
 
 def _report(

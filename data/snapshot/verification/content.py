@@ -22,8 +22,16 @@ from data.snapshot.ledger import LedgerCounts, table_problem
 from data.snapshot.manifest import Manifest, fields_of
 from data.snapshot.statistics import statistics, stored_fixtures, verified
 from data.snapshot.tasks import candidate_of, instruction
-from data.snapshot.verification.files import BROKEN, LARGEST_DOCUMENT, read, read_object, size_of
-from data.snapshot.verification.findings import Check, Findings, Half
+from data.snapshot.verification.files import (
+    BROKEN,
+    LARGEST_DOCUMENT,
+    Check,
+    Findings,
+    Half,
+    read,
+    read_object,
+    size_of,
+)
 
 Row = dict[str, Any]
 # Scalars stay texts: untrusted YAML is not turned into numbers, dates or objects.

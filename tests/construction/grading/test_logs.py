@@ -16,8 +16,14 @@ import polars as pl
 import pytest
 
 from construction.grading.logs import grade_attempts, print_summaries, summaries
-from data.attempts import AttemptRecord, attempt_id_of, read_attempts, write_attempt, write_tables
-from data.attempts_database import attempts_database
+from data.attempts import (
+    AttemptRecord,
+    attempt_id_of,
+    attempts_database,
+    read_attempts,
+    write_attempt,
+    write_tables,
+)
 from data.contracts.attempt import (
     Attempt,
     AttemptStatus,

@@ -11,10 +11,9 @@ from data.errors import ReleaseError
 from data.releases import listing
 from data.releases.listing import State, releases
 from data.snapshot import verification
-from data.snapshot.sums import snapshot_digest
+from data.snapshot.layout import snapshot_digest
 from data.snapshot.verification import VerifyReport, verify
-from data.snapshot.verification.files import check_modes
-from data.snapshot.verification.findings import Findings, Half
+from data.snapshot.verification.files import Findings, Half, check_modes
 from data.snapshot.writer import mark_latest
 from tests.data.releases import train
 

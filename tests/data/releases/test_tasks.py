@@ -9,7 +9,7 @@ import pytest
 
 from data.errors import InputError
 from data.releases.tasks import read_tasks, require_outside
-from data.snapshot import layout, sums
+from data.snapshot import layout
 from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
@@ -23,7 +23,7 @@ def snapshot(tmp_path: Path) -> Path:
 def listed_anew(snapshot: Path) -> None:
     """Somebody who alters a release can write its sums too."""
     public = snapshot / layout.PUBLIC
-    (public / layout.SUMS).write_bytes(sums.render(sums.compute(public)))
+    (public / layout.SUMS).write_bytes(layout.render(layout.compute(public)))
 
 
 @pytest.mark.parametrize("pattern", ["tasks.jsonl", "tasks/*/instruction.md", "tasks/*/inputs/*"])
@@ -63,7 +63,7 @@ def test_a_task_without_anything_that_grades_it_is_named(snapshot: Path) -> None
     private = snapshot / layout.PRIVATE
     task_id = next(iter(read_tasks(snapshot).tasks))
     shutil.rmtree(private / task_id)
-    (private / layout.SUMS).write_bytes(sums.render(sums.compute(private)))
+    (private / layout.SUMS).write_bytes(layout.render(layout.compute(private)))
     tasks = read_tasks(snapshot)
     with pytest.raises(InputError, match=f"{task_id}: found nothing to grade the task with"):
         tasks.grading(task_id)

@@ -12,7 +12,7 @@ import orjson
 import polars as pl
 
 from data.canonical import digest, pretty_json
-from data.snapshot import layout, sums
+from data.snapshot import layout
 from data.snapshot.tasks import from_line
 from data.snapshot.verification import Check, VerifyReport
 
@@ -22,15 +22,15 @@ Damage = Callable[[Path], None]
 def reseal(snapshot: Path) -> None:
     """Write sums that fit the damage, as a forger would: only the content can tell now."""
     public, private = snapshot / "public", snapshot / "private"
-    content = sums.render(sums.compute(public))
+    content = layout.render(layout.compute(public))
     (public / layout.SUMS).write_bytes(content)
     if private.is_dir():
         edit_json(
             private / layout.HALF_LINK, lambda link: link.update(public_sums_sha256=digest(content))
         )
-        private_sums = sums.render(sums.compute(private))
+        private_sums = layout.render(layout.compute(private))
         (private / layout.SUMS).write_bytes(private_sums)
-        whole = sums.snapshot_digest(content, private_sums)
+        whole = layout.snapshot_digest(content, private_sums)
         edit_json(snapshot / layout.RUN, lambda run: run.update(digest=whole))
 
 

@@ -9,11 +9,10 @@ import pytest
 
 from data.contracts import Lane
 from data.snapshot.card import summarised
-from data.snapshot.config import CardConfig
-from data.snapshot.ledger_tables import counted, ledger_frames
+from data.snapshot.ledger import counted, ledger_frames
 from data.snapshot.manifest import build as build_manifest
 from data.snapshot.manifest import tried_in_sandbox
-from data.snapshot.release import GradingFacts
+from data.snapshot.release import CardConfig, GradingFacts
 from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 

@@ -19,8 +19,8 @@ import pytest
 from data.contracts import MISSING, MISSING_NAMES, LedgerRow, Outcome
 from data.reasons import ReasonWords
 from data.snapshot.audit_pages import PER_INDEX, index_name
-from data.snapshot.funnel_picture import NARROW, WIDE, Step, draw, steps
 from data.snapshot.release import Release
+from data.snapshot.report_page import NARROW, WIDE, Step, draw, steps
 from data.snapshot.verification import verify
 from data.snapshot.writer import write_snapshot
 from flows.gates import GATES

@@ -19,9 +19,8 @@ from data.errors import ReleaseError
 from data.neutralise import visible
 from data.snapshot import layout
 from data.snapshot.card import size_category, stamp
-from data.snapshot.config import DEMO_LICENCE, CardConfig
 from data.snapshot.croissant import problems
-from data.snapshot.release import GradingFacts, PrivacyStamp
+from data.snapshot.release import DEMO_LICENCE, CardConfig, GradingFacts, PrivacyStamp
 from data.snapshot.tasks import candidate_of, instruction, public_row, row_line, task_yaml
 from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import Store, candidate, opaque, release

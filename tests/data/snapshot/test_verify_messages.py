@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from data.snapshot.verification import content, files, verify
-from data.snapshot.verification.findings import Findings
+from data.snapshot.verification.files import Findings
 from tests.data.snapshot.damage import (
     Damage,
     append,

@@ -16,11 +16,12 @@ from data.staging.database import (
     VIEWS,
     RunTables,
     build_database,
+    in_memory,
     meanings,
+    open_read_only,
     sql_types,
     table_paths,
 )
-from data.staging.opening import in_memory, open_read_only
 from data.tables import (
     LEDGER,
     LINEAGE,

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.staging import facts, questions
 from benchmarks.staging_rows import write_run
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from data.staging.page import schema_page
 from data.staging.runs import stage_run
 from tests.conftest import REPO

@@ -14,7 +14,7 @@ from data.errors import InputError
 from data.ledger import tally
 from data.metrics import write_timing
 from data.snapshot.release import SnapshotRef
-from data.staging.opening import open_read_only
+from data.staging.database import open_read_only
 from data.staging.runs import (
     RunFacts,
     drop_runs,

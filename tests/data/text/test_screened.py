@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from data.text.needs import Need, has_eastern
-from data.text.screened import Screened, find_each, needs_of, screened
+from data.text.screened import Need, Screened, find_each, has_eastern, needs_of, screened
 
 
 def needs(pattern: str, flags: int = 0) -> set[Need]:

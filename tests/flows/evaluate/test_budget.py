@@ -17,8 +17,8 @@ from inspect_ai.model import ModelUsage
 
 from data.attempts import RUN_BUDGET_SPENT, finished, read_attempts
 from data.contracts.attempt import AttemptStatus
+from data.endpoints import Tokens, read_prices
 from data.errors import InputError
-from data.model_prices import Tokens, read_prices
 from data.releases.tasks import ReleasedTasks
 from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.budget import Amount, Budget, BudgetSpent, Purse, Spending, spending_of

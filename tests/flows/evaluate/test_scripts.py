@@ -16,8 +16,13 @@ from construction.grading.spec import spec_of
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.statements.tools.database import database_of
-from data.attempts import TABLES_FOLDER, TRAJECTORIES, read_attempts, write_tables
-from data.attempts_database import attempts_database
+from data.attempts import (
+    TABLES_FOLDER,
+    TRAJECTORIES,
+    attempts_database,
+    read_attempts,
+    write_tables,
+)
 from data.contracts import Lane, Session, SourceFormat
 from data.contracts.attempt import Configuration, Submission
 from data.errors import InputError

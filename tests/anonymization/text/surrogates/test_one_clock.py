@@ -14,7 +14,7 @@ from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.surrogates.dates import Shift
 from data.text.dates import MONTHS
-from data.text.numerals import write_chinese
+from data.text.numbers import write_chinese
 
 
 def shift(seed: int, *watched: str) -> Shift:

@@ -11,7 +11,7 @@ from construction.grading.exports.writing import Export
 from construction.statements.model import write_statements
 from data.contracts import Answer, Candidate, Criterion, Deliverable, NetworkPolicy, Rubric, Step
 from data.releases.tasks import read_tasks
-from data.snapshot import layout, sums
+from data.snapshot import layout
 from data.snapshot.writer import write_snapshot
 from tests.construction.statements.tools.tiny import QUANDELL, REVENUE, tiny_statements
 from tests.data.snapshot.sample import Store, release, task_id
@@ -87,7 +87,7 @@ def sample_release(root: Path) -> Path:
     path = write_snapshot(replace(made, candidates=candidates), root / "out").path
     public = path / layout.PUBLIC
     write_statements(public / layout.TABLES, tiny_statements())
-    (public / layout.SUMS).write_bytes(sums.render(sums.compute(public)))
+    (public / layout.SUMS).write_bytes(layout.render(layout.compute(public)))
     return path
 
 

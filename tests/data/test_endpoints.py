@@ -6,7 +6,7 @@ import pytest
 
 from construction.judging.calls.contracts import Usage
 from construction.judging.calls.replies import read_reply
-from data.endpoint_names import keys_in, plain_name, without_keys
+from data.endpoints import keys_in, plain_name, without_keys
 
 KEY = "sk-invented-0123456789"
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.ledger import close
 from data.snapshot import layout
-from data.snapshot.ledger import COLUMNS, Rows, values_summary
-from data.snapshot.ledger_tables import counted, gate_order, ledger_frames
+from data.snapshot.ledger import COLUMNS, Rows, counted, gate_order, ledger_frames, values_summary
 from data.snapshot.release import LedgerTables
 from data.snapshot.verification import verify
 from data.snapshot.writer import write_snapshot

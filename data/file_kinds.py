@@ -1,9 +1,11 @@
-"""What kind of archive or compressed stream a file is, by its content and never by its name."""
+"""What a file is by its content: an archive, a compressed stream, a pointer."""
 
 from __future__ import annotations
 
 import struct
 from enum import StrEnum
+
+# What kind of archive or compressed stream a file is, by its content and never by its name.
 
 HEAD_BYTES = 512  # from the start of the file: one block of a tar archive
 TAIL_BYTES = 22 + 0xFFFF  # from its end: the end record of a zip archive and its longest comment
@@ -117,3 +119,14 @@ def _ends_zip(tail: bytes) -> bool:
                 return True
         at = tail.rfind(b"PK\x05\x06", 0, at)
     return False
+
+
+# Pointers that lie in a repository in the place of a file's content (Git LFS, git-annex).
+
+_STARTS = (b"version https://git-lfs.github.com/spec/", b"/annex/objects/")
+_LONGEST = 1024  # bytes; Git LFS takes nothing longer for one
+
+
+def is_pointer(head: bytes, size: int) -> bool:
+    """Is a file of `size` bytes, which begins with `head`, only a pointer?"""
+    return size <= _LONGEST and head.startswith(_STARTS)

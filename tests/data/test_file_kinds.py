@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.archive_kinds import ArchiveKind, kinds_of
+from data.file_kinds import ArchiveKind, kinds_of
 
 
 def zipped(content: bytes, comment: bytes = b"") -> bytes:
