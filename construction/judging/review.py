@@ -19,8 +19,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from openpyxl import Workbook
-from openpyxl.worksheet.datavalidation import DataValidation
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from construction.judging.contracts import (
@@ -334,6 +332,9 @@ def csv_sheet(items: Sequence[ReviewItem]) -> bytes:
 
 def xlsx_sheet(items: Sequence[ReviewItem]) -> bytes:
     """The items as a workbook, with a drop-down list where the options are fixed."""
+    from openpyxl import Workbook  # comes with an extra
+    from openpyxl.worksheet.datavalidation import DataValidation
+
     book = Workbook()
     sheet = book.worksheets[0]
     sheet.title, sheet.freeze_panes = "review", "A2"

@@ -13,7 +13,17 @@ import orjson
 import typer
 
 from construction.judging.calls.contracts import Mode
-from construction.judging.review import ENCODINGS, Topic, items_to_decide, read_items, record
+from construction.judging.review import (
+    ENCODINGS,
+    SheetLimits,
+    Topic,
+    import_lines,
+    items_to_decide,
+    read_decisions,
+    read_items,
+    record,
+    sheet_writer,
+)
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.attempts import TABLES_FOLDER
@@ -106,8 +116,6 @@ def review_export_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Write the cases that judges disagree on to a sheet for decisions; access is logged."""
-    from construction.judging.review import sheet_writer  # needs an extra
-
     writer = sheet_writer(sheet)
     items = items_to_decide(out / "private" / FOLDER, topic, decided=decided)
     if sheet.exists() and not force:
@@ -127,8 +135,6 @@ def review_import_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Record the decisions in a sheet for the next build to follow; exit with 1 on bad rows."""
-    from construction.judging.review import SheetLimits, import_lines, read_decisions
-
     folder, today = out / "private" / FOLDER, datetime.now(UTC).date()
     items, limits = read_items(folder), SheetLimits()
     imported = read_decisions(

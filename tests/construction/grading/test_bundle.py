@@ -121,7 +121,7 @@ def test_nothing_of_this_project_is_imported(grader: Path) -> None:
     code = (
         f"import sys, runpy; sys.argv = ['grader', '--cases']; sys.path.insert(0, {str(grader)!r});"
         "from benchmint_grader.construction.grading.bundle_command import main; main();"
-        "from benchmint_grader.construction.grading import files;"
+        "from benchmint_grader.construction.grading import hard_rules;"
         "print(sorted(m for m in sys.modules if m.split('.')[0] in "
         "('construction', 'data', 'flows', 'pydantic', 'orjson', 'polars', 'openpyxl')))"
     )
