@@ -74,7 +74,7 @@ def test_programs_need_the_standard_library_alone(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_fault_can_be_undone_also_beside_all_others(name: str) -> None:
     program = read_program(name)
-    every: faulty_programs.Files = program.project
+    every = dict(program.project)
     for fault in program.faults.values():
         every = edited(every, fault.edits)
     for kept in program.faults:
