@@ -283,6 +283,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.WEAK
     if finding.recognizer not in _WEIGHED or not dictionary:
         return Weight.SURE
+    if finding.type is EntityType.PERSON and _has_own_address(text, finding, value):
+        return Weight.SURE
     if finding.type is EntityType.URL:
         if _NO_URL.search(value):
             return Weight.NONE
@@ -302,6 +304,20 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if finding.type in _NAMED and _is_used_as_name(text, finding, parts):
         return max(Weight.WEAK, _by_kind(text, finding, parts, dictionary))
     return _by_kind(text, finding, parts, dictionary)
+
+
+_ADDRESS_BEHIND = re.compile(r"[\"']? ?[<(](?:mailto:)?([\w.+-]{2,64})@")
+_SHORTEST_IN_ADDRESS = 3  # letters
+
+
+def _has_own_address(text: str, finding: Finding, value: str) -> bool:
+    """Does an address of mail that says a word of the name stand behind it, in brackets?"""
+    address = _ADDRESS_BEHIND.match(text, finding.end)
+    local = address[1].casefold() if address else ""
+    names = [word.casefold() for word in _WORD.findall(value)]
+    return len(names) > 1 and any(
+        len(name) >= _SHORTEST_IN_ADDRESS and name in local for name in names
+    )
 
 
 _IN_HELP = re.compile(r"\n {1,12}[\w<>,-]{2,24} {2,24}\Z")

@@ -56,6 +56,7 @@ from anonymization.text.masking.known_search import (
     spelled_as,
     times_in,
 )
+from anonymization.text.masking.one_value import whole_values
 from anonymization.text.masking.own_hosts import (
     SITE,
     ends_of_addresses,
@@ -166,7 +167,8 @@ class Masker:
                 self._fixed[piece] = fixed
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
-            named = without_roles(piece.value, _clipped(piece, findings))
+            values_in = whole_values(piece.value, _clipped(piece, findings))
+            named = without_roles(piece.value, values_in)
             findings = self.spreading.moving(piece, without_loose_days(piece.value, named))
             self._full_names |= self._declared_names(piece.value, findings)
             own, undecided = self._divided(piece, findings)

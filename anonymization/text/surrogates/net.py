@@ -152,9 +152,10 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if bounced:  # the letter was for somebody
         whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
         return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
+    of_provider = domain.casefold() in _providers()
     names = ChainMap(table.logins, table.tokens(FAMILY), table.tokens(GIVEN))
-    roles = [role for role in _roles(local) if role not in names]
-    is_other = not is_for_examples(domain)
+    roles = [] if of_provider else [role for role in _roles(local) if role not in names]
+    is_other = not (is_for_examples(domain) or of_provider)
     kept = is_other and bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
     new_host = host(table, domain, salt if kept or stated else "")
@@ -178,6 +179,12 @@ _BOUNCED = re.compile(
 def _host_of_service(table: SurrogateTable, domain: str, salt: str) -> str:
     """The host of a machine that sends by itself: that of a service which everybody knows stays."""
     return domain if domain.casefold().split(".")[-2] in _services() else host(table, domain, salt)
+
+
+@cache
+def _providers() -> frozenset[str]:
+    """Hosts where everybody may have an address."""
+    return frozenset(load_table(_DETECTION, "data", "words.toml")["mail_providers"].split())
 
 
 @cache
@@ -251,7 +258,7 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
         stays = domain == "localhost" or is_nobodys(domain)
         return domain if stays else ip_address(table, domain, salt)
-    if is_for_examples(domain):
+    if is_for_examples(domain) or domain.casefold() in _providers():
         return domain
     parts = _HOST_PARTS.fullmatch(domain.casefold())
     own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")

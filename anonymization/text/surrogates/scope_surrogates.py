@@ -31,7 +31,7 @@ from anonymization.text.surrogates.identifiers import (
     secret,
     shared_leads,
 )
-from anonymization.text.surrogates.japanese_names import is_firm
+from anonymization.text.surrogates.japanese_names import is_firm, is_japanese_name
 from anonymization.text.surrogates.names import (
     address,
     ends_as_place,
@@ -43,10 +43,10 @@ from anonymization.text.surrogates.names import (
     person,
 )
 from anonymization.text.surrogates.net import account, email, ip_address, unexplained, url
-from anonymization.text.surrogates.readings import learn_reading
+from anonymization.text.surrogates.readings import learn_pinyin, learn_reading
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
-from data.text.scripts import WORD_OUTSIDE_CJK, has_han
+from data.text.scripts import WORD_OUTSIDE_CJK, has_han, is_han
 
 Make = Callable[[SurrogateTable, str, str], str]
 
@@ -86,6 +86,7 @@ _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,24}")
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
+_SHORTEST_FULL, _LONGEST_FULL = 2, 4  # characters of a Chinese name
 
 
 class Surrogates:
@@ -153,7 +154,9 @@ class Surrogates:
         numbers = (value for kind, value in values if kind in _SERIAL)
         self._table.leads = shared_leads(numbers) | self._table.leads
         self._read(readings)
-        for kind, value in sorted(values, key=_rank):
+        ordered = sorted(values, key=_rank)
+        self._read_chinese([value for kind, value in ordered if kind is EntityType.PERSON])
+        for kind, value in ordered:
             self.of(kind, value)
 
     def _read(self, readings: Mapping[str, NameReading]) -> None:
@@ -162,6 +165,13 @@ class Surrogates:
         for name in sorted(readings, key=lambda name: (-len(name), name)):
             self.of(EntityType.PERSON, name)
             learn_reading(self._table, readings[name])
+
+    def _read_chinese(self, people: Iterable[str]) -> None:
+        """Give surrogates to people with Chinese names, so that their addresses can agree."""
+        for name in people:
+            is_full = is_han(name) and _SHORTEST_FULL <= len(name) <= _LONGEST_FULL
+            if is_full and not (name in self._table.japanese or is_japanese_name(name)):
+                learn_pinyin(self._table, name, self.of(EntityType.PERSON, name))
 
     def of(self, kind: EntityType, value: str) -> str:
         """The surrogate; equal to the value only if the value identifies nobody (a title)."""
