@@ -77,24 +77,6 @@ def is_in_brand(text: str, finding: Finding) -> bool:
     return is_second or _BRANDED.match(text, finding.end) is not None
 
 
-_YEAR = re.compile(r"(?:19|20)\d\d|年")
-# A day without a year, by figures: `6/13`. Detection reads none, as most such figures are shares.
-_DAY = re.compile(r"(?<![^\s(（])(?:1[0-2]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?![^\s)）])")
-_FEWEST_DAYS = 2
-
-
-def without_loose_days(text: str, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings without days that have no year (`7月11日`), where others of the text that have
-    none either (`6/13`) stay: all of them move, or none."""
-    findings = list(findings)
-    dates = [each for each in findings if each.type is EntityType.DATE]
-    if not dates or any(_YEAR.search(text, each.start, each.end) for each in dates):
-        return findings
-    if len(_DAY.findall(text)) < _FEWEST_DAYS:
-        return findings
-    return [each for each in findings if each.type is not EntityType.DATE]
-
-
 def found_in_part(
     values: Iterable[tuple[EntityType, str]], findings: Mapping[Piece, Sequence[Finding]]
 ) -> set[tuple[EntityType, str]]:

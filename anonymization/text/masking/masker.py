@@ -37,7 +37,6 @@ from anonymization.text.masking.around_words import (
     is_in_compound,
     is_in_identifier,
     is_in_region,
-    without_loose_days,
     words_of_addresses,
     words_of_identifiers,
 )
@@ -169,7 +168,7 @@ class Masker:
                 findings = list(_beside_code(findings, fixed))
             values_in = whole_values(piece.value, _clipped(piece, findings))
             named = without_roles(piece.value, values_in)
-            findings = self.spreading.moving(piece, without_loose_days(piece.value, named))
+            findings = self.spreading.moving(piece, named)
             self._full_names |= self._declared_names(piece.value, findings)
             own, undecided = self._divided(piece, findings)
             kept, hits = around(own, listed, piece.value)
@@ -230,7 +229,7 @@ class Masker:
 
     def _learn_context(self, piece: Piece, findings: Sequence[Finding]) -> None:
         """The years of dates, and the words of addresses, in the file of a piece."""
-        self.spreading.watch_dates(piece, findings)
+        self.spreading.watch(piece, findings)
         for words, is_joined in words_of_addresses(piece.text, findings):
             if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
                 self.spreading.address(piece, words)

@@ -29,6 +29,8 @@ _AUTHORITY = re.compile(
 )
 _FINGERPRINT = re.compile(r"(?:SHA256|SHA1|MD5|sha256|sha512|sha1):\Z")
 _PERCENT = re.compile("%[0-9A-Fa-f]{2}")
+_SHORT_YEAR = re.compile(r"(?<=\d) \d\d(?=[,;\"\n]|\Z)")  # `Jan 21 21`, in a cell
+_FIRST_DAY = re.compile(r"(?<![\w.–-])\d{1,2} ?[–-] ?\Z")  # of `12-14 March`
 _OF_SERVICE = frozenset({EntityType.SECRET, EntityType.EMAIL})
 _FOR_EXAMPLES = ("example.com", "example.org", "example.net")
 _QUOTES = "\"'`"
@@ -62,8 +64,19 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
             yield from _of_secret(text, finding)
         elif finding.type is EntityType.PERSON:
             yield _without_office(text, finding)
+        elif finding.type is EntityType.DATE:
+            yield _whole_date(text, finding)
         else:
             yield finding
+
+
+def _whole_date(text: str, finding: Finding) -> Finding:
+    """The date with a year of two figures behind it, or the first day of its range."""
+    year = _SHORT_YEAR.match(text, finding.end) if text[finding.start].isalpha() else None
+    is_in_words = text[finding.start : finding.end].partition(" ")[2][:1].isalpha()
+    first = _FIRST_DAY.search(text, max(0, finding.start - 8), finding.start)
+    start = first.start() if first and is_in_words else finding.start
+    return replace(finding, start=start, end=year.end() if year else finding.end)
 
 
 def _is_of_service(finding: Finding, service: re.Match[str]) -> bool:
