@@ -299,7 +299,7 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         is_named = finding.recognizer != "signature" or chinese_name(value)
         return Weight.SURE if is_named else Weight.NONE
     parts = _WORD.findall(value)
-    if finding.recognizer == "signature":
+    if finding.recognizer == "signature" and _is_written_as_name(value, parts):
         return Weight.SURE
     if finding.type in _NAMED and _is_used_as_name(text, finding, parts):
         return max(Weight.WEAK, _by_kind(text, finding, parts, dictionary))
@@ -317,6 +317,23 @@ def _has_own_address(text: str, finding: Finding, value: str) -> bool:
     names = [word.casefold() for word in _WORD.findall(value)]
     return len(names) > 1 and any(
         len(name) >= _SHORTEST_IN_ADDRESS and name in local for name in names
+    )
+
+
+def _is_written_as_name(value: str, parts: Sequence[str]) -> bool:
+    """Two or three words with capitals, none of them a thing or an institution?"""
+    is_name = 1 < len(parts) <= _MOST_PARTS and "," not in value and all(map(str.istitle, parts))
+    return is_name and not any(part in _THINGS or part in _HEADS for part in parts)
+
+
+def _is_joined(login: str, dictionary: frozenset[str]) -> bool:
+    """Is a login two words of a dictionary or of programs in one: `bootenv`?"""
+    small = login.casefold()
+    halves = ((small[:at], small[at:]) for at in range(_RUN_OF_WORD, len(small) - 2))
+    return login.isalpha() and any(
+        all(is_program_word(half) or in_dictionary(half, dictionary) for half in pair)
+        and not any(half.title() in _NAMES for half in pair)
+        for pair in halves
     )
 
 
@@ -554,6 +571,8 @@ def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str
         return Weight.SURE
     if all(_is_plain(part, dictionary) or is_program_word(part) for part in parts):
         return Weight.NONE
+    if finding.recognizer == "said" and _is_joined(value, dictionary):
+        return Weight.WEAK
     is_code = text[finding.start - 1 : finding.start] == "`"
     is_code = is_code and (text[finding.end :][:1] == " " or not value.isalpha())
     return Weight.NONE if is_code else Weight.SURE
