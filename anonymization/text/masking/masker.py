@@ -32,7 +32,7 @@ from anonymization.text.detect.wording import (
     is_program_word,
 )
 from anonymization.text.masking.around_words import (
-    found_in_part,
+    contested,
     is_in_brand,
     is_in_compound,
     is_in_identifier,
@@ -69,7 +69,7 @@ from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece
 from anonymization.text.masking.serial_columns import whole_columns
 from anonymization.text.masking.spreading import Spreading, Value
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
-from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
+from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
@@ -93,6 +93,7 @@ _SHORTEST_REST = 3  # characters of what is beside code
 _DATE = EntityType.DATE
 _HELD = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.UNEXPLAINED})
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
+_UNSURE = _LOGINS | {EntityType.UNEXPLAINED}  # kinds that a place alone may show
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
 
@@ -194,15 +195,26 @@ class Masker:
     def _half_found(
         self, values: Iterable[tuple[EntityType, str]], fresh: Sequence[Piece]
     ) -> set[tuple[EntityType, str]]:
-        """Identifiers made of words that new pieces have found in some places and not in others.
+        """Words and identifiers that new pieces have found in some places and not in others that
+        may mean the same.
 
         Those others would not change, and what refers to one by the other would part from it: they
-        stay in all, and their owner decides.
+        stay in all, and their owner decides. Names under labels, and the logins that the names of
+        known people make, are certain.
         """
+        people = [value.split() for kind, value in values if kind is EntityType.PERSON]
+        own = {login for name in people if len(name) > 1 for login in logins_of(name)}
         ordinary = {
-            pair for pair in values if pair not in self._values and self._is_ordinary(*pair)
+            (kind, value)
+            for kind, value in values
+            if (kind, value) not in self._values
+            and kind in _UNSURE
+            and value.casefold() not in own
+            and self._is_ordinary(kind, value)
         }
-        half = found_in_part(ordinary, {piece: self._findings[piece] for piece in fresh})
+        half = contested(
+            ordinary, {piece: self._findings[piece] for piece in fresh}, self.spreading.files_of
+        )
         for piece in fresh if half else ():
             doubtful = [
                 each

@@ -71,6 +71,10 @@ class Spreading:
         """The files in which a piece stands; none where nothing keeps them apart."""
         return self._files.get(piece, ()) if len(self._pieces) > 1 else ()
 
+    def files_of(self, piece: Piece) -> Iterable[int]:
+        """The numbers of the files in which a piece stands; one for all where none is known."""
+        return self._files.get(piece) or (_ONE_FILE,)
+
     def address(self, piece: Piece, words: Iterable[str]) -> None:
         """An e-mail address in the piece has these words before its sign."""
         words = [word.casefold() for word in words]
