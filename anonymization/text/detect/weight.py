@@ -110,6 +110,7 @@ _INSIDE = re.compile(
 _GOES_ON = re.compile(r" ?['’] ?s(?![a-z])| [a-z]| ?[.,;:!?)\"”’](?!\w)|\s*\Z")
 _WITH = re.compile(r"(?<![a-z])(?:with|and|or) \Z")
 _SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,16}$")  # of things, too
+_DASH = re.compile(r" [—–|] ")  # between a title and a subtitle
 _RESOURCE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _MOST_PARTS, _LONGEST_LABEL = 3, 40
 _AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
@@ -443,9 +444,12 @@ def _of_label(text: str, finding: Finding, value: str, dictionary: frozenset[str
     bare = _NUMBERED_SAMPLE.sub("", value)
     is_plain = _is_plain(bare, dictionary) or any(char in "()[]" for char in value)
     is_plain = is_plain or _RESOURCE.fullmatch(value) is not None
-    is_thing = is_thing and is_plain and value not in _NAMES
-    if is_thing or _repeats_label(text, finding, value):
+    is_named = any(word.title() in _NAMES for word in _WORD.findall(value))
+    if (is_thing and is_plain and value not in _NAMES) or _repeats_label(text, finding, value):
         return Weight.NONE
+    is_person = finding.type is EntityType.PERSON
+    if is_person and ((is_thing and value.isascii() and not is_named) or _DASH.search(value)):
+        return Weight.WEAK
     return Weight.WEAK if _is_phrase(text, finding, value, dictionary) else Weight.SURE
 
 

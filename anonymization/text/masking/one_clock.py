@@ -1,8 +1,9 @@
 """Which dates of a call move: in files that belong together all of them, or none.
 
 A file has one clock. If it shows days that are recognised and cannot be moved (in words of another
-language, of two figures), none of its other dates moves, nor any in a file that is joined with it
-by a person, an address or a number. Dates of birth move nevertheless: they are private.
+language, of two figures), or a year alone that its dates name too, none of its other dates moves,
+nor any in a file that is joined with it by a person, an address or a number. Dates of birth move
+nevertheless: they are private.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ _UNMOVED = re.compile(
 _DAY = re.compile(r"(?<![^\s(（])(?:1[0-2]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?![^\s)）])")
 _FEWEST_DAYS = 2
 _ONE_FILE = -1  # all texts that nothing keeps apart
+# A year alone, as a heading, a column or a name of a file has it, and a quarter of such a name.
+_BARE_YEAR = re.compile(
+    r"(?<![\w./:+-])(?:19|20)\d\d(?![\w/:-]|\.\d)|(?<=[A-Za-z]_)20\d\d(?=[._]|\Z)|(?<=q\d_)20\d\d"
+)
 _JOINING = kinds("EMAIL PERSON_NUMBER CASE_NUMBER")
 
 
@@ -67,6 +72,7 @@ class OneClock:
 
     def __init__(self) -> None:
         self._years: dict[int, Counter[int]] = {}  # of the dates of each file
+        self._bare: dict[int, set[int]] = {}  # years alone, which stay
         self._stopped: set[int] = set()  # files with days that cannot be moved
         self._by_value: dict[str, int] = {}  # a file that shows a value which joins files
         self._joined: dict[int, int] = {}  # files with another of their group
@@ -77,7 +83,20 @@ class OneClock:
         findings, files = list(findings), list(files) or [_ONE_FILE]
         self._groups = None
         is_stopped = has_unmoved_days(piece.text, findings)
+        dates = {
+            offset
+            for each in findings
+            if each.type is EntityType.DATE
+            and not _YEAR_ALONE.fullmatch(piece.text, each.start, each.end)
+            for offset in range(each.start, each.end)
+        }
+        bare = {
+            int(year.group())
+            for year in _BARE_YEAR.finditer(piece.text)
+            if year.start() not in dates
+        }
         for file in files:
+            self._bare.setdefault(file, set()).update(bare)
             if is_stopped:
                 self._stopped.add(file)
             for finding in findings:
@@ -103,7 +122,12 @@ class OneClock:
     def is_stopped(self, files: Iterable[int]) -> bool:
         """Do the dates of these files stay, as a file of their group cannot move all of its own?"""
         if self._groups is None:
-            self._groups = frozenset(map(self._group, self._stopped))
+            years_stay = {
+                file
+                for file, bare in self._bare.items()
+                if file != _ONE_FILE and not bare.isdisjoint(self._years.get(file, ()))
+            }
+            self._groups = frozenset(map(self._group, self._stopped | years_stay))
         return any(self._group(file) in self._groups for file in files)
 
     def moves(self, finding: Finding, value: str, files: Iterable[int]) -> bool:

@@ -152,13 +152,13 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if bounced:  # the letter was for somebody
         whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
         return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
-    of_provider = domain.casefold() in _providers()
     names = ChainMap(table.logins, table.tokens(FAMILY), table.tokens(GIVEN))
-    roles = [] if of_provider else [role for role in _roles(local) if role not in names]
-    is_other = not (is_for_examples(domain) or of_provider)
+    roles = [role for role in _roles(local) if role not in names]
+    is_other = not is_for_examples(domain)
     kept = is_other and bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
-    new_host = host(table, domain, salt if kept or stated else "")
+    of_provider = domain.casefold() in _providers() and not kept
+    new_host = domain if of_provider else _other_host(table, domain, salt if kept or stated else "")
     stays = {name: name for name in stated if new_host != domain} | {role: role for role in roles}
     drawn = _MESSAGE.fullmatch(local)
     if drawn:  # its queue is named in the log beside it
@@ -255,10 +255,15 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
 
     Machines of one domain share its surrogate; words that say what a machine is for stay.
     """
+    is_open = is_for_examples(domain) or domain.casefold() in _providers()
+    return domain if is_open else _other_host(table, domain, salt)
+
+
+def _other_host(table: SurrogateTable, domain: str, salt: str) -> str:
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
         stays = domain == "localhost" or is_nobodys(domain)
         return domain if stays else ip_address(table, domain, salt)
-    if is_for_examples(domain) or domain.casefold() in _providers():
+    if is_for_examples(domain):
         return domain
     parts = _HOST_PARTS.fullmatch(domain.casefold())
     own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")

@@ -53,3 +53,9 @@ def test_words_joined_in_one_are_no_certain_logins(login: str) -> None:
 
 def test_an_address_that_says_the_name_makes_it_certain() -> None:
     assert _replaced("From: Mara Thornby <m.thornby@orlam.no>", "Mara Thornby")
+
+
+@pytest.mark.parametrize("title", ["Omwell — Classic Exhibit", "CrateBuilder", "Neon Market"])
+def test_displayed_names_of_things_are_no_people(title: str) -> None:
+    assert _replaced(f'{{"display_name": "{title}"}}', title) == []
+    assert _replaced('{"display_name": "Marcus Quade"}', "Marcus Quade")

@@ -61,3 +61,18 @@ def test_all_forms_move_by_one_shift(key: bytes) -> None:
     era = date(2021, 4, 1) + shift
     assert f"年{era.month}月{era.day}日" in lines[4]
     assert years_of("令和3年4月1日") == [2021] and years_of("Jan 28 21") == [2021]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rates_q1_2024.csv", "day,rate\n2024-01-02,1.0\n2024-01-03,1.1\n"),
+        ("rates.csv", "year,day\n2024,2024-01-02\n2024,2024-01-03\n"),
+        ("report.md", "# Rates of 2024\n\nOn 2024-01-02 they rose.\n"),
+    ],
+)
+def test_years_alone_stop_the_dates_that_name_them(name: str, text: str) -> None:
+    assert mask_files({name: text}) == {name: text}
+    assert mask_files({"other.csv": text.replace("# Rates of 2024", "").replace("2024,", "")}) != {
+        "other.csv": text
+    }
