@@ -96,19 +96,19 @@ def contested(
     if not named:
         return set()
     showing: dict[str, set[int]] = {}
-    for piece, found in findings.items():
-        for each in found:
+    for piece, known in findings.items():
+        for each in known:
             value = piece.value[each.start : each.end].casefold()
             if value in named:
                 showing.setdefault(value, set()).update(files_of(piece))
     word = re.compile(rf"(?i)(?<![\w-])(?:{trie_pattern(sorted(named))})(?![\w-])")
     half: set[str] = set()
-    for piece, found in findings.items():
+    for piece, known in findings.items():
         files = set(files_of(piece))
         for match in word.finditer(piece.value):
             value = match.group().casefold()
             is_shown = not files.isdisjoint(showing.get(value, ()))
-            is_found = any(f.start < match.end() and match.start() < f.end for f in found)
+            is_found = any(f.start < match.end() and match.start() < f.end for f in known)
             if is_shown and not is_found and _is_used(piece, match):
                 half.add(value)
     return {pair for pair in values if pair[1].casefold() in half}

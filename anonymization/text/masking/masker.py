@@ -41,7 +41,12 @@ from anonymization.text.masking.around_words import (
     words_of_identifiers,
 )
 from anonymization.text.masking.code_text import Spans, fenced_spans
-from anonymization.text.masking.common_words import is_of_role, is_own_login, without_roles
+from anonymization.text.masking.common_words import (
+    is_of_role,
+    is_own_login,
+    own_words,
+    without_roles,
+)
 from anonymization.text.masking.known_search import (
     LISTED,
     KnownValueSearch,
@@ -65,11 +70,11 @@ from anonymization.text.masking.own_hosts import (
     mails_of_domains,
     own_hosts,
 )
-from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece
+from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece, is_whole_name
 from anonymization.text.masking.serial_columns import whole_columns
 from anonymization.text.masking.spreading import Spreading, Value
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
-from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon, logins_of
+from anonymization.text.surrogates.assignment import ScopeVocabulary, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
@@ -88,7 +93,6 @@ _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
 _JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|丁目|番地|[円歳]")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_NAME_LETTERS = re.compile(r"[^\W\d_]+")
 _SHORTEST_REST = 3  # characters of what is beside code
 _DATE = EntityType.DATE
 _HELD = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.UNEXPLAINED})
@@ -167,9 +171,8 @@ class Masker:
                 self._fixed[piece] = fixed
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
-            values_in = whole_values(piece.value, _clipped(piece, findings))
-            named = without_roles(piece.value, values_in)
-            findings = self.spreading.moving(piece, named)
+            whole = whole_values(piece.value, _clipped(piece, findings))
+            findings = self.spreading.moving(piece, without_roles(piece.value, whole))
             self._full_names |= self._declared_names(piece.value, findings)
             own, undecided = self._divided(piece, findings)
             kept, hits = around(own, listed, piece.value)
@@ -252,9 +255,9 @@ class Masker:
         for piece in firms:
             whole = (0, len(piece.value))
             if any((found.start, found.end) == whole for found in self._findings[piece]):
-                self._cells[piece.label, _own_words(piece.value)] = None
+                self._cells[piece.label, own_words(piece.value)] = None
         for piece in firms:
-            if not self._findings[piece] and (piece.label, _own_words(piece.value)) in self._cells:
+            if not self._findings[piece] and (piece.label, own_words(piece.value)) in self._cells:
                 whole_cell = Finding(0, len(piece.value), EntityType.ORGANIZATION, FIELD, 1.0)
                 self._findings[piece] = (whole_cell,)
                 yield whole_cell.type, piece.value
@@ -534,7 +537,9 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
     if piece.accepts is not FindingFilter.ALL:
         proven = _PROVEN | ({_DATE} if piece.accepts is FindingFilter.WHOLE else set())
         findings = [
-            finding for finding in findings if finding.type in proven or _is_whole(piece, finding)
+            finding
+            for finding in findings
+            if finding.type in proven or is_whole_name(piece, finding)
         ]
     for finding in findings:
         start, end = max(finding.start, piece.lead), finding.end
@@ -546,13 +551,6 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
                 finding.recognizer,
                 finding.score,
             )
-
-
-def _own_words(value: str) -> str:
-    """The words of a firm's name without those that many have, in one letter case."""
-    words = [word.casefold() for word in _NAME_LETTERS.findall(value)]
-    own = [word for word in words if word not in lexicon().company_words]
-    return " ".join(own or words)
 
 
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
@@ -568,17 +566,6 @@ def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]
 def _overlapping(fixed: Spans, start: int, end: int) -> Spans:
     first = bisect_right(fixed, start, key=lambda span: span[1])
     return fixed[first : bisect_left(fixed, end, key=lambda span: span[0])]
-
-
-def _is_whole(piece: Piece, finding: Finding) -> bool:
-    """Is the whole name a value, and not a word that a program would choose?"""
-    if (
-        piece.accepts is FindingFilter.PROVEN
-        or finding.start > piece.lead
-        or finding.end < len(piece.text)
-    ):
-        return False
-    return " " in piece.value.strip() or not piece.value.isascii()
 
 
 def _settled(

@@ -130,12 +130,35 @@ class Surrogates:
         """
         self._table.japanese |= japanese | {name for name, read in readings.items() if read.is_sure}
         values = set(values)
+        self._read_years(values, dates)
         self._table.withdraw(
             word.casefold()
             for kind, value in values
             if kind is not EntityType.EMAIL
             for word in WORD_OUTSIDE_CJK.findall(value)
         )
+        mails = (value for kind, value in values if kind is EntityType.EMAIL)
+        self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
+        addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
+        self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
+        numbers = (value for kind, value in values if kind in _SERIAL)
+        self._table.leads = shared_leads(numbers) | self._table.leads
+        self._read(readings)
+        self._read_chinese(sorted(values, key=_rank))
+        for kind, value in sorted(values, key=_rank):
+            self.of(kind, value)
+
+    def _read(self, readings: Mapping[str, NameReading]) -> None:
+        """Give surrogates to these people first, so that the readings of their names can agree."""
+        self._table.families |= {name: (read.family,) for name, read in readings.items()}
+        for name in sorted(readings, key=lambda name: (-len(name), name)):
+            self.of(EntityType.PERSON, name)
+            learn_reading(self._table, readings[name])
+
+    def _read_years(
+        self, values: Iterable[tuple[EntityType, str]], dates: Iterable[Sequence[str]]
+    ) -> None:
+        """Learn the forms and the usual year of new dates."""
         for value in sorted(value for kind, value in values if kind is EntityType.DATE):
             self._shift.watch(value)
         self._shift.settle()
@@ -147,28 +170,10 @@ class Surrogates:
         )
         if years:
             self._shift.year = int(min(years, key=lambda year: (-years[year], year)))
-        mails = (value for kind, value in values if kind is EntityType.EMAIL)
-        self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
-        addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
-        self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
-        numbers = (value for kind, value in values if kind in _SERIAL)
-        self._table.leads = shared_leads(numbers) | self._table.leads
-        self._read(readings)
-        ordered = sorted(values, key=_rank)
-        self._read_chinese([value for kind, value in ordered if kind is EntityType.PERSON])
-        for kind, value in ordered:
-            self.of(kind, value)
 
-    def _read(self, readings: Mapping[str, NameReading]) -> None:
-        """Give surrogates to these people first, so that the readings of their names can agree."""
-        self._table.families |= {name: (read.family,) for name, read in readings.items()}
-        for name in sorted(readings, key=lambda name: (-len(name), name)):
-            self.of(EntityType.PERSON, name)
-            learn_reading(self._table, readings[name])
-
-    def _read_chinese(self, people: Iterable[str]) -> None:
+    def _read_chinese(self, values: Iterable[tuple[EntityType, str]]) -> None:
         """Give surrogates to people with Chinese names, so that their addresses can agree."""
-        for name in people:
+        for name in (value for kind, value in values if kind is EntityType.PERSON):
             is_full = is_han(name) and _SHORTEST_FULL <= len(name) <= _LONGEST_FULL
             if is_full and not (name in self._table.japanese or is_japanese_name(name)):
                 learn_pinyin(self._table, name, self.of(EntityType.PERSON, name))
