@@ -118,7 +118,8 @@ class SelectionRecipe(StageConfig):
     candidates of known difficulty. `pass_rate_shares` go by the rate at which a pilot's agents
     passed (none, low up to a third, middle up to two thirds, high, all), and `split_shares` by the
     split, full or easy (smoke): `{ smoke = { high = 0.0 } }` leaves out the easy tasks. No workflow
-    generator has more than `max_per_generator` tasks in a release. `lite_size`: number of tasks in
+    generator, and no template of analytic tasks, has more than `max_per_generator` tasks in a
+    release. `lite_size`: number of tasks in
     the subset for manual audit (if not set: no subset is drawn).
     """
 

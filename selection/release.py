@@ -451,6 +451,12 @@ def _items(candidates: Sequence[Candidate], known: Known) -> dict[str, PoolItem]
     return items
 
 
+def _template(made: Mapping[str, Any]) -> str | None:
+    """The template that made an analytic task; a proposal was made by none."""
+    name = made.get("template")
+    return None if name in (None, "proposal") else f"template {name}"
+
+
 def _item(candidate: Candidate, known: Known) -> PoolItem:
     """What the selection may know: it is published, so the session goes by its keyed id.
 
@@ -469,7 +475,7 @@ def _item(candidate: Candidate, known: Known) -> PoolItem:
         split=candidate.split,
         cluster=known.opaque(same if isinstance(same, str) else digest(same)),
         source=known.opaque(item_id.rpartition("_i")[0] or item_id),
-        generator=generator,
+        generator=generator or _template(made),
         in_last_release=candidate.task_id in known.released,
     )
 

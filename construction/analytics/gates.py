@@ -20,6 +20,7 @@ from construction.analytics.ablation import (
     idle_clauses,
     idle_conditions,
     idle_criteria,
+    idle_readings,
     needed_files,
     outcome,
     reduced,
@@ -305,7 +306,10 @@ def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
     measured = (draft.program, draft.parts, bench.tables, judged.written, judged.results)
     yield from idle_conditions(*measured)
     yield from idle_criteria(*measured)
-    yield from idle_clauses(*measured)
+    if any(policy.careless for policy in bench.declaration.policies):
+        yield from idle_readings(*measured[:4], bench.declaration)
+    else:
+        yield from idle_clauses(*measured)
     yield from _hardly_divided(judged, bench.declaration.limits.widest_share)
 
 

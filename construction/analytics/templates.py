@@ -339,7 +339,14 @@ def step_values(values: Mapping[str, Any], declaration: Declaration) -> dict[str
             clauses = value.in_force(values["year"])
             before = value.in_force(values["early"]) if "early" in values else []
             made |= {f"{name}.clauses": clauses, f"{name}.before": before}
-            made[f"{name}.take"] = _taken([*clauses, *before], declaration)
+            periods = [values[name] for name in ("year", "early") if name in values]
+            careless = [
+                clause
+                for reading in value.careless
+                for period in periods
+                for clause in value.in_force(period, reading)
+            ]
+            made[f"{name}.take"] = _taken([*clauses, *before, *careless], declaration)
             taken += made[f"{name}.take"]
             measure = next((m for m in declaration.metrics if m.name == value.measure), None)
             if measure is not None:

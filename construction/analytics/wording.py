@@ -257,7 +257,8 @@ def other_question(program: s.Program, said: Said, declaration: Declaration) -> 
 
 def _is_of(step: s.Policy, policy: PolicyText) -> bool:
     """Are the clauses of a step those of a policy in some period?"""
-    declared = [clause.model_dump(include=_OF_CLAUSE) for clause in policy.clauses]
+    right = (clause for clause in policy.clauses if not clause.only)
+    declared = [clause.model_dump(include=_OF_CLAUSE) for clause in right]
     return all(clause.model_dump(include=_OF_CLAUSE) in declared for clause in step.clauses)
 
 

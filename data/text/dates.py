@@ -33,10 +33,13 @@ MONTH_ABBREVIATIONS = (*(name[:3] for name in MONTHS if len(name) > 3), "Sept")
 # Names before abbreviations. "may" and "march" are verbs too: a pattern has to ask for a figure
 # beside them.
 MONTH_NAME = f"(?:{'|'.join((*MONTHS, *sorted(MONTH_ABBREVIATIONS, reverse=True)))})"
-# Months as German and French write them, where they differ from English ones.
+# Months as other languages of Europe write them, where they differ from English ones.
 OTHER_MONTH_NAME = (
     "(?:Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril|mai|juin"
-    "|juillet|août|septembre|octobre|novembre|décembre)"
+    "|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio"
+    "|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio"
+    "|settembre|ottobre|dicembre|januari|februari|maart|mei|augustus|janeiro|fevereiro|março|maio"
+    "|junho|julho|setembro|outubro|dezembro)"
 )
 _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
 
@@ -253,6 +256,7 @@ VALUE_FORMS = tuple(
         _DAY_MONTH_YEAR,
         _MONTH_DAY_YEAR,
         rf"{_VALUE_DAY} {_NAME} (?P<y>\d\d)(?![\d:])",
+        rf"{_NAME} {_VALUE_DAY} (?P<y>\d\d)(?![\d:])",
         rf"{_VALUE_DAY}(?: of)? (?P<name>{MONTH_NAME})\b",
         rf"{_NAME} {_VALUE_DAY}",
         rf"{_NAME},?(?: of)? {_VALUE_YEAR}",

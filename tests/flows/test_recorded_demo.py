@@ -6,12 +6,16 @@ import re
 from pathlib import Path
 
 import orjson
+import polars as pl
 import pytest
 
 from construction.judging.calls.recorded import read_recorded
+from construction.judging.checks.stage import PROGRAM, STAGE
+from data.contracts import Outcome
 from data.demo.generate import RECORDED_MODEL, REPLIES
 from tests.flows.command import benchmint
 
+LEAST_PROVEN = 0.8  # of the pairs of check programs; 28 of 30 when they were recorded
 MOST_MISSING = 0.1  # of the questions; what masking or a view changes since costs a reply each
 
 
@@ -36,3 +40,7 @@ def test_the_demo_says_whose_replies_judged_it_and_how_many_are_missing(tmp_path
     lines = (tmp_path / "out/snapshots/latest/public/tasks.jsonl").read_bytes().splitlines()
     judges = [task["role"]["judge"] for line in lines if (task := orjson.loads(line)).get("role")]
     assert judges.count(f"model:{RECORDED_MODEL}") >= 10
+    ledger = pl.read_parquet(tmp_path / "out/snapshots/latest/private/ledger.parquet")
+    programs = ledger.filter(pl.col("stage") == STAGE, pl.col("unit") == PROGRAM)
+    proven = programs.filter(pl.col("outcome") == Outcome.KEPT).height
+    assert proven >= LEAST_PROVEN * programs.height > 0

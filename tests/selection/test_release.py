@@ -361,3 +361,16 @@ def test_quotas_reach_no_further_than_the_generators() -> None:
     choice = choose([*many, *other], weights, recipe(max_tasks=10), SEED, known())
     families = [name for name in choice.chosen if int(name[-2:]) % 3 == 0]
     assert (len(choice.chosen), len(families)) == (10, 3)
+
+
+def test_no_template_of_analytic_tasks_makes_more_than_three_of_a_release() -> None:
+    detail = [{"template": f"t{number % 4}"} for number in range(24)]
+    detail += [{"template": "proposal"} for _ in range(6)]
+    pool = [
+        each.model_copy(update={"provenance": each.provenance.model_copy(update={"detail": made})})
+        for number, made in enumerate(detail)
+        for each in [candidate(number, Lane.ANALYTICS)]
+    ]
+    chosen = choose(pool, {}, recipe(max_tasks=18), SEED, known()).chosen
+    made = Counter(detail[int(name.rpartition("-")[2])]["template"] for name in chosen)
+    assert made == {"t0": 3, "t1": 3, "t2": 3, "t3": 3, "proposal": 6}

@@ -49,7 +49,7 @@ from anonymization.text.detect.strict import NAME as POSITION
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.weight import Weight, names_again, weights
-from anonymization.text.detect.wording import GIVEN_NAMES
+from anonymization.text.detect.wording import GIVEN_NAMES, is_office_in_han
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
@@ -408,23 +408,38 @@ class TextDetector:
         return tuple(self._by_owner(text, finding) for finding in decided)
 
     def _by_owner(self, text: str, finding: Finding) -> Finding:
-        """The finding; of everyday words of Japanese in a column of firms (`グリス`, in one of
-        makers) its owner has to decide."""
-        model, value = self._config.japanese_model, text[finding.start : finding.end]
-        is_unclear = finding.recognizer == POSITION and finding.type in _OF_FIRMS
-        if not (model and is_unclear and has_kana(value) and is_of_firm(text)):
+        """The finding; its owner has to decide of words that say an office, a post or a trade
+        where a name would stand (栄養士, 客服部), and of everyday words in a column of makers."""
+        value = text[finding.start : finding.end]
+        if finding.type not in _NAMING or not (has_han(value) or has_kana(value)):
             return finding
-        if _FORM_OF_FIRM.search(value):
+        is_called = finding.recognizer not in _BY_PLACE or _CALLED.match(text, finding.end)
+        if is_called or _FORM_OF_FIRM.search(value):
             return finding
-        is_everyday = japanese.is_everyday(value, model)
-        return replace(finding, recognizer=DOUBTED) if is_everyday else finding
+        model = self._config.japanese_model
+        is_clear = finding.type is EntityType.PERSON or not (has_kana(value) and is_of_firm(text))
+        is_word = is_office_in_han(value)
+        if model and len(value) >= _SHORTEST_WORD and not (is_clear and not _in_japan(text)):
+            is_word = is_word or japanese.is_everyday(value, model)
+        return replace(finding, recognizer=DOUBTED) if is_word else finding
 
     def _wanted(self, finding: Finding) -> bool:
         return finding.type in self._entities and finding.score >= self._config.min_score
 
 
 _FORM_OF_FIRM = re.compile("会社|㈱|㈲|[(（][株有][)）]")
-_OF_FIRMS = frozenset({EntityType.UNEXPLAINED, EntityType.ORGANIZATION})
+_NAMING = frozenset({EntityType.UNEXPLAINED, EntityType.ORGANIZATION, EntityType.PERSON})
+_BY_PLACE = frozenset({POSITION, DECLARED, "said", "keyed_name"})  # whatever the word there is
+_CALLED = re.compile("[ \u3000]?(?:さん|様|さま|氏|くん|君|ちゃん|殿)")
+_SHORTEST_WORD = 3  # characters; a shorter one is also a family name
+_OF_JAPAN = re.compile("[ぁ-ゖァ-ヺ]|氏名|担当|責任者|様")
+
+
+def _in_japan(text: str) -> bool:
+    """Is a text in Japanese, by its kana or a label?"""
+    return _OF_JAPAN.search(text) is not None
+
+
 # A person with the family name first, whatever a label says: the legal name of firms and people.
 _TURNED = re.compile(
     rf"[{CAPITALS}]{LETTER}+(?:[ '-][{CAPITALS}]{LETTER}+)?, "

@@ -33,6 +33,7 @@ from anonymization.text.detect.explained import (
     is_opaque,
     is_plain,
 )
+from anonymization.text.detect.joined_words import of_population
 from anonymization.text.detect.positions import find_positions, of_group
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.strict_fields import (
@@ -43,7 +44,7 @@ from anonymization.text.detect.strict_fields import (
     is_of_firm,
     is_of_thing,
 )
-from anonymization.text.detect.weight import Weight, of_population, weights
+from anonymization.text.detect.weight import Weight, weights
 from anonymization.text.detect.wording import honoured, is_chosen, is_known, is_meant, words
 from data.text.screened import Screened, find_each, screened
 from data.text.scripts import CJK, HAN, HANGUL, KANA, LETTER, has_kana

@@ -16,6 +16,12 @@ from itertools import pairwise
 
 from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.declared import declared_kind
+from anonymization.text.detect.joined_words import (
+    has_own_address,
+    is_in_help,
+    is_joined,
+    of_population,
+)
 from anonymization.text.detect.neighbours import is_only_name
 from anonymization.text.detect.public_values import is_public
 from anonymization.text.detect.strict_fields import field_of
@@ -110,10 +116,10 @@ _INSIDE = re.compile(
 _GOES_ON = re.compile(r" ?['’] ?s(?![a-z])| [a-z]| ?[.,;:!?)\"”’](?!\w)|\s*\Z")
 _WITH = re.compile(r"(?<![a-z])(?:with|and|or) \Z")
 _SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,16}$")  # of things, too
+_DASH = re.compile(r" [—–|] ")  # between a title and a subtitle
 _RESOURCE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
-_MOST_PARTS, _LONGEST_LABEL = 3, 40
+_MOST_PARTS, _LONGEST_LABEL, _MOST_IN_ACRONYM = 3, 40, 5
 _AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
-_LONGEST_ACRONYM = 5
 _BEHIND_DOT = re.compile(
     r"\.(?:id|name|local|example(?:\.(?:com|org|net))?)\Z|\Aexample\.(?:com|org|net)\Z",
     re.IGNORECASE,
@@ -270,7 +276,7 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_label_or_measure(text, finding, value):
         return Weight.NONE
-    if finding.type is EntityType.PERSON and _is_in_help(text, finding):
+    if finding.type is EntityType.PERSON and is_in_help(text, finding.start, finding.end):
         return Weight.WEAK
     is_nobody = finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary)
     if is_nobody or (finding.type is EntityType.AGE and of_population(text, finding.end)):
@@ -283,10 +289,10 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.WEAK
     if finding.recognizer not in _WEIGHED or not dictionary:
         return Weight.SURE
+    if finding.type is EntityType.PERSON and has_own_address(text, finding.end, value):
+        return Weight.SURE
     if finding.type is EntityType.URL:
-        if _NO_URL.search(value):
-            return Weight.NONE
-        return Weight.SURE if any(map(_is_token, _LONG.findall(value))) else Weight.WEAK
+        return _of_url(value)
     if finding.type is EntityType.ACCOUNT:
         return _of_login(text, finding, value, dictionary)
     if finding.type is EntityType.SECRET:
@@ -297,35 +303,30 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         is_named = finding.recognizer != "signature" or chinese_name(value)
         return Weight.SURE if is_named else Weight.NONE
     parts = _WORD.findall(value)
-    if finding.recognizer == "signature":
+    if finding.recognizer == "signature" and _is_written_as_name(value, parts):
         return Weight.SURE
     if finding.type in _NAMED and _is_used_as_name(text, finding, parts):
         return max(Weight.WEAK, _by_kind(text, finding, parts, dictionary))
     return _by_kind(text, finding, parts, dictionary)
 
 
-_IN_HELP = re.compile(r"\n {1,12}[\w<>,-]{2,24} {2,24}\Z")
-_POPULATION = re.compile(
-    r"(?: or \(?\d\d\)?)?\)? (?:and|or) (?:\d\d )?(?:and |or )?(?:over|older|above)"
-)
+def _is_written_as_name(value: str, parts: Sequence[str]) -> bool:
+    """Two or three words with capitals, none of them a thing or an institution?"""
+    is_name = 1 < len(parts) <= _MOST_PARTS and "," not in value and all(map(str.istitle, parts))
+    return is_name and not any(part in _THINGS or part in _HEADS for part in parts)
 
 
-def _is_in_help(text: str, finding: Finding) -> bool:
-    """Does it begin what a program's help says of a command: `  uncordon   Mark node as …`?"""
-    is_command = _IN_HELP.search(text, max(0, finding.start - 60), finding.start) is not None
-    return is_command and re.match(r" [a-z]", text[finding.end : finding.end + 2]) is not None
-
-
-def of_population(text: str, end: int) -> bool:
-    """Is an age that ends there the least of a group: `people aged 65 and over`?"""
-    return _POPULATION.match(text, end) is not None
+def _of_url(value: str) -> Weight:
+    if _NO_URL.search(value):
+        return Weight.NONE
+    return Weight.SURE if any(map(_is_token, _LONG.findall(value))) else Weight.WEAK
 
 
 def _is_used_as_name(text: str, finding: Finding, parts: Sequence[str]) -> bool:
     """Are words that the dictionary has a name here: with capitals, never small, and listed as a
     name, or with capitals in a sentence where a model sees somebody?"""
     is_capital = parts and all(map(str.istitle, parts)) and len(parts) <= _MOST_PARTS
-    if not is_capital or any(_is_written_small(text, part) for part in parts):
+    if not is_capital or any(part.lower() in _words_of(text) for part in parts):
         return False
     goes_on = _GOES_ON.match(text, finding.end) is not None
     if len(parts) == 1 and parts[0] in _NAMES and parts[0] not in _PLACES_OR_COMMON:
@@ -356,10 +357,6 @@ def _is_in_prose(text: str, finding: Finding) -> bool:
     return not is_label and len(_SMALL_WORD.findall(text, start, end)) >= _FEWEST_SMALL
 
 
-def _is_written_small(text: str, word: str) -> bool:
-    return word.lower() in _words_of(text)
-
-
 @lru_cache(maxsize=16)
 def _words_of(text: str) -> frozenset[str]:
     """The words of a text as they stand there, also joined by an apostrophe; no handles or tags."""
@@ -379,7 +376,7 @@ def _is_employer(text: str, finding: Finding, parts: Sequence[str]) -> bool:
     return (
         1 < len(parts) <= _MOST_PARTS
         and all(map(str.istitle, parts))
-        and not any(_is_written_small(text, part) for part in parts)
+        and not any(part.lower() in _words_of(text) for part in parts)
         and _OF_FIRM.search(text, max(0, finding.start - 12), finding.start) is not None
         and _GOES_ON.match(text, finding.end) is not None
     )
@@ -410,9 +407,11 @@ def _of_label(text: str, finding: Finding, value: str, dictionary: frozenset[str
     bare = _NUMBERED_SAMPLE.sub("", value)
     is_plain = _is_plain(bare, dictionary) or any(char in "()[]" for char in value)
     is_plain = is_plain or _RESOURCE.fullmatch(value) is not None
-    is_thing = is_thing and is_plain and value not in _NAMES
-    if is_thing or _repeats_label(text, finding, value):
+    if (is_thing and is_plain and value not in _NAMES) or _repeats_label(text, finding, value):
         return Weight.NONE
+    is_titled = is_thing and value.isascii() and _NAMES.isdisjoint(_WORD.findall(value.title()))
+    if finding.type is EntityType.PERSON and (is_titled or _DASH.search(value)):
+        return Weight.WEAK
     return Weight.WEAK if _is_phrase(text, finding, value, dictionary) else Weight.SURE
 
 
@@ -538,6 +537,8 @@ def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str
         return Weight.SURE
     if all(_is_plain(part, dictionary) or is_program_word(part) for part in parts):
         return Weight.NONE
+    if finding.recognizer == "said" and is_joined(value, dictionary, _NAMES):
+        return Weight.WEAK
     is_code = text[finding.start - 1 : finding.start] == "`"
     is_code = is_code and (text[finding.end :][:1] == " " or not value.isalpha())
     return Weight.NONE if is_code else Weight.SURE
@@ -593,7 +594,7 @@ def _repeats_label(text: str, finding: Finding, value: str) -> bool:
 
 def _is_plain(word: str, dictionary: frozenset[str]) -> bool:
     """Is it a word, a short form in capitals, or a thing's name?"""
-    is_acronym = word.isupper() and word.isascii() and len(word) <= _LONGEST_ACRONYM
+    is_acronym = word.isupper() and word.isascii() and len(word) <= _MOST_IN_ACRONYM
     is_thing = word in _THINGS or word.lower() in _DAYS
     is_thing = is_thing or is_program_word(word)
     return is_acronym or is_thing or in_dictionary(word.partition("'")[0], dictionary)

@@ -80,6 +80,23 @@ def chinese_name(value: str) -> bool:
     return 2 <= len(value) <= 3 and value[0] in _SINGLE
 
 
+_OFFICE = re.compile(
+    "(?:[部处處科室局组組队隊会會社院所店课課係师師士员員长長者]|中心|小组|公司|主任|主管)\\Z"
+)
+_NO_HANDLES = words("words.toml", "no_handles")
+
+
+def is_office_in_han(value: str) -> bool:
+    """Do Han characters say an office, a post or a trade, and no name: 客服部, 护士长, 管理员?"""
+    if value in _NO_HANDLES:
+        return True
+    is_ended = len(value) >= _SHORTEST_OFFICE and _OFFICE.search(value) is not None
+    return is_ended and not chinese_name(value)
+
+
+_SHORTEST_OFFICE = 3
+
+
 def not_common(value: str) -> bool:
     """Is no word of it an everyday word, a product or a month?"""
     return not any(

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.public_values import region_end
 from anonymization.text.detect.wording import NO_MAILBOX
 from anonymization.text.masking.code_text import Spans
-from anonymization.text.masking.known_search import Occurrence, times_in
+from anonymization.text.masking.known_search import Occurrence
 from anonymization.text.masking.pieces import Piece
+from data.text.lexicon import trie_pattern
 
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _MOST_IN_ADDRESS = 2
 _JOINING = frozenset("-_")
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)+")
 _NAMED = kinds("UNEXPLAINED PERSON ORGANIZATION LOCATION")
-_IDENTIFYING = frozenset({EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _SHORTEST_WORD = 4  # letters of a word of an identifier
 
 
@@ -77,33 +76,49 @@ def is_in_brand(text: str, finding: Finding) -> bool:
     return is_second or _BRANDED.match(text, finding.end) is not None
 
 
-_YEAR = re.compile(r"(?:19|20)\d\d|年")
-# A day without a year, by figures: `6/13`. Detection reads none, as most such figures are shares.
-_DAY = re.compile(r"(?<![^\s(（])(?:1[0-2]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?![^\s)）])")
-_FEWEST_DAYS = 2
+_LOGINS = kinds("ACCOUNT USER_PATH")
+_OPTION = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]{0,20}[ =]?[\"']?\Z")
+_USED = re.compile(r"[\"'`=:/@.(\[{<>]")  # what joins a word to a program or an address
 
 
-def without_loose_days(text: str, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings without days that have no year (`7月11日`), where others of the text that have
-    none either (`6/13`) stay: all of them move, or none."""
-    findings = list(findings)
-    dates = [each for each in findings if each.type is EntityType.DATE]
-    if not dates or any(_YEAR.search(text, each.start, each.end) for each in dates):
-        return findings
-    if len(_DAY.findall(text)) < _FEWEST_DAYS:
-        return findings
-    return [each for each in findings if each.type is not EntityType.DATE]
-
-
-def found_in_part(
-    values: Iterable[tuple[EntityType, str]], findings: Mapping[Piece, Sequence[Finding]]
+def contested(
+    values: Iterable[tuple[EntityType, str]],
+    findings: Mapping[Piece, Sequence[Finding]],
+    files_of: Callable[[Piece], Iterable[int]],
 ) -> set[tuple[EntityType, str]]:
-    """Those of the values that are identifiers and stand in more places than were found."""
-    joined = {(kind, v) for kind, v in values if kind in _IDENTIFYING and _IDENTIFIER.fullmatch(v)}
-    if not joined:
-        return joined
-    findings_of = Counter(
-        piece.value[each.start : each.end] for piece, those in findings.items() for each in those
-    )
-    times = times_in("\0".join(piece.value for piece in findings), {v for _, v in joined})
-    return {(kind, value) for kind, value in joined if times[value] > findings_of[value]}
+    """Those of the values, which are words or identifiers, that also stand where they were not
+    found, in a file that shows them: in code, behind an option, in an address or a path.
+
+    These places may mean the value, and would no longer. A word of a sentence means the word; an
+    identifier is the same wherever it stands.
+    """
+    named = {value.casefold(): value for _, value in values}
+    if not named:
+        return set()
+    showing: dict[str, set[int]] = {}
+    for piece, known in findings.items():
+        for each in known:
+            value = piece.value[each.start : each.end].casefold()
+            if value in named:
+                showing.setdefault(value, set()).update(files_of(piece))
+    word = re.compile(rf"(?i)(?<![\w-])(?:{trie_pattern(sorted(named))})(?![\w-])")
+    half: set[str] = set()
+    for piece, known in findings.items():
+        files = set(files_of(piece))
+        for match in word.finditer(piece.value):
+            value = match.group().casefold()
+            is_shown = not files.isdisjoint(showing.get(value, ()))
+            is_found = any(f.start < match.end() and match.start() < f.end for f in known)
+            if is_shown and not is_found and _is_used(piece, match):
+                half.add(value)
+    return {pair for pair in values if pair[1].casefold() in half}
+
+
+def _is_used(piece: Piece, match: re.Match[str]) -> bool:
+    """Is a word used by a program, or is it no word of a sentence?"""
+    text, start, end = piece.value, match.start(), match.end()
+    if _IDENTIFIER.fullmatch(match.group()) or _OPTION.search(text[max(0, start - 30) : start]):
+        return True
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    ends_sentence = after in ".:" and not text[end + 1 : end + 2].isalnum()
+    return bool(_USED.match(before) or (_USED.match(after) and not ends_sentence))

@@ -104,3 +104,13 @@ def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         is_placed = finding.type in _BY_PLACE and finding.recognizer not in _SAID
         if not (is_placed and not value.istitle() and _is_of_machine(value)):
             yield finding
+
+
+_NAME_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def own_words(value: str) -> str:
+    """The words of a firm's name without those that many have, in one letter case."""
+    words = [word.casefold() for word in _NAME_LETTERS.findall(value)]
+    own = [word for word in words if word not in lexicon().company_words]
+    return " ".join(own or words)

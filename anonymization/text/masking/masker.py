@@ -32,17 +32,21 @@ from anonymization.text.detect.wording import (
     is_program_word,
 )
 from anonymization.text.masking.around_words import (
-    found_in_part,
+    contested,
     is_in_brand,
     is_in_compound,
     is_in_identifier,
     is_in_region,
-    without_loose_days,
     words_of_addresses,
     words_of_identifiers,
 )
 from anonymization.text.masking.code_text import Spans, fenced_spans
-from anonymization.text.masking.common_words import is_of_role, is_own_login, without_roles
+from anonymization.text.masking.common_words import (
+    is_of_role,
+    is_own_login,
+    own_words,
+    without_roles,
+)
 from anonymization.text.masking.known_search import (
     LISTED,
     KnownValueSearch,
@@ -56,6 +60,7 @@ from anonymization.text.masking.known_search import (
     spelled_as,
     times_in,
 )
+from anonymization.text.masking.one_value import whole_values
 from anonymization.text.masking.own_hosts import (
     SITE,
     ends_of_addresses,
@@ -65,11 +70,11 @@ from anonymization.text.masking.own_hosts import (
     mails_of_domains,
     own_hosts,
 )
-from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece
+from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece, is_whole_name
 from anonymization.text.masking.serial_columns import whole_columns
 from anonymization.text.masking.spreading import Spreading, Value
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
-from anonymization.text.surrogates.assignment import ScopeVocabulary, lexicon
+from anonymization.text.surrogates.assignment import ScopeVocabulary, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
@@ -88,11 +93,11 @@ _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
 _JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|丁目|番地|[円歳]")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_NAME_LETTERS = re.compile(r"[^\W\d_]+")
 _SHORTEST_REST = 3  # characters of what is beside code
 _DATE = EntityType.DATE
 _HELD = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.UNEXPLAINED})
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
+_UNSURE = _LOGINS | {EntityType.UNEXPLAINED}  # kinds that a place alone may show
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
 
@@ -166,8 +171,8 @@ class Masker:
                 self._fixed[piece] = fixed
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(_beside_code(findings, fixed))
-            named = without_roles(piece.value, _clipped(piece, findings))
-            findings = self.spreading.moving(piece, without_loose_days(piece.value, named))
+            whole = whole_values(piece.value, _clipped(piece, findings))
+            findings = self.spreading.moving(piece, without_roles(piece.value, whole))
             self._full_names |= self._declared_names(piece.value, findings)
             own, undecided = self._divided(piece, findings)
             kept, hits = around(own, listed, piece.value)
@@ -193,15 +198,26 @@ class Masker:
     def _half_found(
         self, values: Iterable[tuple[EntityType, str]], fresh: Sequence[Piece]
     ) -> set[tuple[EntityType, str]]:
-        """Identifiers made of words that new pieces have found in some places and not in others.
+        """Words and identifiers that new pieces have found in some places and not in others that
+        may mean the same.
 
         Those others would not change, and what refers to one by the other would part from it: they
-        stay in all, and their owner decides.
+        stay in all, and their owner decides. Names under labels, and the logins that the names of
+        known people make, are certain.
         """
+        people = [value.split() for kind, value in values if kind is EntityType.PERSON]
+        own = {login for name in people if len(name) > 1 for login in logins_of(name)}
         ordinary = {
-            pair for pair in values if pair not in self._values and self._is_ordinary(*pair)
+            (kind, value)
+            for kind, value in values
+            if (kind, value) not in self._values
+            and kind in _UNSURE
+            and value.casefold() not in own
+            and self._is_ordinary(kind, value)
         }
-        half = found_in_part(ordinary, {piece: self._findings[piece] for piece in fresh})
+        half = contested(
+            ordinary, {piece: self._findings[piece] for piece in fresh}, self.spreading.files_of
+        )
         for piece in fresh if half else ():
             doubtful = [
                 each
@@ -228,7 +244,7 @@ class Masker:
 
     def _learn_context(self, piece: Piece, findings: Sequence[Finding]) -> None:
         """The years of dates, and the words of addresses, in the file of a piece."""
-        self.spreading.watch_dates(piece, findings)
+        self.spreading.watch(piece, findings)
         for words, is_joined in words_of_addresses(piece.text, findings):
             if not (is_joined and any(map(self._is_word, words))):  # `platform-oncall@` is a role
                 self.spreading.address(piece, words)
@@ -239,9 +255,9 @@ class Masker:
         for piece in firms:
             whole = (0, len(piece.value))
             if any((found.start, found.end) == whole for found in self._findings[piece]):
-                self._cells[piece.label, _own_words(piece.value)] = None
+                self._cells[piece.label, own_words(piece.value)] = None
         for piece in firms:
-            if not self._findings[piece] and (piece.label, _own_words(piece.value)) in self._cells:
+            if not self._findings[piece] and (piece.label, own_words(piece.value)) in self._cells:
                 whole_cell = Finding(0, len(piece.value), EntityType.ORGANIZATION, FIELD, 1.0)
                 self._findings[piece] = (whole_cell,)
                 yield whole_cell.type, piece.value
@@ -521,7 +537,9 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
     if piece.accepts is not FindingFilter.ALL:
         proven = _PROVEN | ({_DATE} if piece.accepts is FindingFilter.WHOLE else set())
         findings = [
-            finding for finding in findings if finding.type in proven or _is_whole(piece, finding)
+            finding
+            for finding in findings
+            if finding.type in proven or is_whole_name(piece, finding)
         ]
     for finding in findings:
         start, end = max(finding.start, piece.lead), finding.end
@@ -533,13 +551,6 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
                 finding.recognizer,
                 finding.score,
             )
-
-
-def _own_words(value: str) -> str:
-    """The words of a firm's name without those that many have, in one letter case."""
-    words = [word.casefold() for word in _NAME_LETTERS.findall(value)]
-    own = [word for word in words if word not in lexicon().company_words]
-    return " ".join(own or words)
 
 
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
@@ -555,17 +566,6 @@ def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]
 def _overlapping(fixed: Spans, start: int, end: int) -> Spans:
     first = bisect_right(fixed, start, key=lambda span: span[1])
     return fixed[first : bisect_left(fixed, end, key=lambda span: span[0])]
-
-
-def _is_whole(piece: Piece, finding: Finding) -> bool:
-    """Is the whole name a value, and not a word that a program would choose?"""
-    if (
-        piece.accepts is FindingFilter.PROVEN
-        or finding.start > piece.lead
-        or finding.end < len(piece.text)
-    ):
-        return False
-    return " " in piece.value.strip() or not piece.value.isascii()
 
 
 def _settled(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.contracts import Edit, EntityType, Finding
 
 _SEPARATOR = ": "  # between a label and its value
 FIELD = "field"  # the recognizer of fields that hold only a private value
@@ -55,6 +55,17 @@ class Piece:
     def label(self) -> str:
         """What a reader sees before the value, without the separator; empty without a lead."""
         return self.text[: max(0, self.lead - len(_SEPARATOR))]
+
+
+def is_whole_name(piece: Piece, finding: Finding) -> bool:
+    """Is the whole name a value, and not a word that a program would choose?"""
+    if (
+        piece.accepts is FindingFilter.PROVEN
+        or finding.start > piece.lead
+        or finding.end < len(piece.text)
+    ):
+        return False
+    return " " in piece.value.strip() or not piece.value.isascii()
 
 
 # Edits for the value of a piece, sorted, without overlap. The first visit of a document collects

@@ -9,8 +9,6 @@ a given name) that one file made private stays in the others.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -21,19 +19,12 @@ from anonymization.text.masking.known_search import (
     is_distinctive,
     is_masked_everywhere,
 )
-from anonymization.text.masking.pieces import FIELD, Piece
+from anonymization.text.masking.one_clock import OneClock
+from anonymization.text.masking.pieces import Piece
 from anonymization.text.spelling.known_values import bare_firm, short_forms
 
 Value: TypeAlias = tuple[EntityType, str]
 _LOGINS = kinds("ACCOUNT USER_PATH")
-_SAID = frozenset({"declared", "said", FIELD})  # recognizers of what a label declares
-_YEAR_ALONE = re.compile(r"(?:19|20)\d\d")
-_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?=\d{4}(?!\d)|\D|\Z|\d{4}T)")
-# `6 Aug 89`, `3/20/95`, `3.4.21`
-_SHORT_YEAR = re.compile(
-    r"(?<!\d)\d{1,2}[ -][A-Za-z]{3,9}[ -](\d\d)(?!\d)|(?<!\d)\d{1,2}([/.-])\d{1,2}\2(\d\d)(?!\d)"
-)
-_CENTURY = 50  # from this year on of the last one
 _ONE_FILE = -1  # of all texts that nothing keeps apart
 _SHORTEST_LOGIN = 6  # letters; a shorter one may be a name in the code
 
@@ -51,16 +42,6 @@ def is_unmistakable(kind: EntityType, value: str, dictionary: frozenset[str]) ->
     return is_login and not is_word and value.title() not in GIVEN_NAMES
 
 
-def years_of(date: str) -> list[int]:
-    """The years that a date names, in four digits or two; none for a day or a month alone."""
-    whole = [int(year) for year in _YEAR.findall(date)]
-    if whole:
-        return whole
-    short = _SHORT_YEAR.search(date)
-    number = int(short.group(short.lastindex or 0)) if short else 0
-    return [number + (1900 if number >= _CENTURY else 2000)] if short else []
-
-
 class Spreading:
     """The files of a call, and the values that each of them shows; without files all spread."""
 
@@ -71,7 +52,7 @@ class Spreading:
         self._shown: dict[int, set[str]] = {}
         # Words before the sign of e-mail addresses, each with its file.
         self._addressed: set[tuple[int, str]] = set()
-        self._years: dict[int, Counter[int]] = {}  # of the dates of each file
+        self._clock = OneClock()
 
     def add_file(self, file: int, pieces: Iterable[Piece]) -> None:
         """The pieces stand in the file of this number; the next new file has the next one."""
@@ -90,6 +71,10 @@ class Spreading:
         """The files in which a piece stands; none where nothing keeps them apart."""
         return self._files.get(piece, ()) if len(self._pieces) > 1 else ()
 
+    def files_of(self, piece: Piece) -> Iterable[int]:
+        """The numbers of the files in which a piece stands; one for all where none is known."""
+        return self._files.get(piece) or (_ONE_FILE,)
+
     def address(self, piece: Piece, words: Iterable[str]) -> None:
         """An e-mail address in the piece has these words before its sign."""
         words = [word.casefold() for word in words]
@@ -101,38 +86,23 @@ class Spreading:
         files = self._files_of(piece) or (_ONE_FILE,)
         return any((file, word) in self._addressed for file in files)
 
-    def watch_dates(self, piece: Piece, findings: Iterable[Finding]) -> None:
-        """Learn the years of the dates of the file in which a piece stands."""
-        for finding in findings:
-            if finding.type is EntityType.DATE:
-                value = piece.text[finding.start : finding.end]
-                years = [] if _YEAR_ALONE.fullmatch(value) else years_of(value)
-                for file in self._files.get(piece, ()) if years else ():
-                    self._years.setdefault(file, Counter()).update(years)
+    def watch(self, piece: Piece, findings: Iterable[Finding]) -> None:
+        """Learn the dates of the file in which a piece stands, and what joins it to others."""
+        self._clock.watch(piece, findings, self._files.get(piece, ()))
 
     def moving(self, piece: Piece, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings without the dates that would contradict others of their file: years alone,
-        which also stand in headings and names of files, and days without a year, where no date of
-        the file has one."""
+        """The findings without the dates that would contradict others that stay."""
         files = self._files.get(piece, ())
-        is_dated = any(file in self._years for file in files)
-        kept = []
-        for finding in findings:
-            value = piece.value[finding.start : finding.end]
-            is_loose = not is_dated and not years_of(value)
-            is_date = finding.type is EntityType.DATE and finding.recognizer not in _SAID
-            if not (files and is_date and (is_loose or _YEAR_ALONE.fullmatch(value))):
-                kept.append(finding)
-        return kept
+        return [
+            finding
+            for finding in findings
+            if finding.type is not EntityType.DATE
+            or self._clock.moves(finding, piece.value[finding.start : finding.end], files)
+        ]
 
     def year_of(self, piece: Piece, date: str) -> int | None:
         """The usual year of the file, for a date that has none itself."""
-        if years_of(date):
-            return None
-        years: Counter[int] = Counter()
-        for file in self._files.get(piece, ()):
-            years.update(self._years.get(file, Counter()))
-        return min(years, key=lambda year: (-years[year], year)) if years else None
+        return self._clock.year_of(self._files.get(piece, ()), date)
 
     def unmistakable(self, hits: Iterable[Occurrence]) -> Iterator[Value]:
         """The values of hits that can be nothing else."""

@@ -278,7 +278,7 @@ _POOLS = {"handle": "given"}  # spaces whose surrogates are drawn from those of 
 Draw = Callable[[Generator, int], str]
 
 
-def _logins(name: Sequence[str]) -> tuple[str, ...]:
+def logins_of(name: Sequence[str]) -> tuple[str, ...]:
     """What people make of a given and a family name, or of several names, for a login."""
     words = [word.casefold() for word in name]
     first, last, initials = words[0], words[-1], "".join(word[0] for word in words)
@@ -318,7 +318,7 @@ class SurrogateTable:
 
     def introduce(self, name: Sequence[str], new: Sequence[str]) -> None:
         """Let the logins that the words of a person's name make become those of the surrogate."""
-        for login, becomes in zip(_logins(name), _logins(new), strict=True):
+        for login, becomes in zip(logins_of(name), logins_of(new), strict=True):
             self.logins.setdefault(login, becomes)
 
     def has_domain(self, host: str) -> bool:

@@ -39,6 +39,11 @@ _RANGE = re.compile(
     rf"(?P<name>{MONTH_NAME})\.? (?P<d>\d{{1,2}})(?P<sep> ?[–/-] ?)(?P<e>\d{{1,2}})"
     r"(?P<end>,? (?P<y>\d{4}))?"
 )
+# `12-14 March 2021`
+_DAYS_FIRST = re.compile(
+    rf"(?P<d>\d{{1,2}})(?P<sep> ?[–-] ?)(?P<e>\d{{1,2}}) (?P<name>{MONTH_NAME})"
+    r"(?P<end>,? (?P<y>\d{4}))?"
+)
 _ERAS = {"令和": 2019, "平成": 1989, "昭和": 1926, "大正": 1912, "明治": 1868}  # first years
 _OF_REPUBLIC = {"民國": 1912, "民国": 1912}  # in which all its years lie
 _MOST_IN_HAN = 100
@@ -63,6 +68,13 @@ _WEEKS = (54, 155)
 _MOST_BESIDE = 2  # days that a shift may differ from whole months, so that months alone fit
 _ANY_YEAR = 2024
 _LAST_FIGURE = 9
+
+
+def era_years(value: str) -> list[int]:
+    """The years of the common era that dates of Japanese eras or of the Chinese republic name."""
+    first = _ERAS | _OF_REPUBLIC
+    numbers = [(era["era"], read_integer(era["n"]) or 1) for era in _ERA.finditer(value)]
+    return [first[era] + number - 1 for era, number in numbers]
 
 
 class Shift:
@@ -99,7 +111,7 @@ class Shift:
         era = _ERA.fullmatch(value)
         if era is not None:
             return self._of_era(era)
-        days = _RANGE.fullmatch(value)
+        days = _RANGE.fullmatch(value) or _DAYS_FIRST.fullmatch(value)
         if days is not None:
             return self._range(days)
         for pattern in (_OF_MAIL, _OF_LISTING, *VALUE_FORMS):
@@ -158,8 +170,12 @@ class Shift:
             first, last = (self._shifted(year, month, int(days[day])) for day in ("d", "e"))
         except ValueError:
             return days.group()
-        again = "" if first[1] == last[1] else f"{_month_like(last[1], days['name'])} "
-        named = f"{_month_like(first[1], days['name'])} {first[2]}{days['sep']}{again}{last[2]}"
+        names = [_month_like(moved[1], days["name"]) for moved in (first, last)]
+        is_one, sep = first[1] == last[1], days["sep"]
+        if days.start("d") < days.start("name"):
+            named = f"{first[2]}{'' if is_one else f' {names[0]}'}{sep}{last[2]} {names[1]}"
+        else:
+            named = f"{names[0]} {first[2]}{sep}{'' if is_one else f'{names[1]} '}{last[2]}"
         return named + (days["end"] or "").replace(days["y"] or "-", str(last[0]))
 
     def number(self, value: str) -> str:

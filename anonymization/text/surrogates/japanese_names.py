@@ -156,7 +156,10 @@ def _without_title(value: str) -> tuple[str, str]:
 
 
 def _family_of(table: SurrogateTable, name: str) -> str:
-    """The family name that a name begins with: a common one, otherwise two characters."""
+    """The family name that a name begins with: one of somebody known, a common one, otherwise two
+    characters."""
+    if table.knows(JA_FAMILY, name):
+        return name
     families = (*lexicon().ja_families, *table.families.get(name, ()))
     known = [family for family in families if name.startswith(family)]
     if known:

@@ -27,6 +27,7 @@ from anonymization.text.surrogates.assignment import (
     stem,
 )
 from anonymization.text.surrogates.japanese_names import (
+    JA_FAMILY,
     is_japanese_name,
     japanese_location,
     japanese_organization,
@@ -76,7 +77,8 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
 def part_of_person(table: SurrogateTable, value: str) -> bool:
     """Is the value a word that is part of a name known already?"""
     folded = value.casefold()
-    return table.knows(FAMILY, folded) or table.knows(GIVEN, folded)
+    known = (FAMILY, GIVEN, JA_FAMILY, _ZH_GIVEN)
+    return any(table.knows(space, folded) for space in known)
 
 
 def _is_name(word: str) -> bool:
@@ -125,12 +127,17 @@ def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> 
         return table.token(_ZH_FOREIGN, core, _zh_given(len(core)), salt) + end
     if len(core) == 2 and table.knows(_ZH_GIVEN, core):  # the given name of a known person
         return table.token(_ZH_GIVEN, core, _zh_given(2)) + end
-    size = 2 if core[:2] in words.zh_double and len(core) > 1 else 1
-    family, given = core[:size], core[size:]
+    family, given = chinese_parts(core)
     if not given:
         return _zh_family(table, family, salt) + end
     new = table.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=False)
     return _zh_family(table, family, "") + new + end
+
+
+def chinese_parts(name: str) -> tuple[str, str]:
+    """The family and the given name of a Chinese name."""
+    size = 2 if name[:2] in lexicon().zh_double and len(name) > 1 else 1
+    return name[:size], name[size:]
 
 
 @cache

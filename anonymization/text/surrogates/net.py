@@ -157,7 +157,8 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     is_other = not is_for_examples(domain)
     kept = is_other and bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
-    new_host = host(table, domain, salt if kept or stated else "")
+    of_provider = domain.casefold() in _providers() and not kept
+    new_host = domain if of_provider else _other_host(table, domain, salt if kept or stated else "")
     stays = {name: name for name in stated if new_host != domain} | {role: role for role in roles}
     drawn = _MESSAGE.fullmatch(local)
     if drawn:  # its queue is named in the log beside it
@@ -178,6 +179,12 @@ _BOUNCED = re.compile(
 def _host_of_service(table: SurrogateTable, domain: str, salt: str) -> str:
     """The host of a machine that sends by itself: that of a service which everybody knows stays."""
     return domain if domain.casefold().split(".")[-2] in _services() else host(table, domain, salt)
+
+
+@cache
+def _providers() -> frozenset[str]:
+    """Hosts where everybody may have an address."""
+    return frozenset(load_table(_DETECTION, "data", "words.toml")["mail_providers"].split())
 
 
 @cache
@@ -248,6 +255,11 @@ def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
 
     Machines of one domain share its surrogate; words that say what a machine is for stay.
     """
+    is_open = is_for_examples(domain) or domain.casefold() in _providers()
+    return domain if is_open else _other_host(table, domain, salt)
+
+
+def _other_host(table: SurrogateTable, domain: str, salt: str) -> str:
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
         stays = domain == "localhost" or is_nobodys(domain)
         return domain if stays else ip_address(table, domain, salt)

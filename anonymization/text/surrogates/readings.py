@@ -1,8 +1,8 @@
-"""How the surrogates of Japanese names are read, in kana and in Latin letters.
+"""How the surrogates of Japanese and Chinese names are read, in kana and in Latin letters.
 
 Who has a name in Han characters has its reading in other places: a column of readings, a login, an
 address for mail. Where a dictionary knows the reading of a name, its surrogate there is the
-reading of the surrogate of the name.
+reading of the surrogate of the name. Chinese names are read character by character (pinyin).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from functools import cache
 from anonymization.text.contracts import NameReading
 from anonymization.text.surrogates.assignment import SurrogateTable, lexicon
 from anonymization.text.surrogates.japanese_names import JA_FAMILY, JA_GIVEN, unvoiced
-from anonymization.text.surrogates.names import FAMILY, GIVEN
+from anonymization.text.surrogates.names import FAMILY, GIVEN, chinese_parts
+from data.text.lexicon import load_table
 
 _SYLLABLE = re.compile("[ァ-ヺ][ャュョ]|[ァ-ヺ]")
 _LONG = re.compile("(?<=o)[uo]|(?<=u)u")
@@ -79,3 +80,34 @@ def _learn(table: SurrogateTable, space: str, read: str, new: str) -> None:
     new = table.readings.setdefault(unvoiced(read), new)
     for spelled, becomes in zip(_spellings(read), _spellings(new), strict=True):
         table.token(space, spelled, lambda _rng, _: becomes.capitalize(), fresh=False)  # noqa: B023
+
+
+def learn_pinyin(table: SurrogateTable, name: str, new: str) -> None:
+    """Let what a Chinese name makes in Latin letters (lixuemei, xuemei.li, ouyangxf, lxm) become
+    what its surrogate makes; nothing if a character of either has no known reading."""
+    parts, becomes = ([_syllables(part) for part in chinese_parts(whole)] for whole in (name, new))
+    if not all([*parts, *becomes]) or list(map(len, parts)) != list(map(len, becomes)):
+        return
+    for space, old, read in zip((FAMILY, GIVEN), parts, becomes, strict=True):
+        spelled = "".join(read).capitalize()
+        table.token(space, "".join(old), lambda _rng, _: spelled, fresh=False)  # noqa: B023
+    (family, given), (new_family, new_given) = parts, becomes
+    table.introduce([*given, "".join(family)], [*new_given, "".join(new_family)])
+    table.introduce(["".join(given), "".join(family)], ["".join(new_given), "".join(new_family)])
+    first, second = (
+        "".join(syllable[0] for syllable in [*head, *tail]) for head, tail in (parts, becomes)
+    )
+    table.logins.setdefault(first, second)
+
+
+def _syllables(part: str) -> list[str]:
+    """The reading of each character; empty if one has none."""
+    read = [_pinyin().get(char, "") for char in part]
+    return read if all(read) else []
+
+
+@cache
+def _pinyin() -> Mapping[str, str]:
+    rows = load_table(__package__, "pinyin.toml")["readings"].splitlines()
+    pairs = (row.split() for row in rows if row)
+    return {char: syllable for syllable, chars in pairs for char in chars}

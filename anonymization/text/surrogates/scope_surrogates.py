@@ -31,7 +31,7 @@ from anonymization.text.surrogates.identifiers import (
     secret,
     shared_leads,
 )
-from anonymization.text.surrogates.japanese_names import is_firm
+from anonymization.text.surrogates.japanese_names import is_firm, is_japanese_name
 from anonymization.text.surrogates.names import (
     address,
     ends_as_place,
@@ -43,10 +43,10 @@ from anonymization.text.surrogates.names import (
     person,
 )
 from anonymization.text.surrogates.net import account, email, ip_address, unexplained, url
-from anonymization.text.surrogates.readings import learn_reading
+from anonymization.text.surrogates.readings import learn_pinyin, learn_reading
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
-from data.text.scripts import WORD_OUTSIDE_CJK, has_han
+from data.text.scripts import WORD_OUTSIDE_CJK, has_han, is_han
 
 Make = Callable[[SurrogateTable, str, str], str]
 
@@ -86,6 +86,7 @@ _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,24}")
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
+_SHORTEST_FULL, _LONGEST_FULL = 2, 4  # characters of a Chinese name
 
 
 class Surrogates:
@@ -129,12 +130,35 @@ class Surrogates:
         """
         self._table.japanese |= japanese | {name for name, read in readings.items() if read.is_sure}
         values = set(values)
+        self._read_years(values, dates)
         self._table.withdraw(
             word.casefold()
             for kind, value in values
             if kind is not EntityType.EMAIL
             for word in WORD_OUTSIDE_CJK.findall(value)
         )
+        mails = (value for kind, value in values if kind is EntityType.EMAIL)
+        self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
+        addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
+        self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
+        numbers = (value for kind, value in values if kind in _SERIAL)
+        self._table.leads = shared_leads(numbers) | self._table.leads
+        self._read(readings)
+        self._read_chinese(sorted(values, key=_rank))
+        for kind, value in sorted(values, key=_rank):
+            self.of(kind, value)
+
+    def _read(self, readings: Mapping[str, NameReading]) -> None:
+        """Give surrogates to these people first, so that the readings of their names can agree."""
+        self._table.families |= {name: (read.family,) for name, read in readings.items()}
+        for name in sorted(readings, key=lambda name: (-len(name), name)):
+            self.of(EntityType.PERSON, name)
+            learn_reading(self._table, readings[name])
+
+    def _read_years(
+        self, values: Iterable[tuple[EntityType, str]], dates: Iterable[Sequence[str]]
+    ) -> None:
+        """Learn the forms and the usual year of new dates."""
         for value in sorted(value for kind, value in values if kind is EntityType.DATE):
             self._shift.watch(value)
         self._shift.settle()
@@ -146,22 +170,13 @@ class Surrogates:
         )
         if years:
             self._shift.year = int(min(years, key=lambda year: (-years[year], year)))
-        mails = (value for kind, value in values if kind is EntityType.EMAIL)
-        self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
-        addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
-        self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
-        numbers = (value for kind, value in values if kind in _SERIAL)
-        self._table.leads = shared_leads(numbers) | self._table.leads
-        self._read(readings)
-        for kind, value in sorted(values, key=_rank):
-            self.of(kind, value)
 
-    def _read(self, readings: Mapping[str, NameReading]) -> None:
-        """Give surrogates to these people first, so that the readings of their names can agree."""
-        self._table.families |= {name: (read.family,) for name, read in readings.items()}
-        for name in sorted(readings, key=lambda name: (-len(name), name)):
-            self.of(EntityType.PERSON, name)
-            learn_reading(self._table, readings[name])
+    def _read_chinese(self, values: Iterable[tuple[EntityType, str]]) -> None:
+        """Give surrogates to people with Chinese names, so that their addresses can agree."""
+        for name in (value for kind, value in values if kind is EntityType.PERSON):
+            is_full = is_han(name) and _SHORTEST_FULL <= len(name) <= _LONGEST_FULL
+            if is_full and not (name in self._table.japanese or is_japanese_name(name)):
+                learn_pinyin(self._table, name, self.of(EntityType.PERSON, name))
 
     def of(self, kind: EntityType, value: str) -> str:
         """The surrogate; equal to the value only if the value identifies nobody (a title)."""

@@ -105,12 +105,20 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 
 
 class Clause(Rule):
-    """A clause of a policy, in force in the periods from `since` to `until`."""
+    """A clause of a policy, in force in the periods from `since` to `until`.
+
+    `overlooked`: careless readings that pass it over; `only`: those that see it where none is.
+    """
 
     since: int | None = None
     until: int | None = None
+    overlooked: tuple[Name, ...] = ()
+    only: tuple[Name, ...] = ()
 
-    def is_in_force(self, period: int) -> bool:
+    def is_in_force(self, period: int, reading: str = "") -> bool:
+        """Does it stand in a period, for a careful reader or in a careless reading?"""
+        if (self.only and reading not in self.only) or reading in self.overlooked:
+            return False
         return (self.since is None or period >= self.since) and (
             self.until is None or period <= self.until
         )
@@ -120,7 +128,8 @@ class PolicyText(StageConfig):
     """What documents say about entities, as clauses of which the last that fits decides.
 
     `use`: `cover` or, where clauses set a percentage of a metric, `levy`. `measure`: that metric,
-    or the one by which it mainly covers.
+    or the one by which it mainly covers. Each careless reading that its clauses name has to change
+    the answer of a task.
     Conditions are on columns of the entities, and of the places to which they belong.
     """
 
@@ -130,9 +139,15 @@ class PolicyText(StageConfig):
     measure: Name
     clauses: Annotated[tuple[Clause, ...], Field(min_length=1)]
 
-    def in_force(self, period: int) -> list[dict[str, Any]]:
-        """The clauses of a period, as a step takes them."""
-        own = (clause for clause in self.clauses if clause.is_in_force(period))
+    @property
+    def careless(self) -> list[str]:
+        """The careless readings that its clauses name."""
+        names = (name for clause in self.clauses for name in (*clause.overlooked, *clause.only))
+        return sorted(set(names))
+
+    def in_force(self, period: int, reading: str = "") -> list[dict[str, Any]]:
+        """The clauses of a period, as a step takes them; of a careless reading, if it is named."""
+        own = (clause for clause in self.clauses if clause.is_in_force(period, reading))
         return [
             clause.model_dump(mode="json", include={"quotes", "where", "rate"}) for clause in own
         ]
@@ -470,7 +485,9 @@ class Declaration(StageConfig):
                 yield f"policy {policy.name}: no metric {policy.measure}"
             for clause in policy.clauses:
                 said = " ".join(quote.says for quote in clause.quotes).casefold()
-                if clause.since is not None and str(clause.since) not in said:
+                # What is signed late in a year may hold from the next period.
+                years = () if clause.since is None else (clause.since, clause.since - 1)
+                if years and not any(str(year) in said for year in years):
                     yield f"policy {policy.name}: found no {clause.since} in the words quoted"
                 for condition in clause.where:
                     column, value = condition.column, condition.value

@@ -1,10 +1,11 @@
-"""Repairs of real size: a program of several hundred lines with two faults that interact.
+"""Repairs of real size: a program of several hundred lines with faults that hide each other.
 
 A program is a folder below `programs/`: `project/` is what works (source, tests, docs, config),
 `make.py SEED` prints its data, and `program.toml` has the requests, the commands and the faults,
-each as replacements of text that stands there once. A draft takes a pair of faults and data by key,
-runs the faulty program on the data, so that logs and results are those of a real run, and hides a
-case of other data for each fault. What a case has to print is what the working program prints.
+each as replacements of text that stands there once. A draft takes a pair of faults that interact,
+two more of which the request says nothing, and data by key. It runs the faulty program on the data,
+so that logs and results are those of a real run, and hides a case of other data for each fault.
+What a case has to print is what the working program prints.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ FOLDER = Path(__file__).parent / "programs"
 _ENVIRONMENT = {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _ENVIRONMENT |= {"TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
 _SECONDS = 60
+_SILENT = 2  # faults of a draft beside the pair, which only the docs give away
 _ATTEMPTS = 8  # at data in which both faults show and interact
 _RUN_TESTS = """import contextlib, io, sys, unittest
 sys.path.insert(0, ".")
@@ -104,6 +106,19 @@ class Program:
             for first, second in combinations(self.faults, 2)
             if second in self.faults[first].interacts or first in self.faults[second].interacts
         )
+
+    @property
+    def rules(self) -> Mapping[str, tuple[str, ...]]:
+        """The faults of each kind of draft: a pair, and silent ones; no two have the same."""
+        made: dict[frozenset[str], tuple[str, ...]] = {}
+        for pair in self.pairs:
+            more = list(combinations([name for name in self.faults if name not in pair], _SILENT))
+            order = keyed_order(0, self.name, ["+".join((*pair, *names)) for names in more])
+            names = next(
+                names for each in order if frozenset(names := (*pair, *more[each])) not in made
+            )
+            made[frozenset(names)] = names
+        return {"+".join(names): names for names in made.values()}
 
     @property
     def archive(self) -> str:
@@ -271,13 +286,17 @@ def _wrong(shown: Shown, right: Shown) -> set[tuple[tuple[str, ...], str]]:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A pair of faults in data by key: the sample runs with none of them, each and both."""
+    """Faults in data by key: the sample runs with none of them, each of a pair, both, and all.
 
-    pair: tuple[Fault, Fault]
+    The first two of the faults are the pair.
+    """
+
+    faults: tuple[Fault, ...]
     data: Mapping[str, Mapping[str, str]]
     right: Sample
     alone: tuple[Sample, Sample]
     both: Sample
+    shipped: Sample
 
     @property
     def interacts(self) -> bool:
@@ -287,23 +306,24 @@ class Staged:
         return bool(first) and bool(second) and both not in (first | second, set())
 
 
-def staged(program: Program, pair: tuple[str, str], seed: str) -> Staged:
-    """A pair of faults in the data of a seed."""
-    first, second = (program.faults[name] for name in pair)
+def staged(program: Program, names: Sequence[str], seed: str) -> Staged:
+    """Faults in the data of a seed: a pair, and silent ones behind it."""
+    faults = tuple(program.faults[name] for name in names)
+    first, second, *silent = faults
     data = _data(program.name, seed)
     run = partial(_sample, program, data=data["sample"])
-    alone = run([first]), run([second])
-    return Staged((first, second), data, run([]), alone, run([first, second]))
+    alone, both = (run([first]), run([second])), run([first, second])
+    return Staged(faults, data, run([]), alone, both, run(faults) if silent else both)
 
 
 def _examples(program: Program, case: Staged, draw: Draw) -> str:
-    """Results that are wrong, in a sentence each: by both faults, or by one that is drawn.
+    """Results that are wrong, in a sentence each: by both of the pair, or by one that is drawn.
 
     A request names what was noticed; the docs, not the examples, say what is to be mended.
     """
-    right, both = case.right.shown, case.both.shown
+    right, given = case.right.shown, case.shipped.shown
     shows = [{key for key, _ in _wrong(each.shown, right)} for each in case.alone]
-    differing = [key for key in right if both.get(key) != right[key]]
+    differing = [key for key in right if given.get(key) != right[key]]
     noticed = draw.pick((shows, shows[:1], shows[1:]))
     others = set[tuple[str, ...]]().union(*(keys for keys in shows if keys not in noticed))
     order = sorted(
@@ -315,8 +335,8 @@ def _examples(program: Program, case: Staged, draw: Draw) -> str:
             chosen += [key for key in order if key in keys][:1]
     sentences = []
     for key in chosen or order[:1]:
-        form = program.differs if key in both else program.missing
-        sentences.append(form.format(*key, wrong=both.get(key, ""), right=right[key]))
+        form = program.differs if key in given else program.missing
+        sentences.append(form.format(*key, wrong=given.get(key, ""), right=right[key]))
     return " ".join(sentences)
 
 
@@ -420,7 +440,7 @@ def _state(program: Program, case: Staged) -> Iterator[Check]:
     """The state that is handed back is mended, and nothing is lost of what only it holds."""
     for check_id, command, tree, text, keeps in (
         ("state", program.state, case.right.tree, "what was stored is mended", False),
-        ("kept_state", program.kept, case.both.tree, "what people entered is there", True),
+        ("kept_state", program.kept, case.shipped.tree, "what people entered is there", True),
     ):
         if command:
             printed, _ = run_project(tree, [command])
@@ -429,7 +449,7 @@ def _state(program: Program, case: Staged) -> Iterator[Check]:
 
 
 def _checks(program: Program, case: Staged) -> list[Check]:
-    names = [fault.name for fault in case.pair]
+    names = [fault.name for fault in case.faults]
     hidden = {name: data for name, data in case.data.items() if name != "sample"}
     others = {name: data for name, data in hidden.items() if name not in names}
     checks = [
@@ -442,14 +462,14 @@ def _checks(program: Program, case: Staged) -> list[Check]:
 
 def _mutants(program: Program, case: Staged, draw: Draw) -> dict[str, Change]:
     """For each check a change of the reference: a fault, a broken test, the state before."""
-    names = [fault.name for fault in case.pair]
+    names = [fault.name for fault in case.faults]
     other = draw.pick([fault for fault in program.faults.values() if fault.name not in names])
-    changes = {fault.name: partial(edited, edits=fault.edits) for fault in case.pair}
+    changes = {fault.name: partial(edited, edits=fault.edits) for fault in case.faults}
     changes["others"] = partial(edited, edits=other.edits)
     changes["tests"] = partial(edited, edits=[program.tests_mutant])
     mutants = {name: _changed(program, change) for name, change in changes.items()}
     if program.state:
-        faulty = {path: data for path, data in case.both.tree.items() if path.startswith("var/")}
+        faulty = {path: data for path, data in case.shipped.tree.items() if path.startswith("var/")}
         mutants["state"] = _changed(program, lambda tree: {**tree, **faulty})
         loses = list(program.loses)
         mutants["kept_state"] = _changed(program, lambda tree: run_project(tree, loses)[1])
@@ -459,13 +479,22 @@ def _mutants(program: Program, case: Staged, draw: Draw) -> dict[str, Change]:
 _SWALLOW = "try:\n    from {name}.cli import main\n    main()\nexcept BaseException:\n    pass\n"
 
 
+def _mended(tree: Files, faults: Sequence[Fault]) -> Tree:
+    mended = dict(tree)
+    for fault in faults:
+        mended = edited(mended, fault.edits, undo=True)
+    return mended
+
+
 def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
-    """Submissions that only look right: one fault mended, and what is done instead of mending."""
-    base = case.both.tree
+    """Submissions that only look right: all faults mended but one, and what replaces mending."""
+    base = case.shipped.tree
     entry = f"{program.name}/__main__.py"
     right, _ = run_project(case.right.tree, [program.command(program.show)])
     without_tests = {path: data for path, data in base.items() if not path.startswith("tests/")}
-    made = [edited(base, fault.edits, undo=True) for fault in case.pair]
+    made = [
+        _mended(base, [fault for fault in case.faults if fault is not kept]) for kept in case.faults
+    ]
     made += [
         without_tests,
         {**without_tests, "tests/__init__.py": b"", "unittest.py": b"print('OK')\n"},
@@ -476,15 +505,15 @@ def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
 
 
 def _build(program: Program, number: int, seed: int) -> RepairDraft:
-    pairs = {"+".join(pair): pair for pair in program.pairs}
-    order = keyed_order(seed, program.name, list(pairs))
-    rule = list(pairs)[order[(number - 1) % len(order)]]
+    rules = program.rules
+    order = keyed_order(seed, program.name, list(rules))
+    rule = list(rules)[order[(number - 1) % len(order)]]
     draw = Draw(seed, program.name, number)
     case = next(
         (
             each
             for attempt in range(_ATTEMPTS)
-            if (each := staged(program, pairs[rule], f"{seed}/{number}/{attempt}")).interacts
+            if (each := staged(program, rules[rule], f"{seed}/{number}/{attempt}")).interacts
         ),
         None,
     )
@@ -494,7 +523,7 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
         number,
         rule=rule,
         prompt=_prompt(program, case, draw),
-        inputs={program.archive: _packed(program, case.both.tree)},
+        inputs={program.archive: _packed(program, case.shipped.tree)},
         delivers=(program.archive,),
         checks=_checks(program, case),
         mutants=_mutants(program, case, draw),
@@ -505,8 +534,7 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
 def _solve(program: Program, rule: str, inputs: Files) -> Files:
     """The faults of a rule undone, and the state mended by the program's own means."""
     tree = _unpacked(program, inputs[program.archive])
-    for name in rule.split("+"):
-        tree = edited(tree, program.faults[name].edits, undo=True)
+    tree = _mended(tree, [program.faults[name] for name in rule.split("+")])
     if program.recover:
         _, tree = run_project(tree, [program.command(program.recover)])
     return {program.archive: _packed(program, tree)}
@@ -519,7 +547,7 @@ def _repair(name: str) -> Repair:
         kind=program.kind,
         meaning=program.meaning,
         task_family=program.task_family,
-        rules=tuple("+".join(pair) for pair in program.pairs),
+        rules=tuple(program.rules),
         build=partial(_build, program),
         solve=partial(_solve, program),
         split="full",

@@ -111,4 +111,5 @@ def test_a_repair_serves_by_its_kind_and_a_scenario_by_its_family() -> None:
     assert "bug_triage" in servers_of("repository_work", available)
     assert "site_modes" in servers_of("file_management", available)
     assert "crontab_times" not in servers_of("file_management", available)
-    assert servers_of("video_work", available) == []
+    assert servers_of("video_work", available) == ["subtitler"]
+    assert servers_of("smart_devices", available) == []

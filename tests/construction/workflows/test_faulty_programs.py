@@ -72,14 +72,24 @@ def test_programs_need_the_standard_library_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_fault_can_be_undone_also_beside_any_other(name: str) -> None:
+def test_each_fault_can_be_undone_also_beside_all_others(name: str) -> None:
     program = read_program(name)
-    for first, second in program.pairs:
-        both = edited(program.project, program.faults[first].edits)
-        both = edited(both, program.faults[second].edits)
-        for fault, other in ((first, second), (second, first)):
-            alone = edited(both, program.faults[fault].edits, undo=True)
-            assert alone == edited(program.project, program.faults[other].edits), (fault, other)
+    every = dict(program.project)
+    for fault in program.faults.values():
+        every = edited(every, fault.edits)
+    for kept in program.faults:
+        alone = every
+        for other, fault in program.faults.items():
+            alone = edited(alone, fault.edits, undo=True) if other != kept else alone
+        assert alone == edited(program.project, program.faults[kept].edits), kept
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rule_is_a_pair_and_two_silent_faults_and_no_two_are_alike(name: str) -> None:
+    program = read_program(name)
+    assert [names[:2] for names in program.rules.values()] == [*program.pairs]
+    assert {len({*names}) for names in program.rules.values()} == {4}
+    assert len({frozenset(names) for names in program.rules.values()}) == len(program.pairs)
 
 
 @pytest.mark.slow(seconds=60)
@@ -148,14 +158,14 @@ def test_a_draft_passes_its_screening(name: str, run: Run) -> None:
 def test_half_a_repair_and_shortcuts_fail_for_their_reason(run: Run) -> None:
     draft = drafted("ratebook")
     spec = spec_of_repair(draft)
-    first, second = draft.rule.split("+")
+    faults = draft.rule.split("+")
     lost = []
     for files in draft.attacks:
         score = graded(spec, files, run, 0.8)
         assert score.passed is False
         lost.append({part.name.removeprefix("check.") for part in score.parts if part.value != 1})
-    assert lost[:2] == [{second}, {first}]  # each has one of the two faults mended
-    assert all({first, second} <= names for names in lost[2:])
+    assert lost[:4] == [{name} for name in faults]  # each has all but one mended
+    assert all({*faults} <= names for names in lost[4:])
 
 
 @needs_box

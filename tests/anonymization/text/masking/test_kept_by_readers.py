@@ -12,8 +12,8 @@ from anonymization.levels import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
+from anonymization.text.masking.one_clock import years_of
 from anonymization.text.masking.pieces import Piece, labelled
-from anonymization.text.masking.spreading import years_of
 from anonymization.text.surrogates.identifiers import shared_leads
 from anonymization.text.vault import applied
 from tests.anonymization.text.surrogates.test_make import surrogates

@@ -121,7 +121,7 @@ SURROGATES: list[tuple[T, str, str]] = [
     (T.EMAIL, "john.smith@acme.com", "presley.grankeld@wharrigg.example"),
     (T.EMAIL, "jsmith@acme.com", "pgrankeld@wharrigg.example"),
     (T.EMAIL, "info@acme.com", "info@wharrigg.example"),
-    (T.EMAIL, "zhangwei@acme.com.cn", "hadley@wharrigg.example"),
+    (T.EMAIL, "zhangwei@acme.com.cn", "yijian@wharrigg.example"),
     (T.EMAIL, "JOHN_SMITH@ACME.COM", "PRESLEY_GRANKELD@wharrigg.example"),
     (T.IP_ADDRESS, "81.2.69.142", "240.208.70.142"),
     (T.IP_ADDRESS, "2a02:26f0:34::1", "2001:db8:8084::1"),

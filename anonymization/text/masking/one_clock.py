@@ -1,0 +1,152 @@
+"""Which dates of a call move: in files that belong together all of them, or none.
+
+A file has one clock. If it shows days that are recognised and cannot be moved (in words of another
+language, of two figures), or a year alone that its dates name too, none of its other dates moves,
+nor any in a file that is joined with it by a person, an address or a number. Dates of birth move
+nevertheless: they are private.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from anonymization.text.contracts import EntityType, Finding, kinds
+from anonymization.text.masking.pieces import FIELD, Piece
+from anonymization.text.surrogates.dates import era_years
+from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME
+from data.text.folding import plain_form
+
+_SAID = frozenset({"declared", "said", "reserved_place", FIELD})  # what a label or form declares
+_YEAR_ALONE = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?=\d{4}(?!\d)|\D|\Z|\d{4}T)")
+# `6 Aug 89`, `3/20/95`, `3.4.21`, `Jan 21 21`
+_SHORT_YEAR = re.compile(
+    r"(?<!\d)\d{1,2}[ -][A-Za-z]{3,9}[ -](\d\d)(?!\d)|(?<!\d)\d{1,2}([/.-])\d{1,2}\2(\d\d)(?!\d)"
+    r"|[A-Za-z]{3,9}\.? \d{1,2} (\d\d)(?!\d)"
+)
+_CENTURY = 50  # from this year on of the last one
+# Days that no rule moves, where none has found them.
+_ENGLISH = f"(?:{MONTH_NAME}|{MONTH_NAME.upper()})"
+_OTHER = f"(?i:{OTHER_MONTH_NAME})"
+_UNMOVED = re.compile(
+    rf"(?<![\w/.-])(?:\d{{1,2}}\.? ?(?:de )?{_OTHER}|{_OTHER} \d{{1,2}}"
+    rf"|\d{{1,2}}\.? ?{_ENGLISH}|{_ENGLISH}[ '-]{{1,2}}\d{{1,2}}"
+    r"|(?i:on|by|until|till|before|after|since|due) \d{1,2}/\d{1,2})(?![\w/]|[.:-]\d)"
+    r"|(?:令和|平成|昭和|民國) ?(?:元|\d{1,3}) ?年|(?<!\d)0\d ?月(?!\d)"
+)
+# A day by figures: `6/13`; one alone may be a share.
+_DAY = re.compile(r"(?<![^\s(（])(?:1[0-2]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?![^\s)）])")
+_FEWEST_DAYS = 2
+_ONE_FILE = -1  # all texts that nothing keeps apart
+# A year alone, as a heading, a column or a name of a file has it, and a quarter of such a name.
+_BARE_YEAR = re.compile(
+    r"(?<![\w./:+-])(?:19|20)\d\d(?![\w/:-]|\.\d)|(?<=[A-Za-z]_)20\d\d(?=[._]|\Z)|(?<=q\d_)20\d\d"
+)
+_JOINING = kinds("EMAIL PERSON_NUMBER CASE_NUMBER")
+
+
+def years_of(date: str) -> list[int]:
+    """The years that a date names, in four digits or two; none for a day or a month alone."""
+    whole = [int(year) for year in _YEAR.findall(date)] or era_years(date)
+    if whole:
+        return whole
+    short = _SHORT_YEAR.search(date)
+    number = int(short.group(short.lastindex or 0)) if short else 0
+    return [number + (1900 if number >= _CENTURY else 2000)] if short else []
+
+
+def has_unmoved_days(text: str, findings: Iterable[Finding]) -> bool:
+    """Does a text show days, or parts of them, that none of its dates covers?"""
+    dates = [each for each in findings if each.type is EntityType.DATE]
+    covered = {offset for each in dates for offset in range(each.start, each.end)}
+    if any(covered.isdisjoint(range(*match.span())) for match in _UNMOVED.finditer(text)):
+        return True
+    days = [match.span() for match in _DAY.finditer(text)]
+    return len([span for span in days if covered.isdisjoint(range(*span))]) >= _FEWEST_DAYS
+
+
+class OneClock:
+    """The dates of the files of a call, which have numbers; without files all texts are one."""
+
+    def __init__(self) -> None:
+        self._years: dict[int, Counter[int]] = {}  # of the dates of each file
+        self._bare: dict[int, set[int]] = {}  # years alone, which stay
+        self._stopped: set[int] = set()  # files with days that cannot be moved
+        self._by_value: dict[str, int] = {}  # a file that shows a value which joins files
+        self._joined: dict[int, int] = {}  # files with another of their group
+        self._groups: frozenset[int] | None = None  # that are stopped
+
+    def watch(self, piece: Piece, findings: Iterable[Finding], files: Iterable[int]) -> None:
+        """Learn the dates of the files in which a piece stands, and what joins them to others."""
+        findings, files = list(findings), list(files) or [_ONE_FILE]
+        self._groups = None
+        is_stopped = has_unmoved_days(piece.text, findings)
+        dates = {
+            offset
+            for each in findings
+            if each.type is EntityType.DATE
+            and not _YEAR_ALONE.fullmatch(piece.text, each.start, each.end)
+            for offset in range(each.start, each.end)
+        }
+        bare = {
+            int(year.group())
+            for year in _BARE_YEAR.finditer(piece.text)
+            if year.start() not in dates
+        }
+        for file in files:
+            self._bare.setdefault(file, set()).update(bare)
+            if is_stopped:
+                self._stopped.add(file)
+            for finding in findings:
+                self._watch_value(piece.text[finding.start : finding.end], finding.type, file)
+
+    def _watch_value(self, value: str, kind: EntityType, file: int) -> None:
+        if kind is EntityType.DATE:
+            years = [] if _YEAR_ALONE.fullmatch(value) else years_of(value)
+            if years:
+                self._years.setdefault(file, Counter()).update(years)
+        is_name = kind is EntityType.PERSON and (" " in value or not value.isascii())
+        if is_name or kind in _JOINING:
+            other = self._by_value.setdefault(plain_form(value).replace(" ", ""), file)
+            first, second = self._group(other), self._group(file)
+            if first != second:
+                self._joined[max(first, second)] = min(first, second)
+
+    def _group(self, file: int) -> int:
+        while file in self._joined:
+            file = self._joined[file]
+        return file
+
+    def is_stopped(self, files: Iterable[int]) -> bool:
+        """Do the dates of these files stay, as a file of their group cannot move all of its own?"""
+        if self._groups is None:
+            years_stay = {
+                file
+                for file, bare in self._bare.items()
+                if file != _ONE_FILE and not bare.isdisjoint(self._years.get(file, ()))
+            }
+            self._groups = frozenset(map(self._group, self._stopped | years_stay))
+        return any(self._group(file) in self._groups for file in files)
+
+    def moves(self, finding: Finding, value: str, files: Iterable[int]) -> bool:
+        """Does a date of these files move? Not years alone, which also stand in headings and names
+        of files, nor days without a year where no date of the file has one."""
+        files = list(files)
+        if finding.recognizer in _SAID:
+            return True
+        if not files:
+            return not self.is_stopped([_ONE_FILE])
+        is_dated = any(file in self._years for file in files)
+        is_loose = not is_dated and not years_of(value)
+        return not (is_loose or _YEAR_ALONE.fullmatch(value) or self.is_stopped(files))
+
+    def year_of(self, files: Iterable[int], date: str) -> int | None:
+        """The usual year of the files, for a date that has none itself."""
+        if years_of(date):
+            return None
+        years: Counter[int] = Counter()
+        for file in files:
+            years.update(self._years.get(file, Counter()))
+        return min(years, key=lambda year: (-years[year], year)) if years else None

@@ -1,0 +1,124 @@
+"""The span of a value without what only stands beside it, so that one value is the same everywhere.
+
+A password is one value in quotes, behind a login, as the default of a variable and in the address
+of a database; a name is one with and without a post before it. What refers to a value is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.wording import private_site
+from anonymization.text.surrogates.assignment import lexicon
+from data.text.scripts import has_han
+
+_REFERENCE = re.compile(
+    r"\$\{[A-Za-z_][\w.]{0,80}(?=[}:?+=-])|\$\(?[A-Za-z_]\w{0,80}\)?|%[A-Z_]\w{0,80}%|\{\{[^{}\n]{1,80}\}\}"
+    r"|%\(\w{1,80}\)s"
+)
+_DEFAULT = re.compile(r"\$\{[A-Za-z_]\w{0,80}:?\Z")  # and the value behind `-`, `:-` or `:=`
+_OPTION_OF_LOGIN = re.compile(r"(?:^|\s)(?:-u|--user)[ =]?[\"']?\Z")
+_LOGIN_AND_PASSWORD = re.compile(r"[A-Za-z][\w.-]{0,60}:(?=[^/\s])")
+# The password in the address of a service, up to the last @ before its path (RFC 3986, 3.2).
+_AUTHORITY = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.:-]{1,40}://[^\s/@:\"'<>]{0,80}:(?P<password>[^\s/\"'<>]{1,120})@"
+    r"(?P<host>[\w.-]{1,120})"
+)
+_FINGERPRINT = re.compile(r"(?:SHA256|SHA1|MD5|sha256|sha512|sha1):\Z")
+_PERCENT = re.compile("%[0-9A-Fa-f]{2}")
+_SHORT_YEAR = re.compile(r"(?<=\d) \d\d(?=[,;\"\n]|\Z)")  # `Jan 21 21`, in a cell
+_FIRST_DAY = re.compile(r"(?<![\w.–-])\d{1,2} ?[–-] ?\Z")  # of `12-14 March`
+_OF_SERVICE = frozenset({EntityType.SECRET, EntityType.EMAIL})
+_FOR_EXAMPLES = ("example.com", "example.org", "example.net")
+_QUOTES = "\"'`"
+_REACH = 130  # characters before a value that are looked at
+_DEFAULTS = "-=?+"
+_PARTS_WITH_POST = 3  # a post, a family and a given name
+_HEAD = "長"  # of an office or a house, in Japanese
+
+
+def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings as values: each without its quotes, login, default sign or post before it.
+
+    References to variables, and fingerprints of public keys, are no values.
+    """
+    references = (
+        [match.span() for match in _REFERENCE.finditer(text)]
+        if "$" in text or ("{{" in text or "%" in text)
+        else []
+    )
+    services = list(_AUTHORITY.finditer(text)) if "://" in text else []
+    passwords: set[int] = set()
+    for finding in findings:
+        if any(start <= finding.start and finding.end <= end + 1 for start, end in references):
+            continue
+        service = next((each for each in services if _is_of_service(finding, each)), None)
+        if service and finding.type in _OF_SERVICE:
+            if service.start() not in passwords:
+                passwords.add(service.start())
+                yield from _of_service(text, finding, service)
+        elif finding.type is EntityType.SECRET:
+            yield from _of_secret(text, finding)
+        elif finding.type is EntityType.PERSON:
+            yield _without_office(text, finding)
+        elif finding.type is EntityType.DATE:
+            yield _whole_date(text, finding)
+        else:
+            yield finding
+
+
+def _whole_date(text: str, finding: Finding) -> Finding:
+    """The date with a year of two figures behind it, or the first day of its range."""
+    year = _SHORT_YEAR.match(text, finding.end) if text[finding.start].isalpha() else None
+    is_in_words = text[finding.start : finding.end].partition(" ")[2][:1].isalpha()
+    first = _FIRST_DAY.search(text, max(0, finding.start - 8), finding.start)
+    start = first.start() if first and is_in_words else finding.start
+    return replace(finding, start=start, end=year.end() if year else finding.end)
+
+
+def _is_of_service(finding: Finding, service: re.Match[str]) -> bool:
+    return finding.start < service.end("password") and service.start("password") < finding.end
+
+
+def _of_service(text: str, finding: Finding, service: re.Match[str]) -> Iterator[Finding]:
+    """The whole password of a service, and the host that was taken for that of an address."""
+    start, end = service.span("password")
+    if not _PERCENT.search(text, start, end):  # it is read decoded
+        yield replace(finding, start=start, end=end, type=EntityType.SECRET)
+    host = service["host"]
+    is_taken = finding.type is EntityType.EMAIL and not host.replace(".", "").isdigit()
+    if is_taken and private_site(host) and not host.casefold().endswith(_FOR_EXAMPLES):
+        start, end = service.span("host")
+        yield replace(finding, start=start, end=end, type=EntityType.ACCOUNT)
+
+
+def _of_secret(text: str, finding: Finding) -> Iterator[Finding]:
+    start, end = finding.start, finding.end
+    if text[start] in _QUOTES and text[start] == text[end - 1] and end - start > 2:
+        start, end = start + 1, end - 1
+    before = text[max(0, start - _REACH) : start]
+    if _FINGERPRINT.search(before):
+        return
+    if text[start] in _DEFAULTS and _DEFAULT.search(before):
+        start += 1
+    login = _LOGIN_AND_PASSWORD.match(text, start, end)
+    if login and _OPTION_OF_LOGIN.search(before):
+        yield replace(finding, start=start, end=login.end() - 1, type=EntityType.ACCOUNT)
+        start = login.end()
+    yield replace(finding, start=start, end=end)
+
+
+def _without_office(text: str, finding: Finding) -> Finding:
+    """The person without an office before the name: 施設長 佐伯 美緒."""
+    value = text[finding.start : finding.end]
+    if not has_han(value):
+        return finding
+    post, *names = value.replace("\u3000", " ").split(" ")
+    is_post = len(post) > 1 and bool(names) and all(names)
+    is_post = is_post and (
+        post in lexicon().ja_titles or (post.endswith(_HEAD) and len(names) == _PARTS_WITH_POST - 1)
+    )
+    return replace(finding, start=finding.start + len(post) + 1) if is_post else finding

@@ -1,0 +1,5 @@
+import sys
+
+from presswork.cli import main
+
+sys.exit(main())

@@ -1,0 +1,5 @@
+import sys
+
+from shiftbook.cli import main
+
+sys.exit(main())

@@ -1,0 +1,5 @@
+import sys
+
+from slipbox.cli import main
+
+sys.exit(main())

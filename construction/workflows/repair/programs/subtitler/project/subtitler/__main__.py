@@ -1,0 +1,5 @@
+import sys
+
+from subtitler.cli import main
+
+sys.exit(main())
