@@ -34,7 +34,7 @@ FILES = (
     "answers/test_parts",
     "test_actions",
     "test_milestones",
-    "test_files",
+    "test_hard_rules_files",
     "test_grade",
     "test_attacks",
 )
