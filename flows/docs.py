@@ -77,16 +77,14 @@ def between_markers(page: str, name: str, table: str) -> str:
 
 
 def stage_table(lanes: Iterable[Lane[Any]]) -> str:
-    """One row per stage, in the order of the pipeline; of settings only their sections."""
+    """One row per stage, in the order of the pipeline."""
     rows = []
     for lane in lanes:
         for stage in lane.stages:
             kinds = dict.fromkeys(f"{unit.name} ({unit.kind})" for unit in stage.units)
             counts = ", ".join(kinds)
-            sections = dict.fromkeys(path.partition(".")[0] for path in stage.settings)
-            settings, reads = ", ".join(f"`{name}`" for name in sections), ", ".join(stage.reads)
-            rows.append((lane.name, stage.name, stage.meaning, counts, settings, reads))
-    head = ("lane", "stage", "question", "counts", "settings", "reads")
+            rows.append((lane.name, stage.name, stage.meaning, counts))
+    head = ("lane", "stage", "question", "counts")
     return markdown_table(head, rows)
 
 
