@@ -161,16 +161,15 @@ def configuration_page(current: str) -> str:
 
 
 def _format_table() -> str:
-    """The formats of session logs with what must be present, and what is named and not read."""
+    """The formats of session logs with what must be present, and those that are not read."""
     read: dict[str, list[str]] = {}
     for entry in FORMATS:
         if isinstance(entry, Format):
             read.setdefault(entry.name, []).append(entry.signature)
     rows = [(f"`{name}`", "; ".join(signatures)) for name, signatures in read.items()]
-    rows += [
-        (entry.name, f"not read: {entry.why}") for entry in FORMATS if isinstance(entry, Named)
-    ]
-    return markdown_table(("format", "what must be present"), rows)
+    unread = ", ".join(f"`{entry.name}`" for entry in FORMATS if isinstance(entry, Named))
+    table = markdown_table(("format", "what must be present"), rows)
+    return f"{table}\n\nRecognised, but not read (a dry run says why): {unread}."
 
 
 def _agent_table() -> str:
