@@ -79,8 +79,7 @@ def profile_command(
         Path, typer.Argument(help="Folder of files, or a declaration whose roles to check.")
     ],
     out: Annotated[
-        Path | None,
-        typer.Option(help="Where to write the draft; default: FOLDER/environment.toml."),
+        Path | None, typer.Option(help="Draft to write; default: FOLDER/environment.toml.")
     ] = None,
     policies: Annotated[
         int,

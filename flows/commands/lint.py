@@ -36,8 +36,7 @@ def lint_command(
         ),
     ] = None,
     files: Annotated[
-        Path | None,
-        typer.Option(help="With --run: folder with the original files; default: RUN/demo."),
+        Path | None, typer.Option(help="With --run: original files; default: RUN/demo.")
     ] = None,
     trials: Annotated[
         int | None,
@@ -51,9 +50,8 @@ def lint_command(
 ) -> None:
     """List defects in tasks, obstacles to running them here, and checks that were not made.
 
-    Exits with 1 if there are defects; the other two lists do not count. The gold of Benchmint's
-    own tasks is recomputed; third-party tests and graders are tried and attacked in a sandbox,
-    unless they need an image.
+    Exits with 1 only if there are defects. The gold of Benchmint's own tasks is recomputed;
+    third-party tests and graders are attacked in a sandbox, unless they need an image.
     """
     report = _linted(path, run, files, trials)
     if json:
