@@ -77,15 +77,14 @@ def between_markers(page: str, name: str, table: str) -> str:
 
 
 def stage_table(lanes: Iterable[Lane[Any]]) -> str:
-    """One row per stage, in the order of the pipeline; of settings only their sections."""
+    """One row per stage, in the order of the pipeline."""
     rows = []
     for lane in lanes:
         for stage in lane.stages:
-            counts = ", ".join(f"{unit.name} ({unit.kind})" for unit in stage.units)
-            sections = dict.fromkeys(path.partition(".")[0] for path in stage.settings)
-            settings, reads = ", ".join(f"`{name}`" for name in sections), ", ".join(stage.reads)
-            rows.append((lane.name, stage.name, stage.meaning, counts, settings, reads))
-    head = ("lane", "stage", "question", "counts", "settings", "reads")
+            kinds = dict.fromkeys(f"{unit.name} ({unit.kind})" for unit in stage.units)
+            counts = ", ".join(kinds)
+            rows.append((lane.name, stage.name, stage.meaning, counts))
+    head = ("lane", "stage", "question", "counts")
     return markdown_table(head, rows)
 
 
@@ -96,9 +95,14 @@ def gate_table(gates: Iterable[AnyGate]) -> str:
 
 
 def limit_table(gates: Iterable[AnyGate]) -> str:
-    """Every limit of every gate, in the order in which they decide."""
+    """The limits that a setting can change, in the order in which they decide."""
     head = ("gate", "what passes", "limit", "setting", "reason")
     return markdown_table(head, (row for gate in gates for row in _limit_rows(gate)))
+
+
+def is_adjustable(limit: Limit) -> bool:
+    """Whether a setting changes the limit or decides if it applies."""
+    return limit.at is None or limit.policy is not None
 
 
 def _meaning_table(kind: str, meanings: Mapping[str, str]) -> str:
@@ -113,11 +117,12 @@ def reason_table(sentences: Mapping[str, str]) -> str:
 
 
 def _limit_rows(gate: AnyGate) -> Iterator[tuple[str, ...]]:
-    for limit in gate.limits:
-        setting = f"`{gate.section}.{limit.name}`" if limit.at is None else "none"
+    for limit in filter(is_adjustable, gate.limits):
+        setting = f"`{gate.section}.{limit.name}`"
         if limit.policy is not None:
             field, value = limit.policy
-            setting = f'only with `{gate.section}.{field} = "{value}"`'
+            written = str(value).lower() if isinstance(value, bool) else f'"{value}"'
+            setting = f"only with `{gate.section}.{field} = {written}`"
         reason = f"`{limit.reason}`" if limit.reason is not None else _family(gate)
         if limit.status is Status.UNVERIFIED:
             reason += " (unverified, not rejected)"
@@ -156,16 +161,15 @@ def configuration_page(current: str) -> str:
 
 
 def _format_table() -> str:
-    """The formats of session logs with what must be present, and what is named and not read."""
+    """The formats of session logs with what must be present, and those that are not read."""
     read: dict[str, list[str]] = {}
     for entry in FORMATS:
         if isinstance(entry, Format):
             read.setdefault(entry.name, []).append(entry.signature)
     rows = [(f"`{name}`", "; ".join(signatures)) for name, signatures in read.items()]
-    rows += [
-        (entry.name, f"not read: {entry.why}") for entry in FORMATS if isinstance(entry, Named)
-    ]
-    return markdown_table(("format", "what must be present"), rows)
+    unread = ", ".join(f"`{entry.name}`" for entry in FORMATS if isinstance(entry, Named))
+    table = markdown_table(("format", "what must be present"), rows)
+    return f"{table}\n\nRecognised, but not read (a dry run says why): {unread}."
 
 
 def _agent_table() -> str:

@@ -111,7 +111,7 @@ class Runtime(StageConfig):
     network: NetworkRuntime = NetworkRuntime()
     llm: LlmRuntime = LlmRuntime()  # the model's endpoint; [judging.model] in the recipe names it
     model_calls: ModelCalls = ModelCalls()
-    revision: bool = False  # write -r2 if a release with another digest has the name
+    revision: bool = False  # add -r2 to the name if a release with another digest has it
     quiet: bool = False
 
     @model_validator(mode="after")

@@ -196,7 +196,7 @@ def _readable(file: Path) -> str:
             tomllib.loads(text)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(
-            str(file), f"no TOML ({one_line(str(error))[:100]})", "a file that Prefect can read",
+            str(file), f"invalid TOML ({one_line(str(error))[:100]})", "a file Prefect can read",
             "Correct it, or move it away.",
         ) from error  # fmt: skip
     return text

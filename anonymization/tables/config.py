@@ -73,8 +73,8 @@ class Step(StageConfig):
     - `rank_swap`: window, as a share of the rows in the group and period (0.1 = 10 %).
     - `microaggregation`: rows per micro-group, which share their mean (at least 2).
     - `level_swap`: distortion of an entity's rank score (0: none; 0.12 leaves a rank correlation of
-      about √(1 - 0.12) = .94). All columns with this step are moved together (see
-      `perturb.methods`); one factor per entity and column applies to all periods.
+      about √(1 - 0.12) = .94). All columns with this step are moved together;
+      one factor per entity and column applies to all periods.
     - `rescale`: share of the difference from the original sums per group and period to correct,
       mostly in the largest entities: 1 restores the sums.
     """

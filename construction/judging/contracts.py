@@ -173,7 +173,7 @@ class ModelStagesConfig(StageConfig):
     `evidence_tokens` is the token budget for a candidate's evidence in a prompt, and
     `delivered_tokens` the budget for an attempt's inputs and outputs.
 
-    `judge` marks the labels (`LlmConfig.judge`). Longer texts are cut in the middle.
+    `judge` names the judge in the labels. Longer texts are cut in the middle.
     """
 
     judge: str = "model"

@@ -39,7 +39,7 @@ LOCAL_GATES = gates_in(LocalGatesConfig)
 
 
 class SessionsConfig(LocalGatesConfig):
-    """All stages of the lane. Gates are fields here or in `LocalGatesConfig`."""
+    """Settings for the sessions lane."""
 
     network: Annotated[NetworkConfig, NETWORK] = NetworkConfig()
 

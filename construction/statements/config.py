@@ -13,9 +13,7 @@ from data.contracts import StageConfig
 
 
 class FilterConfig(StageConfig):
-    """`reject_implausible`: reject values that a filer cannot have meant (`filters`). `periods`
-    must be the same as for `with_periods`.
-    """
+    """`reject_implausible`: reject values that a filer cannot have meant."""
 
     reject_implausible: bool = True
     periods: PeriodConfig = Field(default=PeriodConfig())

@@ -57,7 +57,7 @@ def compute(operation: str, arguments: Mapping[str, Any]) -> Mapping[str, str]:
     try:
         values = arguments.get("of")
         if not isinstance(values, list):
-            raise ValueError(f"{operation}: `of` is no list")
+            raise ValueError(f"{operation}: `of` is not a list")
         if operation == "count":
             result = Decimal(len(values))
         elif operation == "round":
@@ -73,7 +73,7 @@ def compute(operation: str, arguments: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _number(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError("a value that is no number")
+        raise ValueError("a value that is not a number")
     return Decimal(str(value).replace(",", ""))
 
 
@@ -102,7 +102,7 @@ def _quotient(numbers: Sequence[Decimal]) -> Decimal:
 def _rounded(values: Sequence[object], decimals: object) -> Decimal:
     (value,) = values  # raises ValueError for more or fewer
     if not isinstance(decimals, int) or not 0 <= decimals <= _MOST_DECIMALS:
-        raise ValueError(f"round: `decimals` is no number from 0 to {_MOST_DECIMALS}")
+        raise ValueError(f"round: `decimals` is not a number from 0 to {_MOST_DECIMALS}")
     return _number(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
 
 
@@ -123,7 +123,7 @@ _NAME_CHARS = 16  # of the digest in the name of a proposal
 _REFERENCE = re.compile(r"\$(\d{1,3})((?:\.[A-Za-z0-9_-]{1,80}){1,8})")
 _SLOT = re.compile(r"\{(\d{1,3})((?:\.[A-Za-z0-9_-]{1,80}){1,8})\}")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
-_NOWHERE = ", neither the task nor an answer of a service holds it"
+_NOWHERE = ", but occurs in neither the task nor a response"
 _WORD = re.compile(r"[^\s,;:!?\"'()\[\]{}，。；：]*[^\s.,;:!?\"'()\[\]{}，。；：]")
 _MOST_NAMED = 6  # faults of a proposal
 _PAGING = frozenset({"limit", "offset", "page", "decimals"})
@@ -226,7 +226,7 @@ def _unfit(proposal: Proposal) -> Iterator[str]:
         yield from _unfit_check(check)
     for record in (*proposal.overriding, *proposal.decoys, *proposal.decoys.values()):
         if _record(proposal.state, record) is None:
-            yield "a record is named that the world has not"
+            yield "a record that the world does not contain"
 
 
 def _operations(service: str) -> Collection[str]:
@@ -324,7 +324,7 @@ def _written_down(proposal: Proposal) -> Iterator[str]:
             if not is_offered and not any(_gives(slot, value, answer.scale) for slot in slots):
                 yield (
                     f"answer {answer.part}: {value[:40]} is written down,"
-                    " no answer of a service holds it, and no step computes it"
+                    " but occurs in no response, and no step computes it"
                 )
     seen = _numbers_in(said)
     for number, (request, body) in enumerate(zip(proposal.solution, bodies, strict=True), 1):
@@ -332,7 +332,7 @@ def _written_down(proposal: Proposal) -> Iterator[str]:
             if literal not in seen and literal not in _GIVEN:
                 yield (
                     f"request {number}: {literal:f} is written down,"
-                    " neither the task nor an earlier answer holds it"
+                    " but occurs in neither the task nor an earlier response"
                 )
         seen |= _numbers_in(_text(body))
     known = f"{said}\n{_text(bodies)}"

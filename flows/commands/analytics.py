@@ -37,7 +37,8 @@ def analytics_command(
         Path | None, typer.Argument(help="Environment declaration (TOML); default: the demo's.")
     ] = None,
     files: Annotated[
-        Path | None, typer.Option(help="Folder with its files [the declaration's folder].")
+        Path | None,
+        typer.Option(help="Folder with its files; default: the declaration's folder."),
     ] = None,
     templates: Annotated[Path | None, typer.Option(help="Additional templates (TOML).")] = None,
     proposals: Annotated[
@@ -78,7 +79,7 @@ def profile_command(
         Path, typer.Argument(help="Folder of files, or a declaration whose roles to check.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the draft [FOLDER/environment.toml].")
+        Path | None, typer.Option(help="Draft to write; default: FOLDER/environment.toml.")
     ] = None,
     policies: Annotated[
         int,
@@ -276,9 +277,9 @@ def _print(minted: Minted, environment: Environment, out: Path, seconds: float) 
         name = "noise" if kind == ANY else f"noise of the kind {kind}"
         reached, wanted = share["reached"], share["wanted"]
         least = percent(wanted, 0)
-        print(f"{name} changes the answer of {percent(reached, 0)} (at least {least} wanted)")
+        print(f"tasks whose answer depends on {name}: {percent(reached, 0)} (at least {least})")
     unread = [name for name, f in environment.declaration.files.items() if f.terms == "unread"]
     if unread:
-        print(f"terms unread, do not publish: {', '.join(unread)}")
+        print(f"do not publish until their terms have been read: {', '.join(unread)}")
     for refused in environment.refused:
         print(one_line(f"refused, nothing is public: {refused}"), file=sys.stderr)

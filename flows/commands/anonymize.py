@@ -59,7 +59,7 @@ def mask_command(
     reviewed: Reviewed = None,
     workers: Processes = 1,
 ) -> None:
-    """Write masked copies of files. Exits with 1 if a file was rejected."""
+    """Write masked copies of files. Exits with 1 if a file was refused."""
     listed, review = owners_words(private_values, reviewed)
     settings = masking_settings(config, approvals)
     chosen = {"mode": mode, "scope": scope, "level": level}
@@ -76,11 +76,11 @@ def mask_command(
     spans = sum(len(report.rows) for report in reports if report.refusal is None)
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
-    print(f"words left in that deserve a look: {private / WORDS}")
+    print(f"words to review: {private / WORDS}")
     waiting = sum(row.get("why") == Why.UNDECIDED for row in open_rows(private / WORDS))
     if waiting:
-        print(f"{amount(waiting, 'unexplained word')} left in: before anyone sees the files,")
-        print(f"decide with {program()} privacy words {private / WORDS}, then pass --reviewed")
+        print(f"unexplained words still in the files: {waiting}; before anyone sees the files, run")
+        print(f"{program()} privacy words {private / WORDS}, then mask again with --reviewed")
     if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
         print(f"decide with `{program()} privacy words`, then pass --reviewed {private / WORDS}")
     print(f"to restore them, keep {private} and run: {program()} privacy restore {out} --out DIR")
@@ -134,7 +134,7 @@ def scan_command(
     as_json: Json = False,
     workers: Processes = 1,
 ) -> None:
-    """List where private values are, never the values.
+    """List the positions of private values, but never the values.
 
     Exits with 1 on findings or unreadable files.
     """
@@ -156,10 +156,10 @@ def restore_command(
     directory: Annotated[Path, typer.Argument(help="Folder written by `benchmint privacy mask`.")],
     out: Annotated[Path, typer.Option(help="Output directory for the originals.")],
     vault: Annotated[
-        Path | None, typer.Option(help="A vault or folder of vaults [private/vaults].")
+        Path | None, typer.Option(help="A vault or folder of vaults; default: private/vaults.")
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(help="Release key file [private/release.key].")
+        Path | None, typer.Option(help="Release key file; default: private/release.key.")
     ] = None,
 ) -> None:
     """Write the original files, byte for byte; refuse a vault or file that was tampered with."""
@@ -229,7 +229,7 @@ def perturb_command(
                 )
             )
     print(f"{amount(len(files), 'table')} in {out / TABLES}, report in {out / REPORT}")
-    print(f"once nothing needs to be linked to these tables: {program()} privacy seal {out}")
+    print(f"when you no longer need to link anything to them: {program()} privacy seal {out}")
 
 
 def seal_command(

@@ -57,13 +57,14 @@ def build_command(
         typer.Option(help="Environment declaration for analytics tasks (TOML); one only."),
     ] = None,
     environment_files: Annotated[
-        Path | None, typer.Option(help="Folder with its files [the declaration's folder].")
+        Path | None,
+        typer.Option(help="Folder with its files; default: the declaration's folder."),
     ] = None,
     scores: Annotated[
         Path | None, typer.Option(help="Pilot scores by task ID: item,family,model,score.")
     ] = None,
     last: Annotated[
-        Path | None, typer.Option(help="Last release, for max_changed to compare with.")
+        Path | None, typer.Option(help="Previous release, with which max_changed compares.")
     ] = None,
     format: Annotated[
         SourceFormat | None, typer.Option(help="Read every file in this format.")
@@ -94,7 +95,7 @@ def build_command(
     ] = None,
     revision: Annotated[
         bool,
-        typer.Option(help="Write -r2, -r3, … if a release with another digest has the name."),
+        typer.Option(help="Add -r2, -r3, … if a release with another digest has the name."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and why; write nothing.")
@@ -257,10 +258,10 @@ def _print_next(built: Built, runtime: Runtime) -> None:
         board = f"{program()} evaluate {latest} --agent null --out {out}/attempts"
     if sandbox_problem() is not None:
         board = f"make system && {board}"
-    print(f"the report            {latest}/public/audit/report.html")
-    print(f"a task                {latest}/public/tasks/{tasks[0]}/instruction.md")
-    print(f"what was rejected     {program()} audit --out {out}")
-    print(f"agents on it          {board}")
+    print(f"report          {latest}/public/audit/report.html")
+    print(f"first task      {latest}/public/tasks/{tasks[0]}/instruction.md")
+    print(f"rejections      {program()} audit --out {out}")
+    print(f"run an agent    {board}")
 
 
 def print_plan(settings: Settings) -> None:
@@ -281,13 +282,13 @@ def print_plan(settings: Settings) -> None:
     print_table(("lane", "stage", "would", "why"), cells)
     print(f"\n{_summary(plan.stages)}")
     if plan.forecasts or plan.unknown:
-        print("\nQuestions to models (an unusable reply is asked for once more):\n")
+        print("\nQuestions to models (an unusable reply is requested once more):\n")
         head = ("questions", "model", "calls", "prompt tokens", "reply tokens", "cost")
         print_table(head, _costs(plan))
     if plan.unknown:
         print(
-            "\nUnknown figures become known once the stages before them are built: with "
-            "BENCHMINT_RUNTIME__MODEL_CALLS__MODE=replay a build gets that far and costs nothing."
+            "\nThe unknown figures depend on earlier stages. To compute those stages at no cost, "
+            "build with BENCHMINT_RUNTIME__MODEL_CALLS__MODE=replay."
         )
     name = settings.snapshot_id
     exists = (settings.runtime.out / "snapshots" / name).exists()

@@ -105,7 +105,7 @@ def select_command(
 
     if check is not None:
         disagreements = check_selection(check)
-        print("\n".join(disagreements) or f"{check}: confirmed: optimal, and all constraints hold")
+        print("\n".join(disagreements) or f"{check}: confirmed optimal; all constraints are met")
         raise typer.Exit(1 if disagreements else 0)
     if scores is None:
         raise InputError("select", "no scores", "a score matrix", "Pass one, or use --check.")
@@ -128,7 +128,11 @@ def select_command(
 def convert_xbrl_command(
     packages: Annotated[list[Path], typer.Argument(help="iXBRL files and ESEF packages.")],
     python: Annotated[
-        str, typer.Option(help="Python interpreter that has Arelle [this one].")
+        str,
+        typer.Option(
+            help="Python interpreter with Arelle installed; default: Benchmint's own.",
+            show_default=False,
+        ),
     ] = sys.executable,
     taxonomy: Annotated[
         list[Path] | None, typer.Option(help="Taxonomy package; repeatable.")

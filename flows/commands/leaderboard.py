@@ -123,7 +123,7 @@ def _of_release(tables: dict[str, Any], release: Any, folder: Path) -> dict[str,
     outdated = attempts.filter(~attempts["errata"].eq_missing(release.notice_digest))
     if outdated.height:
         raise InputError(
-            str(folder / outdated["configuration"][0]), "scores from before the errata of today",
+            str(folder / outdated["configuration"][0]), "scores older than the current errata",
             f"attempts graded under the errata that {release.snapshot} has now",
             "Run `benchmint grade` (or `judge`) on them again: no agent is run.",
         )  # fmt: skip

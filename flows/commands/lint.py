@@ -36,22 +36,22 @@ def lint_command(
         ),
     ] = None,
     files: Annotated[
-        Path | None, typer.Option(help="With --run: folder with the original files [RUN/demo].")
+        Path | None, typer.Option(help="With --run: original files; default: RUN/demo.")
     ] = None,
     trials: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="How many third-party tasks to try in a sandbox [120, or as many as can be "
-            "started within 80 seconds].",
+            help="Number of third-party tasks to try in a sandbox; default: 120, or as many as can "
+            "be started within 80 seconds.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """List faults in tasks, what keeps them from running here, and what was not checked.
+    """List defects in tasks, obstacles to running them here, and checks that were not made.
 
-    Exits with 1 if there are defects; the other two lists do not count. Our own gold is rerun;
-    third-party tests and graders are tried and attacked in a sandbox, unless they need an image.
+    Exits with 1 only if there are defects. The gold of Benchmint's own tasks is recomputed;
+    third-party tests and graders are attacked in a sandbox, unless they need an image.
     """
     report = _linted(path, run, files, trials)
     if json:

@@ -106,7 +106,7 @@ def diff_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     page: Annotated[
         Path | None,
-        typer.Option(help="Write a page to this file: what changed and why, and linked scores."),
+        typer.Option(help="Write the changes, their reasons and linked scores to this page."),
     ] = None,
     attempts: Annotated[
         Path | None, typer.Option(help="Graded attempts at both snapshots, to link their scores.")
@@ -341,10 +341,10 @@ def _fields(path: Path) -> dict[str, Any]:
 
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST:
-            raise ValueError("no small file")
+            raise ValueError("not a file, or too large")
         content = orjson.loads(path.read_bytes())
         if not isinstance(content, dict):
-            raise ValueError("no object")
+            raise ValueError("not an object")
     except (OSError, ValueError) as error:
         raise InputError(
             str(path), type(error).__name__, "a JSON object such as private/TASK/answers.json",

@@ -52,7 +52,7 @@ COMMANDS: Mapping[str, Command | Group] = {
     "leaderboard": _command(
         "leaderboard", "leaderboard", "write a leaderboard from graded attempts"
     ),
-    "lint": _command("lint", "lint", "find faults in tasks, ours or third-party"),
+    "lint": _command("lint", "lint", "find defects in tasks, Benchmint's or third-party"),
     "demo": _command("demo", "workspace", "write a demo workspace with planted defects"),
     "doctor": _command("doctor", "workspace", "check that everything needed is installed"),
     "release": Group(
@@ -83,7 +83,7 @@ COMMANDS: Mapping[str, Command | Group] = {
                     "swe-bench": _command(
                         "export-swe-bench",
                         "running",
-                        "repository tasks, for SWE-bench",
+                        "repository tasks, as SWE-bench records",
                         "",
                     ),
                 },

@@ -67,7 +67,10 @@ def export_atif_command(
         SourceFormat | None, typer.Option(help="Read every file in this format.")
     ] = None,
 ) -> None:
-    """Write ATIF. List unreadable lines and files on stderr, and exit with 1 if there are any."""
+    """Write sessions as ATIF trajectories, one file per session.
+
+    Lists unreadable lines and files on standard error, and exits with 1 if there are any.
+    """
     from construction.sessions.packaging.export_atif import export_sessions
 
     def tell(problem: str) -> None:

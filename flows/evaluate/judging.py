@@ -140,7 +140,7 @@ def _print(judged: JudgedRun) -> None:
     tokens = sum((result.usage for result in judged.results), Usage())
     print(f"{len(judged.cases)} attempts judged, {judged.untouched} with nothing to judge")
     print(f"tokens used by the calls: {tokens.prompt_tokens} in, {tokens.completion_tokens} out")
-    print(f"{len(parts)} verdicts, attempts that address the judge: {addressed}")
+    print(f"{len(parts)} verdicts; attempts that address the judge: {addressed}")
     for reason, n in sorted(reasons.items()):
         print(f"{reason}: {n} verdicts")
     if unsupported := sum(part.verdict is None for part in parts):

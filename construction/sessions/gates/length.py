@@ -23,7 +23,7 @@ class LengthReason(GateReason):
 
 
 class LengthConfig(StageConfig):
-    """`min_user_chars` counts effective characters over all user turns (see `effective_chars`).
+    """`min_user_chars` counts effective characters over all user turns.
 
     `max_chars` counts all message characters that gates and masking read: the user turns, up to
     three earlier ones, and the agent's last reply.

@@ -106,7 +106,7 @@ class _Maker:
         for population in self._document.populations:
             if population.name == like and population.into is not None:
                 return population.into
-        raise DocumentFault(f"ballast: no population with records is called {like}")
+        raise DocumentFault(f"ballast: there is no population with records called {like}")
 
     def _columns(self, ballast: Ballast, into: str) -> dict[str, list[Any]]:
         """The values of what sets these records apart."""

@@ -106,7 +106,7 @@ def faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
     mine = sentences_of(document)
     for other in readable_documents():
         if other.name != document.name and (shared := mine & sentences_of(other)):
-            yield f"a sentence stands in {other.name} too: {min(shared)[:80]}"
+            yield f"a sentence also occurs in {other.name}: {min(shared)[:80]}"
 
 
 def sentences_of(document: Document) -> set[str]:
@@ -164,7 +164,7 @@ def _details(
     elif world := world_faults(draft.world):
         yield from world[:_MOST_NAMED]
     elif seen.reason == ScreenReason.ORACLE_FAILED:
-        yield "the reference, which knows only what `reads` list, comes to another result"
+        yield "the reference, which knows only the records in `reads`, gives a different result"
         parts = graded(spec, run.submission(), threshold).parts
         missed = [part for part in parts if part.value != 1]
         for part in missed[:_MOST_NAMED]:
@@ -174,12 +174,12 @@ def _details(
         for mutant in mutants_of(draft, run):
             score = graded(spec, mutant.submission, threshold)
             if score.passed is not False and score.overall == 1:
-                yield f"{mutant.violates}: {mutant.title} loses nothing"
+                yield f"{mutant.violates}: {mutant.title} loses no points"
     elif seen.reason == ScreenReason.SOURCE_UNNEEDED:
         for name in scenario.services:
             blind = perform(draft, scenario, partial(forgetting, service=name)).submission()
             if graded(spec, blind, threshold).passed is not False:
-                yield f"{name}: the reference passes without it; what it holds decides nothing"
+                yield f"{name}: the reference passes without it, so its content makes no difference"
     elif seen.reason == ScreenReason.PASSED_BY_SIBLING:
         for name, trap in zip((t.name for t in document.traps), scenario.traps, strict=True):
             tried = perform(draft, replace(scenario, solve=trap)).submission()

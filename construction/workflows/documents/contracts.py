@@ -258,7 +258,7 @@ def fields_in(content: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DocumentFault(f"no TOML: {error}") from None
+        raise DocumentFault(f"invalid TOML: {error}") from None
 
 
 def document_of(fields: Mapping[str, Any]) -> Document:
@@ -300,10 +300,10 @@ def _faults(document: Document) -> Iterator[str]:
             for slot in SLOT.findall(value) if isinstance(value, str) else ():
                 if slot not in document.facts:
                     where = f"records: number {number}, {record.into} {name}"
-                    yield f"{where}: no fact is called {slot}"
+                    yield f"{where}: there is no fact called {slot}"
     for trap in document.traps:
         if not any(trap.out in sql for sql in sqls_of(document)):
-            yield f"traps.{trap.name}: its `out` stands in no SQL of views and wanted"
+            yield f"traps.{trap.name}: its `out` occurs in no SQL in `views` or `wanted`"
     yield from _unfit_second(document)
 
 
@@ -318,15 +318,15 @@ def _unfit_facts(document: Document) -> Iterator[str]:
             yield f"facts.{name}: a table in `pick` has no `value` or no `words`"
     for number, request in enumerate(document.requests, 1):
         for slot in sorted(document.request_facts ^ {*SLOT.findall(request)}):
-            yield f"requests: number {number}: {{{slot}}} stands in some, expected in all or none"
+            yield f"requests: number {number}: {{{slot}}}: expected in all requests or in none"
     for slot in sorted(document.request_facts):
         if slot not in document.facts or document.facts[slot].inert:
-            yield f"requests: {slot} is no fact, or one that does not hold (`inert`)"
+            yield f"requests: {slot} is not a fact, or is one that does not hold (`inert`)"
     for read in document.reads:
         for name, value in read.where.items():
             slot = SLOT.fullmatch(value) if isinstance(value, str) else None
             if slot and slot[1] not in {"today", *document.prose_facts}:
-                yield f"reads: {read.collection} where {name}: no fact is called {slot[1]}"
+                yield f"reads: {read.collection} where {name}: there is no fact called {slot[1]}"
 
 
 def _unfit_second(document: Document) -> Iterator[str]:

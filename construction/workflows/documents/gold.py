@@ -281,7 +281,9 @@ def require_unmoved(document: Document, tables: Tables, right: Decided) -> None:
     """Raises DocumentFault where further records, now in the tables, change what is right."""
     lines = list(differences(document, right, decided(document, tables)))
     if lines:
-        raise DocumentFault("\n".join(f"ballast: changes what is right: {line}" for line in lines))
+        raise DocumentFault(
+            "\n".join(f"ballast: changes the correct result: {line}" for line in lines)
+        )
 
 
 def _size_faults(document: Document, state: State) -> Iterator[str]:
@@ -297,9 +299,9 @@ def _answer_faults(document: Document, right: Decided) -> Iterator[str]:
     for entry in document.wanted.answers:
         value = right.answers[entry.part]
         if entry.type == "number" and not isinstance(value, int | float):
-            yield f"answers.{entry.part}: no number"
+            yield f"answers.{entry.part}: not a number"
         elif entry.type == "date" and not _is_day(value):
-            yield f"answers.{entry.part}: no day"
+            yield f"answers.{entry.part}: not a day"
         elif value in (None, "", [], 0):
             yield f"answers.{entry.part}: empty or 0, which can be guessed"
     for act in document.wanted.acts:
@@ -325,14 +327,14 @@ def _fact_faults(document: Document, made: Drawn, tables: Tables, right: Decided
             if result != right:
                 break
         else:
-            yield f"facts.{name}: no other value changes what is right"
+            yield f"facts.{name}: no other value changes the correct result"
 
 
 def _trap_faults(document: Document, made: Drawn, tables: Tables, right: Decided) -> Iterator[str]:
     put_facts(document, tables, facts_of(document, made.facts, inert=True))
     for trap in document.traps:
         if decided(document, tables, trap) == right:
-            yield f"traps.{trap.name}: leads to what is right"
+            yield f"traps.{trap.name}: leads to the correct result"
 
 
 def _variant_faults(

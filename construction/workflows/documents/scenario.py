@@ -483,5 +483,5 @@ def _document(path: Path) -> Document:
     except DocumentFault as fault:
         raise DocumentFault(f"{path.name}: {fault}") from None
     if document.name != path.stem:
-        raise DocumentFault(f"{path.name}: it is called {document.name}; expected {path.stem}")
+        raise DocumentFault(f"{path.name}: its name is {document.name}; expected {path.stem}")
     return document

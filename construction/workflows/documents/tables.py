@@ -254,10 +254,10 @@ def _tables_in(sql: str) -> frozenset[str]:
         kind, schema = node.get("type"), str(node.get("schema_name", "")).lower()
         name = str(node.get("table_name") or node.get("function", {}).get("function_name")).lower()
         if kind == "SHOW_REF" or (kind == "TABLE_FUNCTION" and name not in _ROWS_OF):
-            raise SqlFault(f"{name} is no table of records: {_short(sql)}")
+            raise SqlFault(f"{name} is not a table of records: {_short(sql)}")
         if kind == "BASE_TABLE":
             if schema in _CATALOGS or name.startswith(_CATALOG) or node.get("catalog_name"):
-                raise SqlFault(f"{name} is no table of records: {_short(sql)}")
+                raise SqlFault(f"{name} is not a table of records: {_short(sql)}")
             names.add(f"{schema}.{name}" if schema not in ("", "main") else name)
     return frozenset(names)
 

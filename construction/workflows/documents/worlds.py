@@ -70,12 +70,12 @@ class Draws:
     def _pick(self, draw: Draw, generator: np.random.Generator, count: int) -> Iterator[Any]:
         named = isinstance(draw.pick, str)
         if named and draw.pick not in self._pools:
-            raise ValueError(f"no pool is called {draw.pick}")
+            raise ValueError(f"there is no pool called {draw.pick}")
         pool = self._pools[str(draw.pick)] if named else draw.pick
         if not isinstance(pool, Sequence) or not pool:
             raise ValueError("an empty pool")
         if draw.distinct and len(pool) < count:
-            raise ValueError(f"{count} different ones of a pool of {len(pool)}")
+            raise ValueError(f"{count} different values from a pool of {len(pool)}")
         order = generator.permutation(len(pool))[:count] if draw.distinct else None
         places = generator.integers(0, len(pool), count) if order is None else order
         return (pool[int(place)] for place in places)
@@ -107,7 +107,7 @@ class Draws:
         taken = self._codes.setdefault(str(draw.code), set())
         least = 10 ** (draw.digits - 1)
         if len(taken) + count > 5 * least:
-            raise ValueError(f"too many codes of {draw.digits} digits")
+            raise ValueError(f"too many codes with {draw.digits} digits")
         made = 0
         while made < count:
             number = int(generator.integers(least, 10 * least))

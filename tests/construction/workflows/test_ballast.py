@@ -69,13 +69,13 @@ def test_the_reference_is_right_in_a_world_with_ballast() -> None:
 @pytest.mark.usefixtures("drawn_once")
 def test_ballast_that_matters_is_a_fault() -> None:
     draft = drafted({"like": "loans", "count": 40, "columns": {"counted_on": "2025-11-03"}})
-    assert any("ballast: changes what is right" in fault for fault in draft.faults)
+    assert any("ballast: changes the correct result" in fault for fault in draft.faults)
 
 
 @pytest.mark.usefixtures("drawn_once")
 def test_ballast_of_a_population_without_records_is_a_fault() -> None:
     assert drafted({"like": "nobody", "count": 4}).faults == (
-        "ballast: no population with records is called nobody",
+        "ballast: there is no population with records called nobody",
     )
 
 

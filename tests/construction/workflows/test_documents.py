@@ -92,10 +92,10 @@ def bodies(draft: Draft) -> list[str]:
     [
         ('kind = "brief"', 'kind = "brief"\nsecret = 1', "secret: Extra inputs"),
         ('into = "hr.employees"', 'into = "hr.robots"', "hr.robots: no service has this"),
-        ("cost {fee} EUR", "cost {fees} EUR", "no fact is called fees"),
+        ("cost {fee} EUR", "cost {fees} EUR", "there is no fact called fees"),
         ('task_family = "assurance"', 'task_family = "juggling"', "juggling; expected one of"),
         ("whole = [20, 40]", "whole = [20, 40]\namount = [1, 2]", "exactly one way to draw it"),
-        ('out = "facts.days <"', 'out = "facts.weeks <"', "stands in no SQL"),
+        ('out = "facts.days <"', 'out = "facts.weeks <"', "occurs in no SQL"),
         ('"todo.create_task"', '"todo.juggle"', "todo.juggle: no service has this operation"),
         ("count = 60", "count = 60\nof = 'select 1'", "either count or of"),
     ],
@@ -258,18 +258,18 @@ def test_a_small_document_passes_the_whole_screening() -> None:
         (  # a fact that decides nothing
             "select count(*) * max(facts.fee) from overdue, facts",
             "select count(*) * 5 from overdue",
-            "facts.fee: no other value changes what is right",
+            "facts.fee: no other value changes the correct result",
         ),
         (  # a trap that is none
             'instead = "facts.days_once <"',
             'instead = "facts.days + 0 <"',
-            "traps.old_term: leads to what is right",
+            "traps.old_term: leads to the correct result",
         ),
         ("changes = false", "changes = true", "variants: A shelf is named."),
         (
             "facts.today\nand (d",
             "date '1990-01-01'\nand (d",
-            "answers.cost: no number",
+            "answers.cost: not a number",
         ),
         ("count = 40", "count = 20", "143 records; expected 150 to 2000"),
         ("facts.days <", "facts.years <", 'does not have a column named "years"'),
@@ -441,8 +441,8 @@ def test_faults_go_back_to_the_author_three_times() -> None:
     written = [question for question in model.asked if question.stage == "author"]
     assert (len(written), len(judged)) == (ROUNDS, len(model.asked))
     assert '"faults"' not in written[0].user
-    assert "no TOML" in written[1].user
-    assert "traps.old_term: leads to what is right" in written[2].user
+    assert "invalid TOML" in written[1].user
+    assert "traps.old_term: leads to the correct result" in written[2].user
     assert reference().strip() in written[0].system
     assert ledger_row(attempt).outcome is Outcome.KEPT
 

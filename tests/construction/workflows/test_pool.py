@@ -100,7 +100,7 @@ def test_every_draft_has_one_outcome(tmp_path: Path) -> None:
     assert set(verdicts["gate"]) == {"screen", "pilot"}
 
 
-NAMED = "final answer: 88 is written down, neither the task nor an answer of a service holds it"
+NAMED = "final answer: 88 is written down, but occurs in neither the task nor a response"
 
 
 def test_proposals_are_screened_and_enter_the_pool_like_other_drafts(tmp_path: Path) -> None:

@@ -169,8 +169,7 @@ def test_a_gold_value_that_stands_in_the_solution_alone_is_refused(tmp_path: Pat
         proposal["final_answer"] = f"person: {BOSS}\nrequester: {{7.requester}}"
 
     assert proposed(tmp_path, guessed).why == (
-        f"answer person: {BOSS} is written down,"
-        " no answer of a service holds it, and no step computes it"
+        f"answer person: {BOSS} is written down, but occurs in no response, and no step computes it"
     )
 
 
@@ -256,7 +255,7 @@ def test_a_literal_of_the_gold_that_nothing_shows_is_named(
     refused = proposed(tmp_path, spoil)
     assert (refused.draft, refused.unproven) == (None, True)
     assert refused.why == (
-        f"{literal} is written down, neither the task nor an answer of a service holds it"
+        f"{literal} is written down, but occurs in neither the task nor a response"
     )
 
 
@@ -355,7 +354,7 @@ def test_a_step_without_a_result_ends_the_solution(
         (lambda p: p["solution"][0].update(operation="crm.drop"), "request 1: no such operation"),
         (
             lambda p: p.update(overriding=["hr/employees/emp-9"]),
-            "a record is named that the world has not",
+            "a record that the world does not contain",
         ),
         (lambda p: p.update(services=["crm"]), "services"),
         (lambda p: p["checks"][1]["params"].pop("service"), "record_equals: no service, or none"),
