@@ -160,16 +160,38 @@ def _is_family_name(word: re.Match[str], person: Finding, dictionary: frozenset[
         and len(name) >= _SHORTEST
         and name not in COMMON
         and (name[1:].islower() or "-" in name)
-        and (not in_dictionary(name, dictionary) or is_only_name(text, name))
+        and (not in_dictionary(name, dictionary) or is_only_name(text, name, dictionary))
     )
+
+
+_DETERMINERS = {"a", "an", "the", "each", "every", "this", "that"}
+_DETERMINERS |= {"our", "your", "their", "his", "her", "its", "any", "no"}
+_TITLES = {"mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "madam"}
+
+
+def _stands_for_a_thing(text: str, name: str) -> bool:
+    """Is a word the noun of something in some place: `the Bishop`, `Ring Nebula`?"""
+    for place in re.finditer(rf"(?:(?P<before>[\w.'-]+) )?(?<!\w){name}(?!\w)(?P<of> of\b)?", text):
+        before = place["before"] or ""
+        if place["of"] or before.lower() in _DETERMINERS:
+            return True
+        is_first_name = before in _GIVEN or before.strip(".").lower() in _TITLES or len(before) < 3
+        if before[:1].isupper() and before[1:].islower() and not is_first_name:
+            return True
+    return False
 
 
 _OFTEN = 4  # times that a name is written as one for each time that the word stands in a sentence
 
 
-def is_only_name(text: str, name: str) -> bool:
-    """Does a text hold a word as a name: seldom in small letters, and not with versions?"""
+def is_only_name(text: str, name: str, dictionary: frozenset[str] = frozenset()) -> bool:
+    """Does a text hold a word as a name: seldom in small letters, and not with versions?
+
+    Nor, if it is a word of `dictionary`, as the noun of something.
+    """
     plain = re.escape(name)
+    if in_dictionary(name, dictionary) and _stands_for_a_thing(text, plain):
+        return False
     if text.count(name) > 1 and len(re.findall(rf"(?<!\w){plain} v?\d", text)) > 1:
         return False
     if name.lower() not in text:  # as of most names, for which no pattern is made

@@ -183,9 +183,9 @@ def names_again(
         for word, times in said.items()
         if (times > 1 or word in full)
         and word not in COMMON
-        and (word in _GIVEN or (word in full & _NAMES) or not _is_plain(word, dictionary))
+        and (word in _GIVEN or word in full & _NAMES or not _is_plain(word, dictionary))
         and text.count(word) > times
-        and is_only_name(text, word)
+        and is_only_name(text, word, dictionary)
     }
     if not names or not dictionary:
         return weighed

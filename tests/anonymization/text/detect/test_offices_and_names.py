@@ -59,3 +59,30 @@ def test_an_address_that_says_the_name_makes_it_certain() -> None:
 def test_displayed_names_of_things_are_no_people(title: str) -> None:
     assert _replaced(f'{{"display_name": "{title}"}}', title) == []
     assert _replaced('{"display_name": "Marcus Quade"}', "Marcus Quade")
+
+
+@pytest.mark.parametrize(
+    ("text", "noun"),
+    [
+        (
+            "From: Nora Harbour\n\nThe Harbour closes at six; see Inner Harbour, Harbour plan.",
+            "Harbour",
+        ),
+        ("Speaker: Ellen Summit\nA Big Summit follows. Summit tickets are sold.", "Summit"),
+        (
+            "Dear Paul Warden,\n\nthe Warden of the lodge has the keys. Warden duty is paid.",
+            "Warden",
+        ),
+    ],
+)
+def test_a_noun_elsewhere_in_the_text_is_no_family_name_there(text: str, noun: str) -> None:
+    last = text.rindex(noun)
+    findings = [f for f in strict().find([text])[0] if f.recognizer not in UNDECIDED]
+    assert not [f for f in findings if f.start <= last < f.end]
+
+
+def test_a_family_name_that_is_a_word_is_replaced_again() -> None:
+    text = "From: Sarah Baker\n\nBaker called at noon. Please answer Baker today.\n"
+    last = text.rindex("Baker")
+    findings = [f for f in strict().find([text])[0] if f.recognizer not in UNDECIDED]
+    assert [f for f in findings if f.start <= last < f.end]
