@@ -190,7 +190,8 @@ def is_only_name(text: str, name: str, dictionary: frozenset[str] = frozenset())
     Nor, if it is a word of `dictionary`, as the noun of something.
     """
     plain = re.escape(name)
-    if in_dictionary(name, dictionary) and _stands_for_a_thing(text, plain):
+    is_word = name not in _GIVEN and in_dictionary(name, dictionary)
+    if is_word and _stands_for_a_thing(text, plain):
         return False
     if text.count(name) > 1 and len(re.findall(rf"(?<!\w){plain} v?\d", text)) > 1:
         return False
