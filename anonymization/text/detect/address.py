@@ -60,7 +60,7 @@ _CERTAIN = re.compile(
     rf"{BEFORE}{_NUMBER} {_SPACED}{{1,3}}?"
     rf"(?:Street|Road|Avenue|Lane|Boulevard|Crescent|Terrace|Square){AFTER}"
 )
-_NO_TYPE, _YEAR = 1, re.compile(r"(?:19|20)\d\d ")  # `2013 Holiday Air 180` is a product
+_NO_TYPE, _CODE = 1, re.compile(rf"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{{4,6}}|{_HUNGARIAN}")
 _BARE_TYPE = 3  # the index of the pattern that may match without a number
 _DIGIT = re.compile(r"\d")
 _FLAT = re.compile(r"Suite|Apt|Flat|Unit|Floor")
@@ -164,7 +164,7 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
         if (match := pattern.search(run))
         and (number != _BARE_TYPE or _DIGIT.search(match.group()))
         and not _YEAR_AND_COURT.match(match.group())
-        and not (number == _NO_TYPE and _YEAR.match(match.group()))
+        and not (number == _NO_TYPE and not _has_code(match.group()))
     ]
     lead = _LEAD.search(text, max(0, start - 40), start)
     if lead and any(char.isdigit() for char in run) and any(char.isalpha() for char in run):
@@ -186,7 +186,7 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 # `14 Aug 2025 09`, `14 AUG 95 09`, `2024 versus 2025`, and a version: `1 Standout 2` before `.0`.
 _NO_HOUSE = re.compile(
-    rf"(?i)\d{{1,2}},? {MONTH_NAME}\.?,? (?:19|20)?\d\d(?:,? \d{{1,2}})?"
+    rf"(?i)\d{{1,2}},? {MONTH_NAME}\.?,? (?:19|20)?\d\d(?:,? \d{{1,4}})?"
     r"|(?:19|20)\d\d[^\d\n]{1,30}(?:19|20)\d\d"
 )
 # What counts on, where a number of a house would be: `Park Service Term 3`.
@@ -196,6 +196,11 @@ _COUNTED = re.compile(
     r"|.*\b(?P<n>\d{1,3}) (?:Under|Over|By|x|vs\.?) (?P=n)\b.*"  # `30 Under 30`
 )
 _VERSION = re.compile(r"\.\d+(?![\d.]*[a-z]{2})")
+
+
+def _has_code(run: str) -> bool:
+    """Is there a post code, or a street type? `Team 3 Trip 1` has none."""
+    return _CODE.search(run) is not None
 
 
 def _end(text: str, start: int, end: int) -> int:
