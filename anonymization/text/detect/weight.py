@@ -469,6 +469,11 @@ def _of_person(
     if _TITLED.search(text[max(0, finding.start - 12) : finding.start]):
         return Weight.SURE
     parts = [part for part in parts if part not in _PARTICLES] or parts
+    if len(parts) > 1 and _TITLED.search(f"{parts[0]} ") and _is_titled(parts[1:], dictionary):
+        return Weight.SURE
+    value = text[finding.start : finding.end]
+    if _is_double(value, dictionary):
+        return Weight.SURE
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
     capitals = [part.title() for part in parts]
     if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, bool(unknown)):
@@ -492,7 +497,6 @@ def _of_person(
     if len(unknown) == len(parts) > 1:
         return Weight.SURE
     is_initialled = bool(unknown) and all(len(part) == 1 for part in parts if part not in unknown)
-    value = text[finding.start : finding.end]
     is_written_as_name = (  # it is all that a cell or attribute says
         value == text.strip()
         and not things
@@ -500,6 +504,25 @@ def _of_person(
     )
     is_weak = bool(unknown) or is_written_as_name  # who has two words of a dictionary for a name
     return Weight.SURE if is_initialled else Weight.WEAK if is_weak else Weight.NONE
+
+
+def _is_titled(parts: Sequence[str], dictionary: frozenset[str]) -> bool:
+    """Are the words behind a title a name, of which one is in no dictionary?"""
+    is_capital = all(map(str.istitle, parts)) and not any(part in _THINGS for part in parts)
+    return is_capital and any(not _is_plain(part, dictionary) for part in parts)
+
+
+_DOUBLE = re.compile(r"(?P<given>[^\W\d_]+) (?P<first>[^\W\d_]{3,})-(?P<second>[^\W\d_]{3,})")
+
+
+def _is_double(value: str, dictionary: frozenset[str]) -> bool:
+    """A name in no dictionary and a double one, of which a part is in none: `Ilwen Osmar-Reid`."""
+    match = _DOUBLE.fullmatch(value)
+    if match is None or not all(map(str.istitle, match.groups())):
+        return False
+    given, *families = match.groups()
+    is_own = given in _GIVEN or not _is_plain(given, dictionary)
+    return is_own and any(not _is_plain(part, dictionary) for part in families)
 
 
 def _is_expected(text: str, finding: Finding, is_unknown: bool) -> bool:
