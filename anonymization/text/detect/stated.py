@@ -79,6 +79,13 @@ _ADDRESSEE = Screened(
     rf"(?:宛名|届け先|差出人|名義|氏名)は ?(?P<v>[{HAN_KANA}]{{1,5}}[ 　][{HAN_KANA}]{{1,5}})"
     rf"(?=[。、，,\n]|\Z)"
 )
+# A family name and a given one with a blank between them, as Japanese forms and notes have it.
+_SPACED = Screened(
+    rf"(?<=[は、　：→])(?P<v>[{HAN}]{{2,3}} (?:[ぁ-ん]{{2,4}}(?=[　、。\n]|\Z)"
+    rf"|[{HAN}]{{2}}(?=とある|という|さん|様|氏)))"
+)
+_BAR = re.compile(r"[^|\n]+")
+_RULE = re.compile(r"\|?(?: {0,4}:?-{2,}:? {0,4}\|?){2,40}")
 _PERSON, _ACCOUNT = EntityType.PERSON, EntityType.ACCOUNT
 
 
@@ -92,12 +99,31 @@ def find_stated(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _POST.finditer(folded):
         if _is_unknown(match["v"], dictionary):
             yield Finding(*match.span("v"), _PERSON, NAME, _SCORE)
-    for match in _ADDRESSEE.finditer(folded):
+    yield from _in_bars(folded, dictionary)
+    for match in (*_ADDRESSEE.finditer(folded), *_SPACED.finditer(folded)):
         yield Finding(*match.span("v"), _PERSON, NAME, _SCORE)
     for match in find_each(_PLATES, folded):
         yield Finding(*match.span(str(match.lastgroup)), EntityType.PLATE, NAME, _SCORE)
     yield from _speakers(folded, dictionary)
     yield from _secrets(folded)
+
+
+def _in_bars(text: str, dictionary: frozenset[str]) -> Iterator[Finding]:
+    """Names in the columns of a table with bars whose heads are people: `| What | Who |`."""
+    offset, columns, before = 0, frozenset[int](), ""
+    for line in text.splitlines(keepends=True) if "|--" in text or "| --" in text else ():
+        if _RULE.fullmatch(line.strip()):
+            heads = enumerate(_BAR.findall(before.strip()))
+            columns = frozenset(n for n, head in heads if declared_kind(head) is _PERSON)
+        elif "|" not in line:
+            columns = frozenset()
+        for number, cell in enumerate(_BAR.finditer(line.strip()) if columns else ()):
+            value = cell.group().strip()
+            if number in columns and _is_capital(value) and _is_unknown(value, dictionary):
+                start = offset + line.index(line.strip()) + cell.start()
+                start += cell.group().index(value)
+                yield Finding(start, start + len(value), _PERSON, NAME, _SCORE)
+        before, offset = line, offset + len(line)
 
 
 _Parts = Iterator[tuple[int, int, EntityType]]

@@ -469,7 +469,8 @@ def _of_person(
     if _TITLED.search(text[max(0, finding.start - 12) : finding.start]):
         return Weight.SURE
     parts = [part for part in parts if part not in _PARTICLES] or parts
-    if len(parts) > 1 and _TITLED.search(f"{parts[0]} ") and _is_titled(parts[1:], dictionary):
+    titles = [n for n, part in enumerate(parts) if _TITLED.fullmatch(f"{part} ")]
+    if titles and _is_titled(parts[titles[-1] + 1 :], dictionary):
         return Weight.SURE
     value = text[finding.start : finding.end]
     if _is_double(value, dictionary):
@@ -508,7 +509,9 @@ def _of_person(
 
 def _is_titled(parts: Sequence[str], dictionary: frozenset[str]) -> bool:
     """Are the words behind a title a name, of which one is in no dictionary?"""
-    is_capital = all(map(str.istitle, parts)) and not any(part in _THINGS for part in parts)
+    is_capital = (
+        bool(parts) and all(map(str.istitle, parts)) and not any(part in _THINGS for part in parts)
+    )
     return is_capital and any(not _is_plain(part, dictionary) for part in parts)
 
 
