@@ -20,6 +20,7 @@ from anonymization.text.detect.joined_words import (
     has_own_address,
     is_in_help,
     is_joined,
+    names_itself,
     of_population,
 )
 from anonymization.text.detect.neighbours import is_only_name
@@ -52,7 +53,6 @@ _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
 _STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
 _CELL_ENDS = re.compile("'[,)]")  # of a row, whose values no program reads as names
-# A title or another word that is cut short: no firm is called that.
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
 _NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
 _NUMBERED_SAMPLE = re.compile(r"(?<=[a-z]) ?\d{1,4}\Z")
@@ -340,8 +340,7 @@ def _is_used_as_name(text: str, finding: Finding, parts: Sequence[str]) -> bool:
 
 
 _ARTICLE = re.compile(r"(?i)(?<![a-z])(?:the|an?) \Z")
-_SMALL_WORD = re.compile(r"(?<![\w./-])[a-z]{2,}(?![\w./(=-])")
-_FEWEST_SMALL = 3  # words in small letters of a line of prose
+_SMALL_WORD, _FEWEST_SMALL = re.compile(r"(?<![\w./-])[a-z]{2,}(?![\w./(=-])"), 3
 
 
 def _is_in_prose(text: str, finding: Finding) -> bool:
@@ -466,16 +465,12 @@ def _is_token(part: str) -> bool:
 def _of_person(
     text: str, finding: Finding, parts: Sequence[str], dictionary: frozenset[str]
 ) -> Weight:
-    if _TITLED.search(text[max(0, finding.start - 12) : finding.start]):
-        return Weight.SURE
     parts = [part for part in parts if part not in _PARTICLES] or parts
-    titles = [n for n, part in enumerate(parts) if _TITLED.fullmatch(f"{part} ")]
-    if titles and _is_titled(parts[titles[-1] + 1 :], dictionary):
-        return Weight.SURE
-    value = text[finding.start : finding.end]
-    if _is_double(value, dictionary):
-        return Weight.SURE
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
+    value = text[finding.start : finding.end]
+    is_titled = _TITLED.search(text[max(0, finding.start - 12) : finding.start]) is not None
+    if is_titled or names_itself(value, parts, frozenset(unknown), _THINGS, _GIVEN):
+        return Weight.SURE
     capitals = [part.title() for part in parts]
     if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, bool(unknown)):
         return Weight.SURE
@@ -503,29 +498,8 @@ def _of_person(
         and not things
         and all(word.isalpha() and word[0].isupper() for word in value.split())
     )
-    is_weak = bool(unknown) or is_written_as_name  # who has two words of a dictionary for a name
+    is_weak = bool(unknown) or is_written_as_name
     return Weight.SURE if is_initialled else Weight.WEAK if is_weak else Weight.NONE
-
-
-def _is_titled(parts: Sequence[str], dictionary: frozenset[str]) -> bool:
-    """Are the words behind a title a name, of which one is in no dictionary?"""
-    is_capital = (
-        bool(parts) and all(map(str.istitle, parts)) and not any(part in _THINGS for part in parts)
-    )
-    return is_capital and any(not _is_plain(part, dictionary) for part in parts)
-
-
-_DOUBLE = re.compile(r"(?P<given>[^\W\d_]+) (?P<first>[^\W\d_]{3,})-(?P<second>[^\W\d_]{3,})")
-
-
-def _is_double(value: str, dictionary: frozenset[str]) -> bool:
-    """A name in no dictionary and a double one, of which a part is in none: `Ilwen Osmar-Reid`."""
-    match = _DOUBLE.fullmatch(value)
-    if match is None or not all(map(str.istitle, match.groups())):
-        return False
-    given, *families = match.groups()
-    is_own = given in _GIVEN or not _is_plain(given, dictionary)
-    return is_own and any(not _is_plain(part, dictionary) for part in families)
 
 
 def _is_expected(text: str, finding: Finding, is_unknown: bool) -> bool:
