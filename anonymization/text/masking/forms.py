@@ -207,13 +207,13 @@ def is_label(text: str) -> bool:
 
 def head_of_table(text: str) -> int:
     """Where the names of its columns begin: behind lines of comments and empty ones."""
-    offset = text.startswith("\ufeff")
+    offset = int(text.startswith("\ufeff"))
     while text[offset:].lstrip(" \t\r\n").startswith("#"):
         end = text.find("\n", text.index("#", offset))
         if end < 0:
             return 0
         offset = end + 1
-    return int(offset) if offset > 1 else 0
+    return offset if offset > 1 else 0
 
 
 def _delimiter(text: str) -> str:
