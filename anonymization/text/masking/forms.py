@@ -208,7 +208,7 @@ def is_label(text: str) -> bool:
 def head_of_table(text: str) -> int:
     """Where the names of its columns begin: behind lines of comments and empty ones."""
     offset = int(text.startswith("\ufeff"))
-    while text[offset:].lstrip(" \t\r\n").startswith("#"):
+    while text[offset:].lstrip(" \t\r\n").startswith("# "):
         end = text.find("\n", text.index("#", offset))
         if end < 0:
             return 0
