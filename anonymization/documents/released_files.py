@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -30,8 +30,12 @@ from anonymization.words_review import Review, WordLeft
 # released, nor is one that holds a day of the originals beside days that have moved.
 
 
-def survivors(vault: Vault, files: Mapping[str, Path], key: bytes) -> Iterator[tuple[str, str]]:
+def survivors(
+    vault: Vault, files: Mapping[str, Path], key: bytes, dated: Container[str] = ()
+) -> Iterator[tuple[str, str]]:
     """The names of files that hold a value of the vault, each with the part where it stands.
+
+    The files of the names in `dated` keep their dates on purpose: no day in them tells the shift.
 
     Values that a surrogate contains do not count: masking itself put them there.
     """
@@ -55,7 +59,7 @@ def survivors(vault: Vault, files: Mapping[str, Path], key: bytes) -> Iterator[t
         leaks = scan_bytes(name, data, patterns, config) if patterns.values else []
         if leaks:
             yield name, leaks[0].file.partition("!")[2] or leaks[0].kind
-        elif holds_day(data, unmoved):
+        elif name not in dated and holds_day(data, unmoved):
             yield name, EntityType.DATE
 
 
@@ -85,9 +89,13 @@ Reports = Sequence[DocumentReport]
 def without_survivors(
     files: Path, masker: Masker, reports: Reports, key: bytes
 ) -> list[DocumentReport]:
-    """The reports, with a refusal for each file in which a value of the vault still stands."""
+    """The reports, with a refusal for each file in which a value of the vault still stands.
+
+    The reports are in the order in which the masker learnt the files.
+    """
     released = {r.path: files / r.path for r in reports if r.refusal is None}
-    parts = dict(survivors(masker.vault, released, key))
+    dated = {r.path for n, r in enumerate(reports) if masker.spreading.keeps_dates(n)}
+    parts = dict(survivors(masker.vault, released, key, dated))
     return _refusing(files, masker, reports, parts, Refusal.VALUE_REMAINS)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from anonymization.documents.labels import names_people, show_caption, show_person, show_table
 from anonymization.text.contracts import Edit
-from anonymization.text.masking.forms import edits_of, is_label, open_text
+from anonymization.text.masking.forms import edits_of, head_of_table, is_label, open_text
 from anonymization.text.masking.pieces import Collector, Look, Piece, Visit, labelled, shifted
 from anonymization.text.masking.plain import joined
 from anonymization.text.masking.structured_text import json_edits
@@ -29,6 +29,7 @@ _LONGEST_CELL = 100_000  # characters of a cell
 
 def show_table_cells(text: str, visit: Visit) -> list[Edit]:
     """Show the cells to the look; their values are masked wherever they occur. Returns no edits."""
+    text = text[head_of_table(text) :]
     head = text[: text.find("\n") + 1 or len(text)]
     delimiter = max(_DELIMITERS, key=lambda mark: (head.count(mark), -_DELIMITERS.index(mark)))
     lines = text.removeprefix("\ufeff").split("\n")

@@ -45,6 +45,7 @@ from anonymization.text.detect.prose import (
 from anonymization.text.detect.public_values import is_public_place, region_end
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
+from anonymization.text.detect.stated import find_stated
 from anonymization.text.detect.strict import NAME as POSITION
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
 from anonymization.text.detect.strict_fields import is_of_firm
@@ -319,6 +320,7 @@ class TextDetector:
         findings += find_said(folded, lines, self.dictionary)
         findings += find_reserved(folded, self.dictionary)
         findings += find_romanised(folded)
+        findings += find_stated(folded, self.dictionary)
         spaced = _with_spaced_file_names(folded)
         spaced_lines = lines if spaced == folded else MachineLines(spaced)
         findings += find_listed_names(spaced, spaced_lines)
@@ -414,6 +416,7 @@ class TextDetector:
         if finding.type not in _NAMING or not (has_han(value) or has_kana(value)):
             return finding
         is_called = finding.recognizer not in _BY_PLACE or _CALLED.match(text, finding.end)
+        is_called = is_called or _HONOURED.fullmatch(value)
         if is_called or _FORM_OF_FIRM.search(value):
             return finding
         model = self._config.japanese_model
@@ -432,6 +435,7 @@ _NAMING = frozenset({EntityType.UNEXPLAINED, EntityType.ORGANIZATION, EntityType
 _BY_PLACE = frozenset({POSITION, DECLARED, "said", "keyed_name"})  # whatever the word there is
 _CALLED = re.compile("[ \u3000]?(?:さん|様|さま|氏|くん|君|ちゃん|殿)")
 _SHORTEST_WORD = 3  # characters; a shorter one is also a family name
+_HONOURED = re.compile("(?!お?客|皆|各)[^ \u3000]{1,6}(?:さん|様|さま|氏)")  # as a cell has it
 _OF_JAPAN = re.compile("[ぁ-ゖァ-ヺ]|氏名|担当|責任者|様")
 
 

@@ -262,7 +262,7 @@ _SERVICE = re.compile(
 )
 _HOSTS = Screened(
     r"(?<![\w.@-])(?:(?!(?:com|org|net|io|dev|go|golang|java|sun|src|app|test)\.)[a-z0-9][a-z0-9-]*\.)"
-    r"(?:[a-z0-9-]+\.){1,4}(?:internal|intra|intranet|corp|lan|home\.arpa)(?![\w(-]|\.\w)"
+    r"(?:[a-z0-9-]+\.){1,4}(?:internal|intra|intranet|corp|lan|inner|localdomain|home\.arpa)(?![\w(-]|\.\w)"
     r"|(?<=git@)[a-z0-9.-]+\.[a-z]{2,12}(?=:)"
 )
 # A family name of two characters by itself, as colleagues say it.

@@ -20,6 +20,7 @@ from anonymization.text.detect.joined_words import (
     has_own_address,
     is_in_help,
     is_joined,
+    names_itself,
     of_population,
 )
 from anonymization.text.detect.neighbours import is_only_name
@@ -52,7 +53,6 @@ _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
 _STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
 _CELL_ENDS = re.compile("'[,)]")  # of a row, whose values no program reads as names
-# A title or another word that is cut short: no firm is called that.
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
 _NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
 _NUMBERED_SAMPLE = re.compile(r"(?<=[a-z]) ?\d{1,4}\Z")
@@ -340,8 +340,7 @@ def _is_used_as_name(text: str, finding: Finding, parts: Sequence[str]) -> bool:
 
 
 _ARTICLE = re.compile(r"(?i)(?<![a-z])(?:the|an?) \Z")
-_SMALL_WORD = re.compile(r"(?<![\w./-])[a-z]{2,}(?![\w./(=-])")
-_FEWEST_SMALL = 3  # words in small letters of a line of prose
+_SMALL_WORD, _FEWEST_SMALL = re.compile(r"(?<![\w./-])[a-z]{2,}(?![\w./(=-])"), 3
 
 
 def _is_in_prose(text: str, finding: Finding) -> bool:
@@ -466,10 +465,12 @@ def _is_token(part: str) -> bool:
 def _of_person(
     text: str, finding: Finding, parts: Sequence[str], dictionary: frozenset[str]
 ) -> Weight:
-    if _TITLED.search(text[max(0, finding.start - 12) : finding.start]):
-        return Weight.SURE
     parts = [part for part in parts if part not in _PARTICLES] or parts
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
+    value = text[finding.start : finding.end]
+    is_titled = _TITLED.search(text[max(0, finding.start - 12) : finding.start]) is not None
+    if is_titled or names_itself(value, parts, frozenset(unknown), _THINGS, _GIVEN):
+        return Weight.SURE
     capitals = [part.title() for part in parts]
     if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, bool(unknown)):
         return Weight.SURE
@@ -492,13 +493,12 @@ def _of_person(
     if len(unknown) == len(parts) > 1:
         return Weight.SURE
     is_initialled = bool(unknown) and all(len(part) == 1 for part in parts if part not in unknown)
-    value = text[finding.start : finding.end]
     is_written_as_name = (  # it is all that a cell or attribute says
         value == text.strip()
         and not things
         and all(word.isalpha() and word[0].isupper() for word in value.split())
     )
-    is_weak = bool(unknown) or is_written_as_name  # who has two words of a dictionary for a name
+    is_weak = bool(unknown) or is_written_as_name
     return Weight.SURE if is_initialled else Weight.WEAK if is_weak else Weight.NONE
 
 

@@ -185,10 +185,11 @@ class _Cell:
 
 def _table_edits(text: str, visit: Visit) -> list[Edit]:
     """Edits of delimited text; quotes, line ends and delimiters stay."""
-    delimiter = _delimiter(text)
+    begin = head_of_table(text)
+    delimiter = _delimiter(text[begin:])
     labels: dict[int, str] = {}
-    edits: list[Edit] = []
-    for cell in _cells(text, delimiter):
+    edits = plain_edits(text[:begin], visit) if begin else []
+    for cell in _cells(text, delimiter, begin):
         if cell.row == 0 and is_label(cell.text):
             labels[cell.column] = cell.text.strip()
         if cell.text.strip():
@@ -204,16 +205,27 @@ def is_label(text: str) -> bool:
     return 0 < len(plain) <= _LABEL and "@" not in plain and _WORDS.search(plain) is not None
 
 
+def head_of_table(text: str) -> int:
+    """Where the names of its columns begin: behind lines of comments and empty ones."""
+    offset = int(text.startswith("\ufeff"))
+    while text[offset:].lstrip(" \t\r\n").startswith("# "):
+        end = text.find("\n", text.index("#", offset))
+        if end < 0:
+            return 0
+        offset = end + 1
+    return offset if offset > 1 else 0
+
+
 def _delimiter(text: str) -> str:
     head = text[: text.find("\n") + 1 or len(text)]
     return max(_DELIMITERS, key=lambda mark: (head.count(mark), -_DELIMITERS.index(mark)))
 
 
-def _cells(text: str, delimiter: str) -> Iterator[_Cell]:
+def _cells(text: str, delimiter: str, offset: int = 0) -> Iterator[_Cell]:
     """Fields as in RFC 4180; a quote inside an unquoted field is part of it."""
     mark = re.escape(delimiter)
     field = re.compile(rf'"((?:[^"]|"")*)"(?={mark}|\r?\n|\Z)|([^{mark}\r\n]*)')
-    offset = row = column = 0
+    row = column = 0
     while offset < len(text):
         match = field.match(text, offset)
         assert match is not None  # the second form matches an empty field

@@ -104,6 +104,10 @@ class Spreading:
         """The usual year of the file, for a date that has none itself."""
         return self._clock.year_of(self._files.get(piece, ()), date)
 
+    def keeps_dates(self, file: int) -> bool:
+        """Do the dates of the file of this number stay on purpose, but for those of birth?"""
+        return self._clock.is_stopped([file])
+
     def unmistakable(self, hits: Iterable[Occurrence]) -> Iterator[Value]:
         """The values of hits that can be nothing else."""
         for hit in hits:

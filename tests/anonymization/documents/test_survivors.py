@@ -59,6 +59,19 @@ def test_a_day_that_stayed_beside_days_that_moved_keeps_a_file_back(tmp_path: Pa
     assert kept == {"named.txt": (Refusal.VALUE_REMAINS, "DATE")}
 
 
+def test_days_that_stay_on_purpose_keep_no_file_back(tmp_path: Path) -> None:
+    source, out = tmp_path / "source", tmp_path / "out"
+    source.mkdir()
+    (source / "said.txt").write_text("The lease began on 2024-03-14 and ends on 2026-03-13.\n")
+    kept = "Protokoll vom 3. Mai 2022.\nThe audit began on 2024-03-14 and ended in May.\n"
+    (source / "kept.txt").write_text(kept)
+    reports = mask_paths([source], out, _KEY, MaskingConfig(level=MaskingLevel.FULL), workers=1)
+    assert [(r.refusal, r.part) for r in reports if r.refusal is not None] == []
+    masked = {Path(r.path).stem: (out / "files" / r.path).read_text() for r in reports}
+    assert masked["kept"] == kept
+    assert "2024-03-14" not in masked["said"]
+
+
 def test_cells_of_bytes_and_of_floats_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     database = sqlite3.connect(path)
