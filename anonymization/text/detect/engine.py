@@ -45,7 +45,6 @@ from anonymization.text.detect.prose import (
 from anonymization.text.detect.public_values import is_public_place, region_end
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
-from anonymization.text.detect.stated import find_stated
 from anonymization.text.detect.strict import NAME as POSITION
 from anonymization.text.detect.strict import beside_codes, doubting, find_strict
 from anonymization.text.detect.strict_fields import is_of_firm
@@ -320,7 +319,6 @@ class TextDetector:
         findings += find_said(folded, lines, self.dictionary)
         findings += find_reserved(folded, self.dictionary)
         findings += find_romanised(folded)
-        findings += find_stated(folded, self.dictionary)
         spaced = _with_spaced_file_names(folded)
         spaced_lines = lines if spaced == folded else MachineLines(spaced)
         findings += find_listed_names(spaced, spaced_lines)

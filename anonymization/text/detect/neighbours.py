@@ -171,9 +171,9 @@ _TITLES = {"mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "madam"}
 
 def _stands_for_a_thing(text: str, name: str) -> bool:
     """Is a word the noun of something in some place: `the Bishop`, `Ring Nebula`?"""
-    for place in re.finditer(rf"(?:(?P<before>[\w.'-]+) )?(?<!\w){name}(?!\w)(?P<of> of\b)?", text):
-        before = place["before"] or ""
-        if place["of"] or before.lower() in _DETERMINERS:
+    for noun in re.finditer(rf"(?:(?P<before>[\w.'-]+) )?(?<!\w){name}(?!\w)(?P<of> of\b)?", text):
+        before = noun["before"] or ""
+        if noun["of"] or before.lower() in _DETERMINERS:
             return True
         is_first_name = before in _GIVEN or before.strip(".").lower() in _TITLES or len(before) < 3
         if before[:1].isupper() and before[1:].islower() and not is_first_name:
