@@ -80,6 +80,7 @@ generators = {json.dumps(names)}
 
 [analytics]
 splits = ["full"]
+per_template = {MOST}
 
 [selection]
 max_tasks = {TASKS}

@@ -31,9 +31,9 @@ from construction.analytics.environment.profile import (
 )
 from construction.analytics.execute_duckdb import Engine
 from construction.analytics.execute_polars import run
-from construction.analytics.make import Minted, mint
+from construction.analytics.make import Minted, Source, mint
 from construction.analytics.steps import Policy, tables_of
-from construction.analytics.templates import read_templates
+from construction.analytics.templates import World, families_of, read_templates
 from data.configuration import validated
 from data.demo.generate import COOPERATIVES, copy_frozen
 from data.errors import ConfigError, InputError
@@ -292,6 +292,17 @@ def test_a_task_is_refused_if_a_careless_reading_comes_to_its_answer() -> None:
     none = ["0 careless readings of the policies differ"]
     assert list(idle_readings(*given, gold, results, words)) == none
     assert list(untouched_readings(*given, results, words, {})) == none
+
+
+def test_of_policies_those_come_first_that_fewest_tasks_apply() -> None:
+    own, clean = planted_world()
+    template = next(each for each in read_templates() if each.name == "how_many_are_covered")
+    names = [policy.name for policy in own.policies if policy.use == "cover"]
+    assert len(names) > 1
+    for last in names:
+        source = Source(template, families_of(template, own), 0, 60)
+        drawn = source.values(World(own, clean), Counter({last: 2}))
+        assert [next(drawn)[0]["rule"].name for _ in names][-1] == last
 
 
 def test_a_policy_states_only_what_its_sentences_say() -> None:
