@@ -54,6 +54,7 @@ HARD = {
     "hypothesis_verification": {"hard": 3},
     "risk_assessment": {"hard": 6},
 }
+OF_A_FAMILY = 2  # analytic tasks, of the three, over the same policies and metrics
 SEED_ALL_PASS, SEED_ALL_FAIL = 19, 27  # of 105 tasks published earlier
 _PASS = 0.8
 
@@ -80,6 +81,7 @@ generators = {json.dumps(names)}
 
 [analytics]
 splits = ["full"]
+per_template = {MOST}
 
 [selection]
 max_tasks = {TASKS}
@@ -99,7 +101,9 @@ def main() -> None:
     signals, analytics, folder = (Path(given).resolve() for given in sys.argv[1:4])
     declaration = folder / "environment" / "environment.toml"
     shutil.copytree(analytics, declaration.parent)
-    declared = read_toml(DECLARATION) | {"quotas": HARD}
+    declared = read_toml(DECLARATION)
+    limits = declared["limits"] | {"max_per_template": OF_A_FAMILY}
+    declared |= {"quotas": HARD, "limits": limits}
     declaration.write_text(tomli_w.dumps(declared), "utf-8")
     profile_command(declaration, policies=POLICIES)
     out, settings = folder / "workspace", folder / "benchmint.toml"

@@ -1,21 +1,19 @@
 """What an answer needs: programmes run with one step passed over, or with one file empty.
 
-`idle_conditions`, `idle_criteria` and `idle_clauses` find what a programme states without effect,
-`idle_readings` what may be overlooked without effect.
+`idle_conditions`, `idle_criteria` and `idle_clauses` find what a programme states without effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any
 
 import polars as pl
 
 from construction.analytics import steps as s
 from construction.analytics.answers import written_parts
-from construction.analytics.contracts import Part, split_of
-from construction.analytics.environment.declaration import Declaration, PolicyText
+from construction.analytics.contracts import Part
 from construction.analytics.execute_polars import Result, State, StepFailedError, run
 from construction.analytics.origins import origin
 
@@ -66,7 +64,7 @@ def unneeded_steps(
         if number in unneeded:
             continue
         if _is_idle(program, number) or any(
-            outcome(shorter, own, tables, results[: _same_until(program, shorter)]) == gold
+            outcome(shorter, own, tables, results[: same_until(program, shorter)]) == gold
             for shorter, own in _unchanged(program, parts, number)
         ):
             unneeded.append(number)
@@ -75,7 +73,7 @@ def unneeded_steps(
     return sorted(unneeded)
 
 
-def _same_until(program: s.Program, other: s.Program) -> int:
+def same_until(program: s.Program, other: s.Program) -> int:
     """How many of the first steps are the same, so that their results are."""
     pairs = enumerate(zip(program, other, strict=False))
     return next((at for at, (mine, its) in pairs if mine != its), min(len(program), len(other)))
@@ -361,58 +359,3 @@ def idle_clauses(
                 idle.append(f"step {number}: clause {at + 1} changes nothing")
         if len(step.clauses) - len(idle) < LEAST_BITING:
             yield from idle
-
-
-LEAST_READINGS, LEAST_OF_SMOKE = 5, 3  # careless ones that change the answer, if there are any
-
-
-def idle_readings(
-    program: s.Program,
-    parts: Parts,
-    tables: Tables,
-    gold: tuple[str, ...],
-    declaration: Declaration,
-) -> Iterator[str]:
-    """The careless readings of policies that come to the same answer, in words.
-
-    Some differ in no clause of the period, but most have to; of tasks of the split smoke, which
-    ask for little, some change the answer.
-    """
-    applied = [_policy_of(program, step, declaration) for step in program]
-    idle, differing = [], 0
-    readings = dict.fromkeys(name for each in applied if each for name in each[0].careless)
-    for reading in readings:
-        changed = tuple(
-            step
-            if each is None
-            else s.Policy.model_validate(
-                {**step.model_dump(), "clauses": each[0].in_force(each[1], reading)}
-            )
-            for step, each in zip(program, applied, strict=True)
-        )
-        differing += changed != program
-        if changed != program and outcome(changed, parts, tables) == gold:
-            idle.append(f"overlooking {reading} changes nothing")
-    is_full = split_of(len(parts)) == "full"
-    least = min(LEAST_READINGS if is_full else LEAST_OF_SMOKE, len(readings))
-    if is_full or differing - len(idle) < least:
-        yield from idle
-    if differing < least:
-        yield f"{differing} careless readings of the policies differ"
-
-
-def _policy_of(
-    program: s.Program, step: s.StepOf, declaration: Declaration
-) -> tuple[PolicyText, int] | None:
-    """The declared policy that a step applies, and a period of the programme in which it is so."""
-    if not isinstance(step, s.Policy):
-        return None
-    conditions = chain.from_iterable(getattr(each, "where", ()) for each in program)
-    column = declaration.column("entities", "period")
-    periods = [c.value for c in conditions if c.column == column and isinstance(c.value, int)]
-    clauses = [clause.model_dump(mode="json") for clause in step.clauses]
-    for policy in declaration.policies:
-        for period in periods:
-            if policy.in_force(period) == clauses:
-                return policy, period
-    return None

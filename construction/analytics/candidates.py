@@ -15,6 +15,7 @@ from functools import cached_property
 import polars as pl
 
 from construction.analytics import steps as s
+from construction.analytics.careless import Touched
 from construction.analytics.contracts import (
     RATED_BY_STEPS,
     AnalyticsReason,
@@ -126,7 +127,8 @@ class Bench:
     """All that gates compare a candidate with.
 
     `readings`: the tables under other defensible readings of the noise; `careless`: with one kind
-    of noise ignored; `public`: without perturbation, where something is perturbed.
+    of noise ignored; `public`: without perturbation, where something is perturbed; `touched`: which
+    careless readings of policies were seen to matter.
     """
 
     declaration: Declaration
@@ -135,6 +137,7 @@ class Bench:
     readings: Mapping[str, Tables] = field(default_factory=dict)
     careless: Mapping[Noise, Tables] = field(default_factory=dict)
     public: Tables | None = None
+    touched: Touched = field(default_factory=dict)
 
     def said(self, draft: Draft) -> Said:
         """What the question of a draft says."""

@@ -35,14 +35,16 @@ class AnalyticsRecipe(StageConfig):
 
     `quotas`: how many tasks to make per category: as the environment declares (`declared`), or the
     same total distributed by the weights from the signals lane (`signals`; `families.toml` says
-    which category serves which family). `consensus`: who answers each task in addition to the
-    gates: `executor`, and models by name. If they do not agree, people decide (`agents review`);
-    without annotators, nobody is asked.
+    which category serves which family). `per_template`: how many tasks one template may make, for
+    example as many as a release takes. `consensus`: who answers each task in addition to the gates:
+    `executor`, and models by name. If they do not agree, people decide (`agents review`); without
+    annotators, nobody is asked.
     """
 
     variant: Variant = "raw"
     splits: Annotated[tuple[Split, ...], Field(min_length=1)] = ("full", "smoke")
     noisy: Share = 0.3
     quotas: Literal["declared", "signals"] = "declared"
+    per_template: Annotated[int, Field(gt=0)] | None = None
     noise: Mapping[IgnorableNoise, Share] = Field(default_factory=dict)
     consensus: ConsensusConfig = ConsensusConfig()

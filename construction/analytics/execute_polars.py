@@ -220,10 +220,11 @@ def _(step: s.Statistic, state: State) -> Result:
 @_apply.register
 def _(step: s.Policy, state: State) -> Result:
     texts = state.rows(step.texts)
+    documents: dict[Any, list[str]] = {}
+    for name, text in texts.select(*(_column_of(texts, c) for c in (step.key, step.column))).rows():
+        documents.setdefault(name, []).append(text or "")
     for quote in (quote for clause in step.clauses for quote in clause.quotes):
-        own = texts.filter(_column_of(texts, step.key) == quote.document)
-        _column_of(own, step.column)
-        if own[step.column].str.count_matches(quote.says, literal=True).to_list() != [1]:
+        if [text.count(quote.says) for text in documents.get(quote.document, ())] != [1]:
             raise StepFailedError("the words of a clause do not stand in its document")
     rows = state.selected(step)
     rate = pl.lit(None, dtype=pl.Float64)

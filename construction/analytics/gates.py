@@ -20,7 +20,6 @@ from construction.analytics.ablation import (
     idle_clauses,
     idle_conditions,
     idle_criteria,
-    idle_readings,
     needed_files,
     outcome,
     reduced,
@@ -29,6 +28,7 @@ from construction.analytics.ablation import (
 from construction.analytics.agreement import first_disagreement
 from construction.analytics.answers import gold_answers, written_parts
 from construction.analytics.candidates import Bench, Draft, Judged
+from construction.analytics.careless import idle_readings, untouched_readings
 from construction.analytics.contracts import STEPS_RANGE, AnalyticsReason, Language, Part
 from construction.analytics.environment.declaration import Declaration, Limits, Noise
 from construction.analytics.execute_duckdb import SqlFailedError
@@ -307,10 +307,18 @@ def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
     yield from idle_conditions(*measured)
     yield from idle_criteria(*measured)
     if any(policy.careless for policy in bench.declaration.policies):
-        yield from idle_readings(*measured[:4], bench.declaration)
+        yield from idle_readings(*measured, bench.declaration)
     else:
         yield from idle_clauses(*measured)
     yield from _hardly_divided(judged, bench.declaration.limits.widest_share)
+
+
+def _untouched(judged: Judged, bench: Bench) -> Iterator[str]:
+    """Careless readings of the policies that treat nobody otherwise."""
+    if any(policy.careless for policy in bench.declaration.policies):
+        program, parts = judged.draft.program, judged.draft.parts
+        measured = (program, parts, bench.tables, judged.results)
+        yield from untouched_readings(*measured, bench.declaration, bench.touched)
 
 
 def _hardly_divided(judged: Judged, widest: float) -> Iterator[str]:
@@ -457,6 +465,7 @@ WORDS_ALONE = (
 # The cheap ones first; executors are compared for what would otherwise be a task.
 GATES: tuple[tuple[AnalyticsReason, Callable[[Judged, Bench], Iterator[str]]], ...] = (
     (AnalyticsReason.STEPS_RANGE, _steps_range),
+    (AnalyticsReason.UNNEEDED, _untouched),
     (AnalyticsReason.MISSING_DATA, _missing_data),
     (AnalyticsReason.LEAK, leak),
     (AnalyticsReason.MISMATCH, mismatch),

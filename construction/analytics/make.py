@@ -29,7 +29,7 @@ from construction.analytics.contracts import (
     difficulty_of,
     split_of,
 )
-from construction.analytics.environment.declaration import Metric
+from construction.analytics.environment.declaration import Metric, PolicyText
 from construction.analytics.fairness import FAIR, fairness_of
 from construction.analytics.gates import judge, noise_that_bites
 from construction.analytics.milestones import milestones_of
@@ -143,6 +143,7 @@ class Minted:
     ledger: list[LedgerRow] = field(default_factory=list)
     verdicts: list[tuple[str, Verdict]] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    applied: Counter[str] = field(default_factory=Counter)  # tasks by policy
 
     @property
     def tally(self) -> StageTally:
@@ -212,7 +213,7 @@ class Minted:
 
 
 @dataclass
-class _Source:
+class Source:
     """The candidates of one template, family after family in a keyed order."""
 
     template: Template
@@ -226,15 +227,26 @@ class _Source:
         template = self.template
         return difficulty_of(template.category, len(template.steps), template.label)
 
-    def values(self, world: World) -> Iterator[tuple[Family, Language, dict[str, Any]]]:
+    def values(
+        self, world: World, applied: Counter[str]
+    ) -> Iterator[tuple[Family, Language, dict[str, Any]]]:
+        """Values of every family, again and again; first of those whose policies fewest tasks
+        apply, as `applied` counts them by then."""
         for attempt in range(self.tries):
-            for family in self.families:
+            waiting = list(self.families)
+            while waiting:
+                family = min(waiting, key=lambda each: sum(applied[p] for p in _policies(each)))
+                waiting = [each for each in waiting if each is not family]
                 name = f"{self.template.name}:{family_name(family)}:{attempt}"
                 generator = keyed_generator(self.seed, STAGE, name)
                 drawn = draw_values(self.template, family, world, generator)
                 if drawn is not None:
                     languages = world.declaration.languages
                     yield family, languages[int(generator.integers(len(languages)))], drawn
+
+
+def _policies(values: Mapping[str, Any]) -> list[str]:
+    return [each.name for each in values.values() if isinstance(each, PolicyText)]
 
 
 def _identity_of(program: s.Program, environment: str) -> str:
@@ -263,14 +275,14 @@ def mint(
         for difficulty, quota in _quotas(bench, category).items():
             have = sum((t.category, t.difficulty) == (category, difficulty) for t in minted.tasks)
             fitting = [source for source in sources if source.difficulty == difficulty]
-            _fill(fitting, quota - have, world, minted)
+            _fill(fitting, quota - have, world, minted, recipe.per_template or UNLIMITED)
     minted.tasks.sort(key=lambda task: task.task_id)
     return minted
 
 
 def _sources(
     category: Category, templates: Sequence[Template], world: World, seed: int
-) -> list[_Source]:
+) -> list[Source]:
     sources, declaration = [], world.declaration
     own = [template for template in templates if template.category == category]
     # Those that need several sources come first: quotas may end before the others.
@@ -280,7 +292,7 @@ def _sources(
             require_words(template, declaration)
         names = ["/".join(family_name(family)) for family in families]
         ordered = [families[at] for at in keyed_order(seed, template.name, names)]
-        sources.append(_Source(template, ordered, seed, declaration.limits.tries))
+        sources.append(Source(template, ordered, seed, declaration.limits.tries))
     return sources
 
 
@@ -291,13 +303,16 @@ def _quotas(bench: Bench, category: Category) -> Mapping[str, int]:
     return dict.fromkeys(("easy", "medium", "hard"), UNLIMITED)
 
 
-def _fill(sources: Sequence[_Source], wanted: int, world: World, minted: Minted) -> None:
+def _fill(
+    sources: Sequence[Source], wanted: int, world: World, minted: Minted, per_template: int
+) -> None:
     """Take candidates from the templates in turn, until there are enough or all are used up."""
     most = world.declaration.limits.max_per_template
-    waiting = [(source, source.values(world)) for source in sources]
+    waiting = [(source, source.values(world, minted.applied)) for source in sources]
     while wanted > 0 and waiting:
         for source, candidates in list(waiting):
-            drawn = next(candidates, None)
+            is_full = source.taken.total() >= per_template
+            drawn = None if is_full else next(candidates, None)
             if drawn is None:
                 waiting.remove((source, candidates))
                 continue
@@ -308,6 +323,7 @@ def _fill(sources: Sequence[_Source], wanted: int, world: World, minted: Minted)
             draft = _drafted(source.template, values, world, language)
             if minted.admit(draft, name, _shown(values)):
                 source.taken[name] += 1
+                minted.applied.update(_policies(values))
                 wanted -= 1
 
 

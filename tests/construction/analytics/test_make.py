@@ -64,6 +64,15 @@ def test_the_quota_of_noise_turns_tasks_away_and_says_whether_it_was_reached() -
     assert limited.quota.report()["missing"]["wanted"] == 0.4
 
 
+def test_no_template_makes_more_than_its_share() -> None:
+    made = Counter(task.template for task in minted().tasks)
+    several = {name for name, n in made.items() if n > 1}
+    assert several
+    templates = [template for template in read_templates() if template.name in several][:3]
+    limited = mint(bench(), templates, 0, recipe=AnalyticsRecipe(per_template=1))
+    assert Counter(task.template for task in limited.tasks) == {t.name: 1 for t in templates}
+
+
 def test_the_same_seed_gives_the_same_tasks_and_another_gives_others() -> None:
     few = read_templates()[:3]
     made, again, other = (mint(bench(), few, seed) for seed in (0, 0, 1))

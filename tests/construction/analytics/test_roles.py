@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from construction.analytics.ablation import idle_readings, outcome
+from construction.analytics.ablation import outcome
 from construction.analytics.candidates import Bench
+from construction.analytics.careless import Touched, idle_readings, untouched_readings
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import Category
 from construction.analytics.environment.cleaning import clean_tables, read_files
@@ -28,9 +30,10 @@ from construction.analytics.environment.profile import (
     with_texts,
 )
 from construction.analytics.execute_duckdb import Engine
-from construction.analytics.make import Minted, mint
+from construction.analytics.execute_polars import run
+from construction.analytics.make import Minted, Source, mint
 from construction.analytics.steps import Policy, tables_of
-from construction.analytics.templates import read_templates
+from construction.analytics.templates import World, families_of, read_templates
 from data.configuration import validated
 from data.demo.generate import COOPERATIVES, copy_frozen
 from data.errors import ConfigError, InputError
@@ -250,10 +253,20 @@ def test_a_task_is_refused_if_a_careless_reading_comes_to_its_answer() -> None:
     own, clean = planted_world()
     ruled = [task for task in minted().tasks if "rules" in tables_of(task.program)]
     task = ruled[0]
+    results = run(task.program, clean)
     gold = outcome(task.program, task.parts, clean)
     assert gold is not None
-    measured = (task.program, task.parts, clean, gold)
-    assert list(idle_readings(*measured, own)) == []
+
+    def idle_by(world: Declaration) -> list[list[str]]:
+        """By the answer, then by the rows alone, twice: what is remembered is the same."""
+        touched: Touched = {}
+        rows = (task.program, task.parts, clean, results, world, touched)
+        answer = (task.program, task.parts, clean, gold or (), results, world)
+        again = [list(untouched_readings(*rows)) for _ in range(2)]
+        assert touched
+        return [list(idle_readings(*answer)), *again]
+
+    assert idle_by(own) == [[], [], []]
     step = next(step for step in task.program if isinstance(step, Policy))
     written = [clause.model_dump(mode="json") for clause in step.clauses]
     policy = next(
@@ -262,11 +275,34 @@ def test_a_task_is_refused_if_a_careless_reading_comes_to_its_answer() -> None:
         if written in [each.in_force(period) for period in range(2000, 2030)]
     )
     plain = [{**clause, "overlooked": (), "only": ()} for clause in written]
-    clauses = [PolicyClause(**each) for each in (*plain, {**plain[-1], "only": ("twice",)})]
-    twice = policy.model_copy(update={"clauses": tuple(clauses)})
-    others = tuple(twice if each == policy else each for each in own.policies)
-    changed = own.model_copy(update={"policies": others})
-    assert list(idle_readings(*measured, changed)) == ["overlooking twice changes nothing"]
+
+    def with_clauses(*clauses: Mapping[str, Any]) -> Declaration:
+        made = tuple(PolicyClause(**each) for each in clauses)
+        other = policy.model_copy(update={"clauses": made})
+        others = tuple(other if each == policy else each for each in own.policies)
+        return own.model_copy(update={"policies": others})
+
+    twice = with_clauses(*plain, {**plain[-1], "only": ("twice",)})
+    assert idle_by(twice) == [["overlooking twice changes nothing"]] * 3
+    # The same rule by more words is no other rule.
+    more = [*plain[0]["quotes"], *plain[-1]["quotes"]]
+    first = {**plain[0], "quotes": more, "only": ("words",)}
+    words = with_clauses({**plain[0], "overlooked": ("words",)}, first, *plain[1:])
+    given = (task.program, task.parts, clean)
+    none = ["0 careless readings of the policies differ"]
+    assert list(idle_readings(*given, gold, results, words)) == none
+    assert list(untouched_readings(*given, results, words, {})) == none
+
+
+def test_of_policies_those_come_first_that_fewest_tasks_apply() -> None:
+    own, clean = planted_world()
+    template = next(each for each in read_templates() if each.name == "how_many_are_covered")
+    names = [policy.name for policy in own.policies if policy.use == "cover"]
+    assert len(names) > 1
+    for last in names:
+        source = Source(template, families_of(template, own), 0, 60)
+        drawn = source.values(World(own, clean), Counter({last: 2}))
+        assert [next(drawn)[0]["rule"].name for _ in names][-1] == last
 
 
 def test_a_policy_states_only_what_its_sentences_say() -> None:
