@@ -20,10 +20,11 @@ from anonymization.tables.judged_tables import (
     original_identifiers_of,
     tables_report,
 )
-from anonymization.tables.release_gate import JudgedTable, refusal
 from anonymization.tables.release_tables import (
     RELEASED,
     Anonymizing,
+    JudgedTable,
+    refusal,
     released_file,
     write_anonymized,
 )

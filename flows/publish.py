@@ -17,8 +17,7 @@ from typing import Any
 
 import orjson
 
-from anonymization.leaks.candidate_leaks import guard_release
-from anonymization.leaks.leak_targets import masking_report
+from anonymization.leaks.candidate_leaks import guard_release, masking_report
 from anonymization.tables import judged_tables
 from construction.grading.preflight import grading_facts
 from construction.ideas.candidate_ideas import IDEAS_FILE

@@ -8,17 +8,16 @@ from pathlib import Path
 
 from anonymization.instruction_gate import read_changes
 from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
-from anonymization.leaks.candidate_leaks import MaskedRequests, write_leak_check
-from anonymization.leaks.leak_targets import (
+from anonymization.leaks.candidate_leaks import (
     LeakTargets,
+    MaskedRequests,
     leak_targets,
     read_tripwires,
     read_vaults,
     shared_values,
+    write_leak_check,
 )
-from anonymization.levels import Undecided
-from anonymization.masking_recipe import for_source, with_approvals
-from anonymization.private_values import listed_digest
+from anonymization.masking_recipe import Undecided, for_source, with_approvals
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import (
     MaskJob,
@@ -26,10 +25,10 @@ from anonymization.session_masking import (
     mask_shard,
     payloads,
     session_groups,
+    write_list,
 )
-from anonymization.session_words import write_list
 from anonymization.text.masking.known_search import Listed
-from anonymization.words_review import WORDS, kept_digest, owners_words
+from anonymization.words_review import WORDS, kept_digest, listed_digest, owners_words
 from construction.judging.calls.contracts import Mode
 from construction.judging.settings import ModelStage
 from construction.judging.stages import read_graded

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymization.levels import MaskingLevel
-from anonymization.masking_recipe import MaskingRecipe
+from anonymization.masking_recipe import MaskingLevel, MaskingRecipe
 from anonymization.text.contracts import DetectionConfig
 from data.stages import Results, run_stage
 from data.survivors import read_survivors, texts_of

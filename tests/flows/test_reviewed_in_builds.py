@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymization.levels import MaskingLevel
+from anonymization.masking_recipe import MaskingLevel
 from data.demo.generate import generate
 from data.errors import ListUndecidedError
 from flows.stages.masking import write_words_left
