@@ -29,16 +29,16 @@ from anonymization.tables.release_tables import (
     write_anonymized,
 )
 from construction.analytics.candidates import Bench
-from construction.analytics.environment.cleaning import (
+from construction.analytics.environment.declaration import IGNORABLE, Declaration
+from construction.analytics.environment.profile import role_faults
+from construction.analytics.environment.variants import (
     Inventory,
     clean_tables,
     content,
+    raw_declaration,
     read_file,
     read_files,
 )
-from construction.analytics.environment.declaration import IGNORABLE, Declaration
-from construction.analytics.environment.profile import role_faults
-from construction.analytics.environment.variants import raw_declaration
 from construction.analytics.execute_duckdb import Engine
 from data.canonical import file_digest
 from data.configuration import validated

@@ -14,23 +14,24 @@ import polars as pl
 
 from construction.analytics.annotation import STAGE as ANNOTATION_STAGE
 from construction.analytics.annotation import Consented, Subject, annotate
-from construction.analytics.config import AnalyticsRecipe
+from construction.analytics.config import AnalyticsRecipe, market_quotas
 from construction.analytics.contracts import STAGE
-from construction.analytics.environment.cleaning import read_files
 from construction.analytics.environment.variants import (
     noise_inventory,
     raw_declaration,
+    read_files,
     write_variant,
 )
 from construction.analytics.make import mint, report_of
-from construction.analytics.output import candidate_of, fixtures_of, write_gold
-from construction.analytics.quotas import market_quotas
-from construction.analytics.released import (
+from construction.analytics.task_files import (
     DECLARATION,
     FILES,
     NOISE,
+    candidate_of,
+    fixtures_of,
     read_environment,
     write_declaration,
+    write_gold,
 )
 from construction.analytics.templates import read_templates
 from construction.judging.consensus import ConsensusConfig

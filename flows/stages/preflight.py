@@ -11,7 +11,7 @@ import orjson
 
 from construction.analytics.annotation import STAGE as ANNOTATION
 from construction.analytics.contracts import STAGE as ANALYTICS
-from construction.analytics.released import walker_of
+from construction.analytics.task_files import walker_of
 from construction.grading.preflight import GATE, SECTION, UNIT, PreflightJob, preflight_shard
 from construction.repositories.rubrics import STAGE as RUBRICS
 from construction.repositories.stages import REQUEST as REPOSITORIES
