@@ -353,7 +353,7 @@ def _problems(release: Any, folder: Path, epochs: int, *, partial: bool) -> list
     """Why a submission is refused, one line each."""
     from construction.grading.logs import altered_calls
     from construction.statements.tools.database import database_of
-    from construction.workflows.replayed import is_replayed
+    from construction.workflows.runs import is_replayed
     from data.attempts import attempt_name, read_attempts
     from data.neutralise import one_line
 
