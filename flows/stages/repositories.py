@@ -40,8 +40,7 @@ from data.canonical import digest
 from data.contracts import Candidate, Disclosure, StageKind
 from data.stages import Observed, Stage, Unit
 from flows.run import PLANNED, Run, Work, asking
-from flows.stages.masking import release_targets
-from flows.stages.sessions import SCAN, SOURCES
+from flows.stages.sessions import SCAN, SOURCES, release_targets
 
 FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
 

@@ -11,8 +11,7 @@ from data.stages import Results, run_stage
 from data.survivors import read_survivors, texts_of
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.stages.masking import FIND_PRIVATE, MASKING
-from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, SCAN
+from flows.stages.sessions import DISTINCT, FIND_PRIVATE, MASKING, NETWORK, RECOVER, SCAN
 
 _NO_MODELS = DetectionConfig.for_tasks().model_copy(
     update={"english_model": "", "chinese_model": "", "japanese_model": ""}

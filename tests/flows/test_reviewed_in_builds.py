@@ -13,7 +13,7 @@ import pytest
 from anonymization.masking_recipe import MaskingLevel
 from data.demo.generate import generate
 from data.errors import ListUndecidedError
-from flows.stages.masking import write_words_left
+from flows.stages.sessions import write_words_left
 from tests.flows.masked_sessions import mask_sessions
 
 
