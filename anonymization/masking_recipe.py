@@ -1,7 +1,5 @@
-"""Settings for masking sessions (the recipe's section `masking`), and the file of approvals.
-
-Approvals are digests of pictures and PDFs that a person inspected: masking admits these unchanged.
-"""
+"""Settings for masking sessions (the recipe's section `masking`): the levels and what each looks
+for, and the file of approvals."""
 
 from __future__ import annotations
 
@@ -14,10 +12,56 @@ from anonymization.documents.contracts import DocumentConfig, Pictures
 from anonymization.instruction_gate import InstructionConfig
 from anonymization.language_gate import LanguageConfig
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.levels import WITH_NAMES, MaskingLevel, Undecided, at_level
-from anonymization.text.contracts import DetectionConfig, Mode
+from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
+
+
+class MaskingLevel(StrEnum):
+    """How much is masked."""
+
+    STRICT = "strict"  # as `full`, and what a label or position shows; the rest is listed
+    FULL = "full"  # every kind of `detection.entities`
+    CONTACTS_AND_SECRETS = "contacts_and_secrets"  # people and places of published text stay
+    SECRETS = "secrets"
+
+
+class Undecided(StrEnum):
+    """What becomes of findings that only the owner can decide, until the owner has done so."""
+
+    LISTED = "listed"  # they stay in the text and go to the owner's list; nothing is published
+    MASKED = "masked"  # they are replaced
+
+
+_SECRETS = frozenset({EntityType.SECRET})
+_CONTACTS = frozenset(
+    {
+        EntityType.EMAIL,
+        EntityType.PHONE,
+        EntityType.BANK_CARD,
+        EntityType.BANK_ACCOUNT,
+        EntityType.NATIONAL_ID,
+        EntityType.PASSPORT,
+        EntityType.ACCOUNT,
+        EntityType.USER_PATH,
+    }
+)
+_EVERY = frozenset(EntityType)
+_KINDS = {
+    MaskingLevel.STRICT: _EVERY,
+    MaskingLevel.FULL: _EVERY - {EntityType.UNEXPLAINED},
+    MaskingLevel.CONTACTS_AND_SECRETS: _CONTACTS | _SECRETS,
+    MaskingLevel.SECRETS: _SECRETS,
+}
+_WITH_NAMES = frozenset({MaskingLevel.STRICT, MaskingLevel.FULL})  # levels that look for names
+
+
+def at_level(detection: DetectionConfig, level: MaskingLevel) -> DetectionConfig:
+    """The settings with the kinds that the level looks for. Doing it again changes nothing."""
+    kinds = [kind for kind in detection.entities if kind in _KINDS[level]]
+    if level is MaskingLevel.STRICT and EntityType.UNEXPLAINED not in kinds:
+        kinds.append(EntityType.UNEXPLAINED)
+    return detection.model_copy(update={"entities": tuple(kinds)})
 
 
 class Dates(StrEnum):
@@ -79,12 +123,12 @@ def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
             "[masking] dates", "moved", "a source that is not public",
             "Shifted dates would only contradict what is already published: remove the setting.",
         )  # fmt: skip
-    if dates is Dates.MOVED and level in WITH_NAMES:
+    if dates is Dates.MOVED and level in _WITH_NAMES:
         detection = detection.model_copy(update={"births_only": False})
-    unseen = Pictures.PUBLISHED if is_public and level not in WITH_NAMES else None
+    unseen = Pictures.PUBLISHED if is_public and level not in _WITH_NAMES else None
     pictures = recipe.documents.pictures or unseen or Pictures.APPROVED
     documents = recipe.documents.model_copy(update={"pictures": pictures})
-    if level not in WITH_NAMES:  # such kinds are known by their form: no model is needed
+    if level not in _WITH_NAMES:  # such kinds are known by their form: no model is needed
         no_models = {"english_model": "", "chinese_model": "", "japanese_model": ""}
         detection = detection.model_copy(update=no_models)
         documents = documents.model_copy(update={"caption_model": ""})
@@ -102,13 +146,13 @@ def approving(config: DocumentConfig, file: Path | None) -> DocumentConfig:
     """The limits with the digests that a file of approvals names. Raises InputError."""
     if file is None:
         return config
-    return config.model_copy(update={"approvals": config.approvals | read_approvals(file)})
+    return config.model_copy(update={"approvals": config.approvals | _read_approvals(file)})
 
 
 _DIGITS = set("0123456789abcdef")
 
 
-def read_approvals(path: Path) -> frozenset[str]:
+def _read_approvals(path: Path) -> frozenset[str]:
     """The digests of a file with lines `sha256  who, when, why`; `#` begins a comment.
 
     Raises InputError naming the first line that has another form.

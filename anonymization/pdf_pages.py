@@ -1,16 +1,17 @@
 """What the pages of a PDF say: the text as it is drawn, and by the positions of its glyphs.
 
-Glyphs that are drawn one by one, in any order or with blanks between them, stand beside each other
-on the page. Therefore words are built a second time from where the glyphs stand: lines by baseline,
-blanks by gaps. A page whose glyphs have no known characters, whose letters are no language or
-whose letters are drawn as outlines shows something else than its text says.
+As a program (`python -m anonymization.pdf_pages SECONDS`) it is the child process of the leak scan:
+a PDF on its standard input becomes text on its output.
 """
 
 from __future__ import annotations
 
 import ctypes
+import io
 import math
 import re
+import resource
+import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from statistics import median
 
 import pypdfium2
 import pypdfium2.raw as pdfium
+from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 from pypdf.generic import (
     ArrayObject,
@@ -31,7 +33,7 @@ from pypdf.generic import (
 
 from data.text.language import is_of_a_language
 
-MAX_GLYPHS = 200_000  # of one page, above any that people read
+_MAX_GLYPHS = 200_000  # of one page, above any that people read
 _UNKNOWN_SHARE = 0.05  # of the glyphs, above which a page is more than text with a few symbols
 _LETTERS = 200  # of a page, from which its language is known if it has one
 _OUTLINES = 40  # small filled curves: more than the marks of a list
@@ -91,7 +93,7 @@ def strings_of(item: object) -> Iterator[str]:
     annotation draws, as far as that is written in letters.
     """
     if isinstance(item, StreamObject):
-        yield from hidden_texts(item)
+        yield from _hidden_texts(item)
     if isinstance(item, TextStringObject):
         yield str(item)
     elif isinstance(item, ByteStringObject):
@@ -109,7 +111,7 @@ def strings_of(item: object) -> Iterator[str]:
                     yield "\n".join(_DRAWN.findall(_APART.sub("", drawn)))
 
 
-def hidden_texts(stream: StreamObject) -> Iterator[str]:
+def _hidden_texts(stream: StreamObject) -> Iterator[str]:
     """Texts of a content stream that no page shows: comments, and what replaces a drawn text.
 
     ISO 32000-1, 7.2.4 and 14.9: /ActualText, /Alt and /E in the properties of marked content.
@@ -158,7 +160,7 @@ def _read_page(document: pypdfium2.PdfDocument, number: int) -> PdfPage:
     page = document[number]
     text_page = page.get_textpage()
     n = text_page.count_chars()
-    if n > MAX_GLYPHS:
+    if n > _MAX_GLYPHS:
         raise ValueError(f"a page of {n} characters")
     drawn = text_page.get_text_range() if n else ""
     lines: dict[int, list[_Glyph]] = {}
@@ -272,3 +274,53 @@ def _is_curved(item: pypdfium2.PdfObject) -> bool:
         == pdfium.FPDF_SEGMENT_BEZIERTO
         for index in range(pdfium.FPDFPath_CountSegments(item))
     )
+
+
+_MEMORY = 2 << 30
+_MAX_TEXT = 64 << 20
+_MAX_OBJECTS = 500_000
+
+
+def _strings(reader: PdfReader) -> Iterator[str]:
+    """Every text of every object: metadata, annotations, form fields, bookmarks."""
+    for number in range(1, min(len(reader.xref_objStm) + _size(reader), _MAX_OBJECTS)):
+        yield from strings_of(reader.get_object(number))
+
+
+def _size(reader: PdfReader) -> int:
+    return int(reader.trailer.get("/Size", 0))
+
+
+def _texts(reader: PdfReader, pages: Iterator[PdfPage]) -> Iterator[bytes]:
+    for page in pages:
+        for text in page.texts:
+            yield text.encode("utf-8", "replace")
+    for text in _strings(reader):
+        yield text.encode("utf-8", "replace")
+    metadata = reader.xmp_metadata
+    if metadata is not None:
+        yield metadata.stream.get_data()
+    for name, contents in reader.attachments.items():
+        yield name.encode("utf-8", "replace")
+        yield from contents
+
+
+def main() -> None:
+    """Write the texts one after another, each on lines of its own."""
+    seconds = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    data = sys.stdin.buffer.read()
+    reader = PdfReader(io.BytesIO(data), strict=False)
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise SystemExit(3)
+    remaining = _MAX_TEXT
+    for text in _texts(reader, read_pages(data)):
+        remaining -= len(text)
+        if remaining < 0:
+            raise SystemExit(4)
+        sys.stdout.buffer.write(text + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -5,32 +5,38 @@ The masked texts of an instance still name its files, by the names under which t
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path, PurePath
+from typing import Any
 
 from anonymization.documents.contracts import DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.documents.gate import GATE, measure
-from anonymization.documents.released_files import unmasked
-from anonymization.documents.scopes import detector, languages_of
+from anonymization.documents.remaining_words import EditsOf, join, merged, words_left
+from anonymization.documents.scopes import detector, languages_of, unmasked
 from anonymization.instruction_gate import ChangedPart, write_changes
 from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.language_gate import measure as language_use
 from anonymization.language_gate import spoken_languages, supported_languages
-from anonymization.levels import MaskingLevel
-from anonymization.masking_recipe import MaskingRecipe
-from anonymization.request_changes import request_changes, said_names
-from anonymization.session_texts import FindFileNames, masked_text, text_edits
-from anonymization.session_words import SessionWords
+from anonymization.masking_recipe import MaskingLevel, MaskingRecipe
+from anonymization.session_texts import (
+    FindFileNames,
+    masked_text,
+    request_changes,
+    said_names,
+    text_edits,
+)
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.words_review import Review
+from anonymization.words_review import Review, Why, WordLeft, write_words
+from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest, keyed_digest
 from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict, dump_instance
 from data.ledger import deciding, gated_row
@@ -47,14 +53,69 @@ from data.survivors import (
 )
 from data.tables import write_rows
 
+_FILE = "words_left.json"
+
+
+@dataclass(slots=True)
+class SessionWords:
+    """Collects the words of some sessions: at level `strict`, and wherever there is a review."""
+
+    config: MaskingRecipe
+    review: Review | None
+    words: list[tuple[str, dict[str, WordLeft]]] = field(default_factory=list)
+
+    def leave_open(
+        self,
+        name: str,
+        pieces: Sequence[Piece],
+        edits_of: EditsOf,
+        masker: Masker,
+        whole: str = "",
+    ) -> bool:
+        """Note the words of a file, or of what was said; has one of them no decision yet?"""
+        if self.review is None and self.config.level is not MaskingLevel.STRICT:
+            return False
+        private = self.review.private_words if self.review is not None else frozenset()
+        detection, undecided = self.config.detection, masker.undecided
+        words = words_left(pieces, edits_of, detection, private, whole, undecided)
+        self.words.append((name, words))
+        return self.review is not None and self.review.leaves_open(words)
+
+    def write(self, out: Path) -> None:
+        """Write the words for `write_list`; they are as private as the vaults beside them."""
+        words = merged(self.words)
+        rows = {word: asdict(seen) | {"files": sorted(seen.files)} for word, seen in words.items()}
+        write_bytes(out / _FILE, canonical_json(rows), mode=PRIVATE_FILE)
+
+
+def write_list(folders: Sequence[Path], path: Path, review: Review | None) -> int:
+    """Write the list of words of all sessions for their owner, if masking noted any.
+
+    Returns how many findings that only the owner can decide wait for a review: with one, tasks
+    with open words are rejected.
+    """
+    words: dict[str, WordLeft] = {}
+    for folder in folders:
+        rows: dict[str, Any] = json.loads((folder / _FILE).read_bytes())
+        shard = {
+            word: WordLeft(row["times"], row["example"], Why(row["why"]), set(row["files"]))
+            for word, row in rows.items()
+        }
+        join(words, shard)
+    if words or review is not None:
+        write_words(path, words, review)
+    waiting = [word for word in words.values() if word.why is Why.UNDECIDED]
+    return len(waiting) if review is None else 0
+
+
 STAGE = GATE.stage
 VAULTS = "vaults"
 _SESSIONS_PER_SHARD = 8  # few enough that every worker gets some and progress is visible
 _ORIGINALS = "originals"
 _NAME_CHARS = 32
 
-Row = tuple[str, str, int, str, str, float]
-Named = tuple[str, str]  # a file by its path and the digest of its content
+_Row = tuple[str, str, int, str, str, float]
+_Named = tuple[str, str]  # a file by its path and the digest of its content
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +220,13 @@ def _originals(
         shutil.rmtree(folder)
 
 
-def _files(session: Sequence[Survivor]) -> dict[Named, Fixture]:
+def _files(session: Sequence[Survivor]) -> dict[_Named, Fixture]:
     return {(item.path, item.sha256): item for survivor in session for item in survivor.fixtures}
 
 
 def _pieces_by_file(
     session: Sequence[Survivor], job: MaskJob, content: Callable[[Fixture], bytes]
-) -> dict[Named, list[Piece]]:
+) -> dict[_Named, list[Piece]]:
     documents = job.config.documents
     return {
         name: pieces_in(content(fixture), fixture.path, documents)
@@ -185,7 +246,7 @@ class _Shard:
         self._kept: list[Survivor] = []
         self._verdicts: list[tuple[str, Verdict]] = []
         self._rows: list[LedgerRow] = []
-        self._spans: list[Row] = []
+        self._spans: list[_Row] = []
         self._changes: dict[str, list[ChangedPart]] = {}
         self._words = SessionWords(job.config, job.review)
 
@@ -315,7 +376,7 @@ def _distinct(fixtures: Iterable[Fixture]) -> tuple[Fixture, ...]:
     return tuple(taken.values())
 
 
-def _spans(instance: TaskInstance, masker: Masker, find_names: FindFileNames) -> Iterator[Row]:
+def _spans(instance: TaskInstance, masker: Masker, find_names: FindFileNames) -> Iterator[_Row]:
     """The audit of what people said: position, kind and recognizer, never the value (law 8)."""
     for turn in instance.user_turns:
         for edit in text_edits(turn.said, masker, find_names):
@@ -334,3 +395,32 @@ def session_groups(survivors: Sequence[Survivor]) -> list[tuple[tuple[Survivor, 
 def payloads(session: Sequence[Survivor]) -> list[tuple[str, str]]:
     """The parts of a session that masking reads: instances and fixtures as JSON."""
     return [(dump_instance(s.instance), canonical_json(s.fixtures).decode()) for s in session]
+
+
+def mask_tree(
+    texts: Sequence[str], files: Mapping[_Named, bytes], job: MaskJob, scope: str, out: Path
+) -> tuple[list[str], dict[_Named, tuple[str, bytes]]]:
+    """Masked texts, and the path and content of each file that can be masked.
+
+    Everything is learned before anything is changed; what is undecided is masked, since nobody is
+    asked about the words of a tree. The vault is kept below `out`.
+    """
+    config = job.config
+    finder, key, mode = detector(config.detection), job.key, config.mode
+    masker = Masker(finder, key, mode, scope, job.listed, masks_undecided=True)
+    learn(
+        [
+            *(pieces_in(content, path, config.documents) for (path, _), content in files.items()),
+            [Piece(text) for text in texts],
+        ],
+        masker,
+    )
+    masked = {}
+    for (path, name), content in files.items():
+        target = masked_path(PurePath(path), masker).as_posix()
+        made = mask_bytes(content, path, masker, config.documents, target)
+        masker.vault.drop_document(target)
+        if made.report.refusal is None:
+            masked[path, name] = target, made.data
+    masker.vault.save(out / VAULTS / f"{vault_name(key, scope)}.json", key)
+    return [masked_text(text, masker, job.find_names) for text in texts], masked

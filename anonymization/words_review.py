@@ -1,7 +1,9 @@
-"""The owner's review of what masking left: `private/words.csv`, read back with its decisions.
+"""What only the owner of the material knows: the review of what masking left, `private/words.csv`,
+read back with its decisions; and the list of private values, such as nicknames and code names.
 
-A row says `private` (or `private:KIND`) or `keep` in its first column. The file comes back from an
-editor or a spreadsheet, which may have saved it with semicolons or tabs, and is hostile input.
+A row of the review says `private` (or `private:KIND`) or `keep` in its first column. The file comes
+back from an editor or a spreadsheet, which may have saved it with semicolons or tabs, and is
+hostile input.
 """
 
 from __future__ import annotations
@@ -11,18 +13,81 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
-from anonymization.private_values import checked_kind, checked_value, read_private_values
+from anonymization.masking_recipe import text_lines
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.known_search import Listed
+from anonymization.text.surrogates.scope_surrogates import COMMON
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, keyed_digest
 from data.contracts import Scalar
 from data.errors import InputError
 from data.neutralise import csv_cell, one_line
 from data.text.dates import MONTHS
+
+_KINDS = tuple(kind.value for kind in EntityType if kind not in COMMON)
+_LEAST = 2  # letters or digits; one alone occurs everywhere
+
+
+def read_private_values(path: Path | None) -> Listed:
+    """The values of a file with a line for each, `value` or `KIND<TAB>value`, sorted.
+
+    Blank lines and those that begin with `#` do not count. A value without a kind is UNEXPLAINED:
+    its surrogate is made of invented words. Raises InputError for the first line that cannot be
+    used; no message holds what the line says, for that is private.
+    """
+    if path is None:
+        return ()
+    kinds: dict[str, tuple[EntityType, int]] = {}
+    for number, line in enumerate(text_lines(path, "a list of private values"), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        kind, value = _parsed(path, number, line.strip())
+        known, first = kinds.setdefault(value, (kind, number))
+        if known is not kind:
+            actual = f"{kind.value} for a value that is {known.value} in line {first}"
+            todo = "Remove one of the two lines."
+            raise InputError(str(path), actual, "one kind per value", todo, number)
+    return tuple(sorted((kind, value) for value, (kind, _) in kinds.items()))
+
+
+def _parsed(path: Path, number: int, line: str) -> tuple[EntityType, str]:
+    *names, value = (part.strip() for part in line.split("\t"))
+    if len(names) > 1:
+        actual, todo = f"{len(names)} tabs", "Remove the others."
+        raise InputError(str(path), actual, "at most one, after the kind", todo, number)
+    kind = _checked_kind(path, names[0], number) if names else EntityType.UNEXPLAINED
+    _checked_value(path, value, number)
+    return kind, value
+
+
+def _checked_kind(path: Path, kind: str, line: int) -> EntityType:
+    """The kind of private text that a line of an owner's file names. Raises InputError."""
+    if kind in _KINDS:
+        return EntityType(kind)
+    near = get_close_matches(kind.upper(), _KINDS, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    todo = f"{hint}Without a kind, the value is replaced with invented words."
+    expected = f"one of {', '.join(_KINDS)}"
+    raise InputError(str(path), "an unknown kind of value", expected, todo, line)
+
+
+def _checked_value(path: Path, value: str, line: int) -> None:
+    """Raises InputError for a value so short that it would be found everywhere."""
+    size = sum(map(str.isalnum, value))
+    if size < _LEAST:
+        actual, expected = f"a value with {size} letters and digits", f"{_LEAST} or more"
+        todo = "List a longer form of it, or remove the line."
+        raise InputError(str(path), actual, expected, todo, line)
+
+
+def listed_digest(listed: Listed, key: bytes) -> str:
+    """A digest keyed with the release key: another list has another, and it reveals nothing."""
+    return keyed_digest(key, canonical_json(listed).decode())
+
 
 WORDS = "words.csv"
 COLUMNS = ("decision", "word", "times", "files", "example", "why")
@@ -108,7 +173,7 @@ def read_review(path: Path) -> Review:
             keep.setdefault(word, line)
             decisions[word] = KEEP
             continue
-        chosen = checked_kind(path, kind.upper() or EntityType.UNEXPLAINED.value, line)
+        chosen = _checked_kind(path, kind.upper() or EntityType.UNEXPLAINED.value, line)
         known, first = private.setdefault(word, (chosen, line))
         if known is not chosen:
             actual = f"{chosen.value} for a word that is {known.value} in line {first}"
@@ -159,7 +224,7 @@ def write_decisions(path: Path, decisions: Mapping[str, str]) -> None:
 
 def _can_be_masked(path: Path, word: str, line: int) -> bool:
     try:
-        checked_value(path, word, line)
+        _checked_value(path, word, line)
     except InputError:
         return False
     return True

@@ -23,7 +23,6 @@ import polars as pl
 
 from construction.analytics.ablation import Tables, outcome
 from construction.analytics.contracts import AnalyticTask
-from construction.analytics.environment.cleaning import content
 from construction.analytics.environment.declaration import (
     Column,
     Declaration,
@@ -31,7 +30,12 @@ from construction.analytics.environment.declaration import (
     Noise,
     Table,
 )
-from construction.analytics.environment.variants import VARIANTS, raw_declaration, read_clean
+from construction.analytics.environment.variants import (
+    VARIANTS,
+    content,
+    raw_declaration,
+    read_clean,
+)
 
 _BLANKS = " \t\r\n\u00a0\u3000"
 _LONGEST_ROW = 1 << 26  # bytes: a row may hold a whole document

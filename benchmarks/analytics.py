@@ -29,7 +29,7 @@ from construction.analytics.contracts import AnalyticTask
 from construction.analytics.environment.declaration import Declaration, read_declaration
 from construction.analytics.environment.variants import VARIANTS
 from construction.analytics.lint import lint_release
-from construction.analytics.output import read_gold
+from construction.analytics.task_files import read_gold
 from data.contracts import Disclosure
 from flows.commands.analytics import analytics_command, profile_command, public_half
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from construction.analytics.answers import YES_NO
 from construction.analytics.environment.variants import TABLES, schema_page
-from construction.analytics.released import (
+from construction.analytics.task_files import (
     ReleasedEnvironment,
     ReleasedTask,
     answer_text,

@@ -30,16 +30,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymization.tables.attacks.result import AttackResult, Knowledge, Risk, result
+from anonymization.tables.attacks.linked import AttackResult, Knowledge, Risk, result
 from anonymization.tables.config import FrontierConfig, TableConfig, TablesRecipe
 from anonymization.tables.files import TableFile, read_table
 from anonymization.tables.pseudonyms.mapping import Pseudonyms, make_pseudonyms
-from anonymization.tables.release_gate import judge_table
 from anonymization.tables.release_tables import (
     MEASURED,
     MEASUREMENTS,
     RELEASED,
     Anonymizing,
+    judge_table,
     released_file,
     write_anonymized,
 )

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymization.tables.attacks import joint, pseudonyms, single
-from anonymization.tables.attacks.linked import Linked, link
+from anonymization.tables.attacks import measures, pseudonyms
+from anonymization.tables.attacks.linked import Knowledge, Linked, Risk, link
 from anonymization.tables.attacks.report import attack
-from anonymization.tables.attacks.result import Knowledge, Risk
 from anonymization.tables.config import (
     AttackConfig,
     ColumnConfig,
@@ -30,7 +29,8 @@ from anonymization.tables.config import (
     UtilityLimits,
 )
 from anonymization.tables.files import read_table
-from anonymization.tables.frontier import (
+from anonymization.tables.perturb_table import perturb_table
+from anonymization.tables.privacy_report import (
     CONFIGURED,
     FrontierPoint,
     frontier,
@@ -38,8 +38,7 @@ from anonymization.tables.frontier import (
     keeps,
     passes,
 )
-from anonymization.tables.perturb.perturb_table import perturb_table
-from anonymization.tables.pseudonyms.codes import permuted_codes
+from anonymization.tables.pseudonyms.mapping import permuted_codes
 from benchmarks.anonymization_tables import edinet_config
 from benchmarks.report import table, write_result
 
@@ -90,11 +89,11 @@ def speed(frame: pl.DataFrame, config: TableConfig) -> dict[str, float]:
 def triples(frame: pl.DataFrame, config: TableConfig) -> dict[str, Any]:
     """Method-aware assignment on the fullest year for every three columns."""
     linked = link(frame, perturb_table(frame, config, KEY).frame, config)
-    keys = [single.seed_key(0, str(turn)) for turn in range(2)]
-    runs = [single.rerun(linked, frame, config, key) for key in keys]
+    keys = [measures.seed_key(0, str(turn)) for turn in range(2)]
+    runs = [measures.rerun(linked, frame, config, key) for key in keys]
     year = linked.fullest_year()
     rates = {
-        ", ".join(three): joint.aware_assignment(
+        ", ".join(three): measures.aware_assignment(
             year.knowing(three), [run.knowing(three) for run in runs], EXACT_ROWS
         ).rate
         for three in combinations(linked.columns, 3)
@@ -130,8 +129,8 @@ def sign_bound(linked: Linked) -> list[dict[str, Any]]:
         made = replace(linked, released=np.where(np.isnan(linked.original), np.nan, level))
         output: dict[str, Any] = {"turned": share}
         for count in (1, 2, 3):
-            output[f"{count} columns"] = single.sign_history(made.knowing(KNOWN[:count])).rate
-        output["all columns"] = single.sign_history(made).rate
+            output[f"{count} columns"] = measures.sign_history(made.knowing(KNOWN[:count])).rate
+        output["all columns"] = measures.sign_history(made).rate
         rows.append(output)
     return rows
 
@@ -147,12 +146,12 @@ def published_seed(frame: pl.DataFrame, config: TableConfig) -> list[tuple[str, 
     """Rerun and match: with noise from the public seed, and from a key that is not published."""
     noisy = config.with_steps([Step(method=PerturbMethod.LOG_NOISE, strength=0.3)])
     plain = link(frame, frame, noisy)
-    again = single.rerun(plain, frame, noisy, single.seed_key(0))
+    again = measures.rerun(plain, frame, noisy, measures.seed_key(0))
     rows = []
-    for source, key in (("release key", KEY), ("published seed", single.seed_key(0))):
-        linked = single.rerun(plain, frame, noisy, key)
+    for source, key in (("release key", KEY), ("published seed", measures.seed_key(0))):
+        linked = measures.rerun(plain, frame, noisy, key)
         for columns in (KNOWN[:1], KNOWN):
-            actual = single.rerun_match(
+            actual = measures.rerun_match(
                 linked.knowing(columns), again.knowing(columns), Knowledge.PUBLISHED
             )
             rows.append((source, ", ".join(columns), actual.rate))
@@ -168,7 +167,7 @@ def codes(frame: pl.DataFrame) -> list[dict[str, Any]]:
         pseudonyms.dictionary_attack(mapping, real, KEY, "six", "", Knowledge.KEY),
         pseudonyms.dictionary_attack(mapping, million, KEY, "six", "", Knowledge.KEY),
         pseudonyms.dictionary_attack(
-            mapping, real, single.seed_key(0), "six", "", Knowledge.PUBLISHED
+            mapping, real, measures.seed_key(0), "six", "", Knowledge.PUBLISHED
         ),
         pseudonyms.order_attack(mapping, "six"),
         pseudonyms.likeness_attack(mapping, "six"),

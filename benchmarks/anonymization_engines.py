@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from anonymization.levels import MaskingLevel, at_level
-from anonymization.masking_recipe import MaskingRecipe, for_source
+from anonymization.masking_recipe import MaskingLevel, MaskingRecipe, at_level, for_source
 from anonymization.text.contracts import DetectionConfig
 from anonymization.text.detect.engine import TextDetector
 from benchmarks.anonymization_text_peer import default_engine

@@ -20,7 +20,7 @@ import polars as pl
 
 from anonymization.tables.config import TableConfig
 from anonymization.tables.files import read_table
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_table import perturb_table
 
 ROWS = 2_000_000
 _MEASURES = tuple(f"m{i}" for i in range(6))

@@ -22,7 +22,7 @@ from scipy.stats import rankdata
 from anonymization.tables.cells import Floats
 from anonymization.tables.config import PerturbMethod, Step, TableConfig, TablesConfig
 from anonymization.tables.files import read_table
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_table import perturb_table
 from anonymization.tables.release_tables import anonymize_tables
 from benchmarks.anonymization_large import ROWS, figures_of
 from benchmarks.report import table, write_result

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType
 from benchmarks.anonymization_engines import PEER, Engine, Run, engine, in_turns
 from benchmarks.anonymization_measures import Spans, characters, covered, direct, exact

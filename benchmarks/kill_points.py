@@ -13,7 +13,7 @@ from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 
-from flows.service.lifecycle import Service
+from flows.service import Service
 from tests.conftest import REPO
 from tests.flows.command import benchmint, key_file, sums
 from tests.flows.service import Running, serving, wait_for

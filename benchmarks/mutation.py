@@ -68,7 +68,7 @@ ROOMS: Mapping[str, Room] = {
             "anonymization/leaks/gate.py",
             "anonymization/tables/fidelity_gate.py",
             "anonymization/tables/re_identification.py",
-            "anonymization/tables/release_gate.py",
+            "anonymization/tables/release_tables.py",
             "data/contracts/gate.py",
             "data/contracts/gate.py",
         ),

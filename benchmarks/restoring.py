@@ -27,16 +27,16 @@ from typing import Any
 from numpy.random import Generator, default_rng
 
 from anonymization.documents.contracts import DocumentReport
-from anonymization.documents.run_folder import restore_folder
 from anonymization.documents.scopes import (
     FILES,
     VAULTS,
     MaskingConfig,
     Scope,
     mask_paths,
+    restore_folder,
 )
 from anonymization.language_gate import LanguageConfig
-from anonymization.levels import MaskingLevel
+from anonymization.masking_recipe import MaskingLevel
 from benchmarks.report import table, write_result
 
 MATERIAL = Path(

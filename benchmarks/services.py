@@ -47,8 +47,8 @@ from construction.workflows.world_file import world_faults
 from data.errors import BenchmintError
 from data.loopback import listen
 from flows.services.instance import Instance, logged
+from flows.services.mcp_app import Instances
 from flows.services.serve import STATUS, serve_instances
-from flows.services.tokens import Instances
 from tests.construction.workflows.worlds import filled_world, fitting_requests, hostile_requests
 
 REQUESTS, RECORDS, HOSTILE = 120, 60, 5000

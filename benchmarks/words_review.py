@@ -25,7 +25,7 @@ from pathlib import Path
 
 from anonymization.documents.document import pieces_in
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
-from anonymization.levels import MaskingLevel
+from anonymization.masking_recipe import MaskingLevel
 from anonymization.text.detect.wording import words
 from anonymization.words_review import WORDS
 from benchmarks.blind_plants import read_plants, searched

@@ -22,13 +22,9 @@ from flows.run import Run, open_run
 from flows.source import Source, with_source
 from flows.stages import (
     analytics,
-    environment,
     judging,
-    masking,
-    preflight,
     questions,
     repositories,
-    sandbox_preflight,
     selection,
     sessions,
     signals,
@@ -57,15 +53,15 @@ SESSIONS = Lane(
         sessions.RECOVER,
         sessions.DISTINCT,
         sessions.NETWORK,
-        masking.FIND_PRIVATE,
-        masking.MASKING,
+        sessions.FIND_PRIVATE,
+        sessions.MASKING,
         sessions.PACKAGE,
         judging.CONSENSUS,
         judging.SCREEN,
         judging.WRITE,
         judging.GRADE,
         judging.CHECKS,
-        masking.LEAK_CHECK,
+        sessions.LEAK_CHECK,
     ),
     given=sessions.is_given,
 )
@@ -78,8 +74,8 @@ QUESTIONS = Lane(
 ANALYTICS = Lane(
     name="tables-to-analytics",
     meaning="A file environment to analytics tasks over it.",
-    stages=(environment.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
-    given=environment.is_given,
+    stages=(analytics.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
+    given=analytics.is_given,
 )
 WORKFLOWS = Lane(
     name="signals-to-workflows",
@@ -102,9 +98,9 @@ SELECTION = Lane(
     name="select-subset",
     meaning="The pool of all lanes to the release's tasks.",
     stages=(
-        preflight.PREFLIGHT,
+        selection.PREFLIGHT,
         selection.INFORMATIVE,
-        sandbox_preflight.SANDBOX_PREFLIGHT,
+        selection.SANDBOX_PREFLIGHT,
         selection.SELECT,
     ),
 )
@@ -150,7 +146,7 @@ def build(
         run, results = open_run(recipe, runtime), Results()
         for lane in lanes:
             run_lane(run, lane, results)
-        undecided = masking.write_words_left(run, results.outputs.get(masking.MASKING.name, ()))
+        undecided = sessions.write_words_left(run, results.outputs.get(sessions.MASKING.name, ()))
         run_id = publishing.stage_for_analysts(run, results, privacy)
         publish_funnel(run.staging)
         tasks = len(publishing.released_candidates(results))

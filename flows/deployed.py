@@ -32,7 +32,7 @@ from flows.run import open_run
 from flows.source import with_signals, with_snapshots, with_source
 
 if TYPE_CHECKING:
-    from flows.evaluate.request import Request
+    from flows.evaluate.plan import Request
 
 RETRIES = 2
 RETRY_SECONDS = 30
@@ -244,7 +244,7 @@ def evaluate_snapshot(
         task: Only these tasks; none: all.
         overrides: More options of `benchmint evaluate`, by their names with underscores.
     """
-    from flows.evaluate.request import requests_of
+    from flows.evaluate.plan import requests_of
 
     folder = Path(snapshot or "workspace/snapshots/latest")
     common = {"out": Path(out), "base_url": base_url, "epochs": epochs, "task": tuple(task)}
@@ -261,7 +261,7 @@ def evaluate_snapshot(
 def _evaluated(request: Request) -> str:
     """Run one agent and grade it; a line for the run's page."""
     from flows.evaluate.grading import grade_folder
-    from flows.evaluate.request import plan_of
+    from flows.evaluate.plan import plan_of
     from flows.evaluate.run import evaluate
 
     ended = evaluate(plan_of(request))

@@ -13,7 +13,7 @@ from data import doctor
 from data.processes import can_have_workers
 from flows import ROOT, surroundings
 from flows.recipe import Settings
-from flows.service.lifecycle import Service, status
+from flows.service import Service, processes_of
 from selection.model import SolverName
 
 SOLVERS = {name.value: name.name for name in SolverName}
@@ -24,7 +24,7 @@ def examine(
 ) -> list[doctor.Finding]:
     """All findings, in the order of the checks. Takes a few seconds: the models are loaded."""
     out = settings.runtime.out
-    running = (service.url() or "") if any(status(service).values()) else None
+    running = (service.url() or "") if any(processes_of(service).values()) else None
     return [
         doctor.python(),
         doctor.packages(ROOT / "requirements.lock"),

@@ -20,24 +20,25 @@ from anonymization.tables.judged_tables import (
     original_identifiers_of,
     tables_report,
 )
-from anonymization.tables.release_gate import JudgedTable, refusal
 from anonymization.tables.release_tables import (
     RELEASED,
     Anonymizing,
+    JudgedTable,
+    refusal,
     released_file,
     write_anonymized,
 )
 from construction.analytics.candidates import Bench
-from construction.analytics.environment.cleaning import (
+from construction.analytics.environment.declaration import IGNORABLE, Declaration
+from construction.analytics.environment.profile import role_faults
+from construction.analytics.environment.variants import (
     Inventory,
     clean_tables,
     content,
+    raw_declaration,
     read_file,
     read_files,
 )
-from construction.analytics.environment.declaration import IGNORABLE, Declaration
-from construction.analytics.environment.profile import role_faults
-from construction.analytics.environment.variants import raw_declaration
 from construction.analytics.execute_duckdb import Engine
 from data.canonical import file_digest
 from data.configuration import validated

@@ -17,8 +17,7 @@ from typing import Any
 
 import orjson
 
-from anonymization.leaks.candidate_leaks import guard_release
-from anonymization.leaks.leak_targets import masking_report
+from anonymization.leaks.candidate_leaks import guard_release, masking_report
 from anonymization.tables import judged_tables
 from construction.grading.preflight import grading_facts
 from construction.ideas.candidate_ideas import IDEAS_FILE
@@ -55,21 +54,18 @@ from flows.label_words import all_labels
 from flows.run import Run
 from flows.stages.analytics import (
     ANALYTICS,
-    analytics_report,
-    private_files,
-)
-from flows.stages.environment import (
     ENVIRONMENT,
+    analytics_report,
     environment_identifiers,
     environment_privacy,
     given_as_public,
     keep_environment,
+    private_files,
 )
-from flows.stages.masking import release_targets
-from flows.stages.preflight import FILES
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.repositories import TASKS as REPOSITORY_TASKS
-from flows.stages.selection import chosen_candidates, selection_report
+from flows.stages.selection import FILE_STAGES, chosen_candidates, selection_report
+from flows.stages.sessions import release_targets
 from flows.stages.tables import keep_pseudonymized, sealed
 from flows.stages.workflows import WORKFLOW_DEMAND, WORKFLOWS, workflows_report
 
@@ -167,7 +163,7 @@ def _release(
         version=recipe.release.version,
         card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
-        fixture_file=fixture_files(_made_by(results, *FILES)).__getitem__,
+        fixture_file=fixture_files(_made_by(results, *FILE_STAGES)).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
         ledger_tables=_ledger_tables(read_records(results.folders)),

@@ -106,7 +106,7 @@ def leads_to_server() -> bool:
 
 def _leads_to_service() -> bool:
     """Lead Prefect to the service of this project's folder, if it runs."""
-    from flows.service.lifecycle import from_environment
+    from flows.service import from_environment
 
     service = from_environment()
     url = service.url()

@@ -44,9 +44,9 @@ LONGER_FUNCTIONS = {
     "flows/commands/releases.py:errata_command",
     "flows/commands/evaluate.py:evaluate_command",
     "flows/commands/evaluate.py:grade_command",
-    "flows/commands/judging.py:judge_command",
-    "flows/commands/pilot.py:pilot_command",
-    "flows/commands/skills.py:skills_command",
+    "flows/commands/agents.py:judge_command",
+    "flows/commands/agents.py:pilot_command",
+    "flows/commands/agents.py:skills_command",
     "flows/commands/evaluate.py:check_command",
     "flows/deployed.py:build_snapshot",
 }

@@ -1,14 +1,17 @@
-"""Settings and records of document masking."""
+"""Settings and records of document masking, and which files are documents."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Annotated
 
 from pydantic import Field, PlainSerializer
 
 from anonymization.text.contracts import EntityType
+from anonymization.text.encodings import encoding_of
 from data.canonical import digest
 from data.contracts import GateReason, StageConfig
 
@@ -135,3 +138,93 @@ class DocumentReport:
     refusal: Refusal | None = None
     part: str = ""
     original_path: str = ""
+
+
+SQLITE = b"SQLite format 3\0"
+
+
+NUMPY = b"\x93NUMPY"
+
+
+GZIP = b"\x1f\x8b\x08"
+
+
+ZIP = b"PK\x03\x04"
+
+
+CFB = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+COLUMNS = (b"PAR1", b"ARROW1")
+
+
+_BINARY = (ZIP, CFB, GZIP, SQLITE, NUMPY, *COLUMNS)
+
+
+_PICTURES = (
+    b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
+    b"\x01\0\0\0", b"\xd7\xcd\xc6\x9a",
+)  # fmt: skip
+
+
+# Sound and film: MP3, FLAC, Ogg, AMR, Matroska; by their inner marks WAVE, AVI and MPEG-4.
+_MEDIA = (
+    b"ID3",
+    b"\xff\xfb",
+    b"\xff\xf3",
+    b"\xff\xf2",
+    b"fLaC",
+    b"OggS",
+    b"#!AMR",
+    b"\x1aE\xdf\xa3",
+)
+
+
+_RIFF = (b"WEBP", b"WAVE", b"AVI ")
+
+
+MAIL, MAILBOX = (".eml",), (".mbox",)
+
+
+OFFICE = (".xlsx", ".docx", ".pptx", ".xltx", ".dotx", ".potx", ".ppsx", ".xlsm", ".docm", ".pptm")
+
+
+RICH = (".rtf", ".mht", ".mhtml", ".ps", ".eps")
+
+
+def is_media(data: bytes) -> bool:
+    """Is it a picture, sound or film?"""
+    marked = (data.startswith(b"RIFF") and data[8:12] in _RIFF) or data[4:8] == b"ftyp"
+    return marked or data.startswith((*_PICTURES, *_MEDIA))
+
+
+# Two headers of those that a message has, in the first lines, perhaps behind that of a mailbox.
+_HEADERS = re.compile(
+    rb"(?:From [^\r\n]{3,300}\r?\n)?(?:[A-Za-z][A-Za-z-]{1,60}:[^\r\n]{0,998}\r?\n"
+    rb"(?:[ \t][^\r\n]{1,998}\r?\n){0,60}){2,400}"
+)
+
+
+_OF_MAIL = re.compile(
+    rb"(?i)^(?:received|return-path|delivered-to|message-id|mime-version):", re.MULTILINE
+)
+
+
+_FEWEST_HEADERS = 2
+
+
+def is_mail(data: bytes, name: str) -> bool:
+    """Is a file without an ending a message or a mailbox, as servers store them?"""
+    if PurePath(name).suffix:
+        return False
+    head = _HEADERS.match(data)
+    return head is not None and len(_OF_MAIL.findall(head.group())) >= _FEWEST_HEADERS
+
+
+def is_document(data: bytes, name: str) -> bool:
+    """Is it rewritten as a package or admitted unchanged, rather than edited as text?"""
+    ending = PurePath(name).suffix.lower()
+    endings = (*MAIL, *MAILBOX, *RICH, *OFFICE)
+    if data.startswith(_BINARY) or is_media(data) or ending in endings or is_mail(data, name):
+        return True
+    return data[:1024].lstrip().startswith(b"%PDF-") or encoding_of(data) is None

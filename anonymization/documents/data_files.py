@@ -1,21 +1,27 @@
-"""Data files: SQLite databases are masked cell by cell; arrays of numbers hold nothing to mask.
+"""Data files: SQLite databases are masked cell by cell, Parquet and Arrow files column by column;
+arrays of numbers hold nothing to mask.
 
 SQLite (the file format since 3.0) is opened in memory. A database with triggers is refused, for
 they would run. What a deleted row has held goes with `VACUUM`. A NumPy array (format 1 to 3) of
-numbers or times is admitted unchanged; texts and objects are refused, and objects are pickles.
-What a gzip file (RFC 1952) holds is masked as a file of its own.
+numbers or times is admitted unchanged; texts and objects are refused, and objects are pickles. What
+a gzip file (RFC 1952) holds is masked as a file of its own.
+
+Polars reads and writes Parquet and Arrow; it is slow to import and seldom needed. Columns of bytes
+and columns that nest are refused, and so is a private value in a column's name; metadata beside the
+table is not carried over.
 """
 
 from __future__ import annotations
 
 import ast
 import gzip
+import io
 import re
 import sqlite3
 import zlib
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.spreadsheet import number_edits, whole_number
@@ -26,10 +32,10 @@ from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.vault import decoded, encoded
 
+if TYPE_CHECKING:
+    import polars as pl
+
 _Cell = str | int | float | bytes
-SQLITE = b"SQLite format 3\0"
-NUMPY = b"\x93NUMPY"
-GZIP = b"\x1f\x8b\x08"
 _WRITE_AHEAD = slice(18, 20)  # the header's file format versions: 2 is a write-ahead log
 _NUMBERS = re.compile(r"[<>|=]?(?:[biufc]\d{1,2}|\?|[mM]8(?:\[\w{1,6}\])?)")
 _HEADER = 1 << 16  # bytes of an array's header, above any that NumPy writes
@@ -57,12 +63,12 @@ def rewrite_sqlite(visitor: Visitor, data: bytes) -> bytes:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         try:
             database.deserialize(bytes(plain))
-            return _masked(visitor, database, data)
+            return _masked_cells(visitor, database, data)
         except sqlite3.Error:
             raise Refused(Refusal.BROKEN) from None
 
 
-def _masked(visitor: Visitor, database: sqlite3.Connection, data: bytes) -> bytes:
+def _masked_cells(visitor: Visitor, database: sqlite3.Connection, data: bytes) -> bytes:
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("PRAGMA ignore_check_constraints = ON")
@@ -196,3 +202,91 @@ def _is_numeric(kind: Any) -> bool:
     if isinstance(kind, str):
         return _NUMBERS.fullmatch(kind) is not None
     return bool(kind) and all(_is_numeric(field[1]) for field in kind)
+
+
+_PARQUET = b"PAR1"
+
+
+def rewrite_columns(visitor: Visitor, data: bytes) -> bytes:
+    """The masked table in the same format. Raises Refused."""
+    import polars as pl
+
+    is_parquet = data.startswith(_PARQUET)
+    try:
+        frame = (pl.read_parquet if is_parquet else pl.read_ipc)(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
+        raise Refused(Refusal.BROKEN) from None
+    if frame.estimated_size() > visitor.config.max_inflated_bytes:
+        raise Refused(Refusal.INFLATES)
+    masked = frame.with_columns(_masked_column(visitor, column) for column in frame.iter_columns())
+    out = io.BytesIO()
+    if is_parquet:
+        masked.write_parquet(out, compression="uncompressed", statistics=False)
+    else:
+        masked.with_columns(_fresh(masked).get_columns()).write_ipc(out)
+    return out.getvalue()
+
+
+def _fresh(frame: pl.DataFrame) -> pl.DataFrame:
+    """Its columns of texts in new buffers: a filter leaves what it dropped in the old ones."""
+    import polars as pl
+
+    packed = io.BytesIO()
+    frame.select(pl.col(pl.String)).write_parquet(packed)
+    packed.seek(0)
+    return pl.read_parquet(packed)
+
+
+def _masked_column(visitor: Visitor, column: pl.Series) -> pl.Series:
+    import polars as pl
+
+    refuse_names(plain_edits(column.name, visitor.visit()))
+    if column.dtype.is_integer():
+        return _masked_numbers(visitor, column)
+    if column.dtype.is_float():
+        return _masked_floats(visitor, column)
+    if (
+        column.dtype.is_numeric()
+        or column.dtype.is_temporal()
+        or column.dtype
+        in (
+            pl.Boolean,
+            pl.Null,
+        )
+    ):
+        return column
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        raise Refused(Refusal.EMBEDDED_UNKNOWN, column.name)
+    texts = column.cast(pl.String)
+    values = texts.unique(maintain_order=True).drop_nulls()
+    if isinstance(column.dtype, pl.Enum):  # it is written with those that no row has
+        values = values.append(column.dtype.categories).unique(maintain_order=True)
+    new = {
+        text: visitor.masked(
+            column.name, text, plain_edits(text, visitor.visit(), label=column.name)
+        )
+        for text in values
+    }
+    if all(text == masked for text, masked in new.items()):
+        return column
+    kind = pl.String if isinstance(column.dtype, pl.Enum) else column.dtype
+    return texts.replace(new).cast(kind)
+
+
+def _masked_floats(visitor: Visitor, column: pl.Series) -> pl.Series:
+    """Phones and cards in a column that is of floats only because some cells are empty."""
+    new: dict[float, float] = {}
+    for number in column.unique(maintain_order=True).drop_nulls():
+        text = whole_number(number)
+        if edits := number_edits(visitor, column.name, text):
+            new[number] = float(visitor.masked(column.name, text, edits))
+    return column.replace(new) if new else column
+
+
+def _masked_numbers(visitor: Visitor, column: pl.Series) -> pl.Series:
+    """Phones and cards that are kept as numbers; as in the cells of a sheet, they stay numbers."""
+    new: dict[int, int] = {}
+    for number in column.unique(maintain_order=True).drop_nulls():
+        if edits := number_edits(visitor, column.name, str(number)):
+            new[number] = int(visitor.masked(column.name, str(number), edits))
+    return column.replace(new) if new else column

@@ -16,8 +16,8 @@ from io import BytesIO
 from pathlib import PurePath
 
 from anonymization.documents.contracts import Refusal, Refused
-from anonymization.documents.labels import show_caption
 from anonymization.documents.pictures import embedded_picture
+from anonymization.documents.text_forms import show_caption
 from anonymization.documents.visitor import Visitor, name_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.wording import private_site

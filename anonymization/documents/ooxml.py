@@ -15,27 +15,25 @@ from collections.abc import Mapping
 from lxml.etree import _Element as Element
 
 from anonymization.documents import spreadsheet
-from anonymization.documents.attributes import (
-    OWNED_ELEMENTS,
-    identifier_edits,
-    mask_attributes,
-    mask_references,
-    owned_edits,
-    read_identifiers,
-)
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
-from anonymization.documents.labels import show_caption, show_table
 from anonymization.documents.markup import (
+    OWNED_ELEMENTS,
     Slot,
     group_edits,
     groups,
+    identifier_edits,
     local,
+    mask_attributes,
+    mask_references,
+    owned_edits,
     parse,
+    read_identifiers,
     serialise,
     write_edits,
 )
 from anonymization.documents.pictures import REPLACED, embedded_picture
 from anonymization.documents.spreadsheet import Workbook
+from anonymization.documents.text_forms import show_caption, show_table
 from anonymization.documents.visitor import Visitor, name_edits, refuse_names
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import labelled

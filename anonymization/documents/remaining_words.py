@@ -12,12 +12,20 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from anonymization.documents.everyday_words import English
 from anonymization.documents.short_values import Around, around, short_sightings
-from anonymization.documents.sighting import GONE, Sighting, whole_sighting, without
 from anonymization.documents.visitor import AS_SPACES
-from anonymization.documents.word_codes import counted_on, series_members
-from anonymization.documents.worth_a_look import WORD, is_field, sightings
+from anonymization.documents.worth_a_look import (
+    GONE,
+    WORD,
+    English,
+    Sighting,
+    counted_on,
+    is_field,
+    series_members,
+    sightings,
+    whole_sighting,
+    without,
+)
 from anonymization.text.contracts import DetectionConfig, Edit, Finding
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import RANK, Why, WordLeft

@@ -1,21 +1,24 @@
-"""Scopes of files that share a vault: masked, scanned and restored."""
+"""Scopes of files that share a vault: masked, scanned and restored.
+
+Before masked files of a scope are released they are searched for what stayed in them, and some are
+refused. The folder of a `privacy mask` run is claimed at its start and marked until it is whole.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
-from anonymization.documents.released_files import (
-    without_open_words,
-    without_survivors,
-    words_of_files,
-)
-from anonymization.documents.remaining_words import merged
+from anonymization.documents.remaining_words import merged, words_left
+from anonymization.documents.worth_a_look import GONE
 from anonymization.language_gate import (
     LanguageConfig,
     languages_in,
@@ -23,20 +26,172 @@ from anonymization.language_gate import (
     short_language,
     supported_languages,
 )
-from anonymization.levels import MaskingLevel, Undecided, at_level
-from anonymization.text.contracts import DetectionConfig, Detector, Mode
+from anonymization.leaks.contracts import LeakConfig, PrivateValue
+from anonymization.leaks.leak_patterns import LeakPatterns, Matcher
+from anonymization.leaks.scan import scan_bytes
+from anonymization.masking_recipe import MaskingLevel, Undecided, at_level
+from anonymization.text.contracts import DetectionConfig, Detector, Document, EntityType, Mode
 from anonymization.text.detect.declared import declared_kind
-from anonymization.text.masking.known_search import Listed
+from anonymization.text.masking.known_search import Listed, is_distinctive, is_sought
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import FindingFilter, Piece
-from anonymization.text.vault import keep_original
+from anonymization.text.spelling.known_values import known_value
+from anonymization.text.spelling.normal_form import Origins, skeleton
+from anonymization.text.vault import (
+    Vault,
+    days_that_moved,
+    decoded,
+    holds_day,
+    keep_original,
+    restore,
+)
 from anonymization.words_review import WORDS, Review, WordLeft, write_words
-from data.atomic import write_bytes
+from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.contracts import StageConfig
 from data.errors import InputError
+from data.neutralise import one_line
 from data.remembered import remembered
 from data.sharding import map_shards
+
+# The last search of a run: does a value of its vault still stand in one of its masked files?
+#
+# Masking replaces what its forms of text can reach. The search for leaks reads more: base64,
+# escapes, other spellings, parts of archives. A file in which it still finds a value is not
+# released, nor is one that holds a day of the originals beside days that have moved.
+
+
+def survivors(
+    vault: Vault, files: Mapping[str, Path], key: bytes, dated: Container[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """The names of files that hold a value of the vault, each with the part where it stands.
+
+    The files of the names in `dated` keep their dates on purpose: no day in them tells the shift.
+
+    Values that a surrogate contains do not count: masking itself put them there.
+    """
+    distinctive = [
+        PrivateValue(entry.value, entry.type)
+        for entry in vault.entries
+        if not entry.is_ordinary
+        and (
+            is_distinctive(entry.type, entry.value) or (entry.is_listed and is_sought(entry.value))
+        )
+    ]
+    made = _occurring(distinctive, "\0".join(entry.surrogate for entry in vault.entries))
+    sought = [private for private in distinctive if private not in made]
+    config = LeakConfig()
+    patterns = LeakPatterns(sought, key, config)
+    unmoved = days_that_moved(vault.entries)
+    if not patterns.values and not unmoved:
+        return
+    for name, path in sorted(files.items()):
+        data = path.read_bytes()
+        leaks = scan_bytes(name, data, patterns, config) if patterns.values else []
+        if leaks:
+            yield name, leaks[0].file.partition("!")[2] or leaks[0].kind
+        elif name not in dated and holds_day(data, unmoved):
+            yield name, EntityType.DATE
+
+
+def _occurring(values: Iterable[PrivateValue], text: str) -> set[PrivateValue]:
+    """The values that stand anywhere in a text, in some spelling. All are looked for at once."""
+    spellings = [
+        (key, private, known)
+        for private in values
+        for known in (known_value(private.kind, private.value, True),)
+        for key in known.keys
+    ]
+    hits = sorted(Matcher([key for key, _, _ in spellings]).find(skeleton(text)))
+    origins, seen = Origins(text), set[PrivateValue]()
+    for at, number in hits:
+        key, private, known = spellings[number]
+        if private in seen:
+            continue
+        start, end = origins.at(at), origins.at(at + len(key) - 1) + 1
+        if known.locate(text, start, end) is not None:
+            seen.add(private)
+    return seen
+
+
+_Reports = Sequence[DocumentReport]
+
+
+def _without_survivors(
+    files: Path, masker: Masker, reports: _Reports, key: bytes
+) -> list[DocumentReport]:
+    """The reports, with a refusal for each file in which a value of the vault still stands.
+
+    The reports are in the order in which the masker learnt the files.
+    """
+    released = {r.path: files / r.path for r in reports if r.refusal is None}
+    dated = {r.path for n, r in enumerate(reports) if masker.spreading.keeps_dates(n)}
+    parts = dict(survivors(masker.vault, released, key, dated))
+    return _refusing(files, masker, reports, parts, Refusal.VALUE_REMAINS)
+
+
+def _words_of_files(
+    files: Path,
+    masker: Masker,
+    reports: _Reports,
+    pieces: Mapping[PurePath, Sequence[Piece]],
+    detection: DetectionConfig,
+    review: Review | None,
+) -> dict[str, dict[str, WordLeft]]:
+    """The words worth a look in each file that can be released, by the path of the file."""
+    private = review.private_words if review is not None else frozenset()
+    vault = masker.vault
+    words_in = partial(
+        words_left, detection=detection, private=private, undecided_of=masker.undecided
+    )
+    return {
+        report.path: words_in(
+            pieces[PurePath(report.original_path)],
+            masker.edits,
+            whole=unmasked((files / report.path).read_bytes(), vault.documents[report.path]),
+        )
+        for report in reports
+        if report.refusal is None
+    }
+
+
+def _without_open_words(
+    files: Path,
+    masker: Masker,
+    reports: _Reports,
+    words: Mapping[str, Mapping[str, WordLeft]],
+    review: Review | None,
+) -> list[DocumentReport]:
+    """The reports, with a refusal for each file in which a word has no decision of the review."""
+    unread = {path: "" for path in words if review and review.leaves_open(words[path])}
+    return _refusing(files, masker, reports, unread, Refusal.NOT_REVIEWED)
+
+
+def unmasked(masked: bytes, document: Document) -> str:
+    """A masked text with a gap for each surrogate; nothing of a file that is no plain text."""
+    if not document.encoding:
+        return ""
+    text, parts, end = decoded(masked, document.encoding), [], 0
+    for span in document.spans:
+        parts += [text[end : span.start], GONE * len(span.surrogate)]
+        end = span.start + len(span.surrogate)
+    return "".join([*parts, text[end:]])
+
+
+def _refusing(
+    files: Path, masker: Masker, reports: _Reports, parts: Mapping[str, str], reason: Refusal
+) -> list[DocumentReport]:
+    """The reports, with a refusal for each file of `parts`; it is removed from output and vault."""
+    for name in parts:
+        (files / name).unlink()
+        masker.vault.drop_document(name)
+    return [
+        replace(report, masked_sha256="", rows=(), refusal=reason, part=parts[report.path])
+        if report.refusal is None and report.path in parts
+        else report
+        for report in reports
+    ]
+
 
 Paths = Sequence[Path]
 VAULTS, ORIGINALS, FILES = "vaults", "originals", "files"
@@ -181,9 +336,9 @@ def mask_scope(job: Job) -> MaskedScope:
         report = _mask_file(job, masker, path, target, language)
         reports.append(replace(report, original_path=name.as_posix()))
     files = job.out / FILES
-    reports = without_survivors(files, masker, reports, job.key)
-    words = words_of_files(files, masker, reports, pieces, config.detection, job.review)
-    reports = without_open_words(files, masker, reports, words, job.review)
+    reports = _without_survivors(files, masker, reports, job.key)
+    words = _words_of_files(files, masker, reports, pieces, config.detection, job.review)
+    reports = _without_open_words(files, masker, reports, words, job.review)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
     return MaskedScope(reports, words)
@@ -276,3 +431,120 @@ def detector(config: DetectionConfig) -> Detector:
     from anonymization.text.detect.engine import TextDetector
 
     return TextDetector(config)
+
+
+_SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are discarded
+
+
+def scan_paths(
+    paths: Paths, config: MaskingConfig, workers: int, listed: Listed = ()
+) -> list[DocumentReport]:
+    """The findings in all files below `paths`; nothing is written."""
+    settings = config.model_copy(update={"scope": Scope.FILE, "level": MaskingLevel.FULL})
+    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings, listed)
+    return [report for of in map_shards(scan_file, jobs, workers) for report in of]
+
+
+def scan_file(job: Job) -> list[DocumentReport]:
+    """The findings in the files of a job; nothing is written."""
+    reports: list[DocumentReport] = []
+    finder = detector(job.config.detection)
+    for path, name in job.files:
+        masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name), job.listed)
+        masked = mask_bytes(path.read_bytes(), str(name), masker, job.config.documents)
+        reports.append(replace(masked.report, path=name.as_posix()))
+    return reports
+
+
+def rejection(report: DocumentReport) -> str:
+    """One line for the owner of a file that is not released."""
+    part = f" (in {report.part})" if report.part else ""
+    return one_line(f"{report.original_path or report.path}: rejected, {report.refusal}{part}")
+
+
+def finding_lines(report: DocumentReport) -> Iterator[str]:
+    """A line for each value that looks private, without it, and one if nothing can be released."""
+    for row in report.rows:
+        location = f"{report.path}!{row.part}" if row.part else report.path
+        line = f"{location}:{row.offset}: {row.type} by {row.recognizer}, score {row.score:.2f}"
+        yield one_line(line)
+    if report.refusal is not None:
+        location = f" (in {report.part})" if report.part else ""
+        yield one_line(f"{report.path}: cannot be released, {report.refusal}{location}")
+
+
+PRIVATE, REPORTS = "private", "reports"
+_UNFINISHED = "unfinished"
+_NEW_FOLDER = "Choose a new folder with --out, or move this one away."
+
+
+@contextmanager
+def claimed(out: Path) -> Iterator[Path]:
+    """Yield the new private folder of a run into `out`, which only its owner can enter.
+
+    A run that fails leaves nothing of its own; one that is killed leaves a mark for
+    `require_finished`. Raises InputError if `out` has the files of another run, or if one has
+    claimed it at the same moment: its vault is all that can restore them.
+    """
+    private = out / PRIVATE
+    out.mkdir(parents=True, exist_ok=True)
+    for name in (FILES, REPORTS):
+        if (out / name).exists():
+            raise _occupied(out, name)
+    try:
+        private.mkdir(mode=PRIVATE_DIR)  # of two runs at once only one can create it
+    except FileExistsError:
+        raise _occupied(out, PRIVATE) from None
+    try:
+        write_bytes(private / _UNFINISHED, b"", mode=PRIVATE_FILE)
+        yield private
+        (private / _UNFINISHED).unlink()
+    except BaseException:
+        for name in (FILES, REPORTS, PRIVATE):  # last the claim, so that no other run comes between
+            shutil.rmtree(out / name, ignore_errors=True)
+        raise
+
+
+def require_finished(directory: Path) -> None:
+    """Raises InputError if the run that wrote `directory` was interrupted or is still going on."""
+    if (directory / PRIVATE / _UNFINISHED).exists():
+        actual = "a masking run that was interrupted or is still in progress"
+        raise InputError(str(directory), actual, "a finished run", "Mask again into a new folder.")
+
+
+def _occupied(out: Path, name: str) -> InputError:
+    return InputError(
+        str(out), f"{name}/ from another run", "a folder with no run in it", _NEW_FOLDER
+    )
+
+
+def restore_folder(folder: Path, vaults: Path, key: bytes, out: Path) -> list[str]:
+    """Restore every file recorded in the vaults below `vaults`; returns the original paths.
+
+    Raises VaultRefused before anything is written if a vault or a masked file was altered.
+    """
+    files = sorted(vaults.glob("*.json")) if vaults.is_dir() else [vaults]
+    if not files or not all(path.is_file() for path in files):
+        raise InputError(str(vaults), "no vault", "a vault or folder of vaults", "See --vault.")
+    originals = files[0].parent.parent / ORIGINALS
+    restored: dict[str, bytes] = {}
+    for path in files:
+        for document in Vault.load(path, key).documents.values():
+            masked = folder / document.path
+            if not masked.is_file():
+                todo = "Restore from a complete copy."
+                raise InputError(str(masked), "nothing", "the masked file", todo)
+            restored[document.original_path] = restore(masked.read_bytes(), document, originals)
+    for name, data in sorted(restored.items()):
+        write_bytes(out / _inside(name), data)
+    return sorted(restored)
+
+
+def _inside(name: str) -> PurePath:
+    """The path, if it stays inside its folder; even a sealed path is checked."""
+    path = PurePath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError(
+            "the vault", "a path that leads outside the folder", "a path below", "Do not use it."
+        )
+    return path

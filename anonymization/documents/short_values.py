@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from anonymization.documents.labels import names_people
-from anonymization.documents.sighting import Sighting, whole_sighting
-from anonymization.documents.word_codes import YEAR
+from anonymization.documents.text_forms import names_people
+from anonymization.documents.worth_a_look import YEAR, Sighting, whole_sighting
 from anonymization.text.contracts import DetectionConfig, Edit, EntityType
 from anonymization.text.detect.explained import is_amount, is_known_lead, is_plain
 from anonymization.text.detect.wording import words

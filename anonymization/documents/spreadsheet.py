@@ -11,9 +11,16 @@ from functools import partial
 
 from lxml.etree import _Element as Element
 
-from anonymization.documents.attributes import identifier_edits
-from anonymization.documents.labels import names_people, show_caption
-from anonymization.documents.markup import READING, Slot, group_edits, groups, local, write_edits
+from anonymization.documents.markup import (
+    READING,
+    Slot,
+    group_edits,
+    groups,
+    identifier_edits,
+    local,
+    write_edits,
+)
+from anonymization.documents.text_forms import names_people, show_caption
 from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.strict_fields import Field, field_of

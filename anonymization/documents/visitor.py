@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused, Row
-from anonymization.documents.labels import show_double_name
-from anonymization.documents.text_forms import text_edits
+from anonymization.documents.text_forms import show_double_name, text_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
 from anonymization.text.masking.known_search import LISTED
@@ -150,3 +151,29 @@ def literal_edits(visitor: Visitor, text: str) -> list[Edit]:
 
 def _doubled(new: str) -> str:
     return new.replace('"', '""')
+
+
+def dumped(value: Any) -> bytes:
+    """JSON in ASCII; lone surrogates are accepted."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def pieces_to(pieces: Iterable[Piece]) -> list[list[Any]]:
+    """Pieces as lists."""
+    return [[p.text, p.lead, p.kind.value if p.kind else None, p.accepts.value] for p in pieces]
+
+
+def piece_from(fields: Sequence[Any]) -> Piece:
+    """The piece of a list."""
+    text, lead, kind, accepts = fields
+    return Piece(str(text), int(lead), EntityType(kind) if kind else None, FindingFilter(accepts))
+
+
+def edits_to(edits: Iterable[Edit]) -> list[list[Any]]:
+    """Edits as lists."""
+    return [[e.start, e.end, e.new, e.type.value, e.recognizer, e.score] for e in edits]
+
+
+def edits_from(rows: Iterable[Sequence[Any]]) -> list[Edit]:
+    """The edits of lists."""
+    return [Edit(s, e, new, EntityType(k), by, score) for s, e, new, k, by, score in rows]

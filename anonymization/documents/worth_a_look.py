@@ -1,38 +1,243 @@
 """Which words of a masked text are worth a look: all that are not explained beyond doubt.
 
 Masking at level `strict` asks what a word most likely is. Here the question is what it could be:
-`pebble` is a word of the dictionary, and may be a nickname. Words of the dictionary are written
-in small letters, whatever letters they stand in, so that each is looked at once.
+`pebble` is a word of the dictionary, and may be a nickname. Words of the dictionary are written in
+small letters, whatever letters they stand in, so that each is looked at once. Codes of everyday
+words and digits are passphrases; words that nobody and nothing is called are listed for nobody.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
-from anonymization.documents.everyday_words import (
-    English,
-    is_beyond_doubt,
-    is_common,
-    is_office_word,
-)
-from anonymization.documents.sighting import Sighting, whole_sighting
-from anonymization.documents.word_codes import (
-    ATOM,
-    CELL,
-    DIGITS,
-    PART_DIGITS,
-    YEAR,
-    is_code_like,
-    says_nothing,
-)
-from anonymization.text.detect.explained import is_amount, is_measured, is_plain
-from anonymization.text.detect.wording import is_chosen, is_known
+from anonymization.text.contracts import Edit
+from anonymization.text.detect.explained import is_amount, is_known_lead, is_measured, is_plain
+from anonymization.text.detect.wording import COMMON, is_chosen, is_known, is_program_word, words
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import Why
-from data.text.lexicon import pattern_of
+from data.text.lexicon import load_table, pattern_of
 from data.text.scripts import HAN_KANA
+
+_TABLE = {
+    key: frozenset(text.split()) for key, text in load_table(__package__, "everyday.toml").items()
+}
+_EVERYDAY, _OFFICE = _TABLE["nouns"] | _TABLE["others"], _TABLE["office"]
+_SMALL = words("words.toml", "function_words")
+_NAMES = (
+    words("known_words.toml", "names_too")
+    | frozenset(name.lower() for name in words("names.toml", "given"))
+    | _TABLE["doubtful"]
+)
+_WORDS_TOO = words("words.toml", "small_words_too")
+_COMMON = frozenset(word.lower() for word in COMMON)
+# How words of a sentence end that name an act, a quality or a manner.
+_ENDINGS = (
+    "tion", "tions", "sion", "sions", "ness", "ment", "ments", "ity", "ities", "ance", "ence",
+    "ency", "ancy", "able", "ible", "ive", "ous", "ical", "ism",
+)  # fmt: skip
+_INFLECTED = ("ed", "ing", "ly")
+_SHORT_WORD, _STEM = 2, 5  # letters
+
+
+@dataclass(frozen=True, slots=True)
+class English:
+    """Words of the English dictionary in small letters; those that name things, the others, and
+    those that every reader of texts has seen."""
+
+    dictionary: frozenset[str]
+    nouns: frozenset[str]
+    doing: frozenset[str]
+    usual: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=1 << 17)
+def is_beyond_doubt(word: str, english: English, stands_out: bool) -> bool:
+    """Can the word, or part of an identifier, only mean what the dictionary says?
+
+    `stands_out` says that it stands in a cell, a key or a name of several words, or has a capital
+    inside a sentence: there names count that are everyday words (`will`, `mark`).
+    """
+    small = word.lower()
+    if small in _SMALL:
+        return True
+    if len(word) <= _SHORT_WORD:
+        return not (word.istitle() and stands_out)
+    if is_chosen(word):
+        return False
+    if small in _WORDS_TOO:
+        return not stands_out and word.islower()
+    if small in _NAMES:
+        return False
+    if small in _EVERYDAY or small in _COMMON or is_program_word(word):
+        return True
+    if not is_known(word, english.dictionary):
+        return False
+    if small.endswith(_INFLECTED) and small not in english.nouns:  # `fetched`, no `pudding`
+        return True
+    if not stands_out and small.endswith("ing") and _is_doing(small, english.doing):
+        return True
+    if not small.endswith("y") and not _is_noun(small, english.nouns):  # `consider`, `highest`
+        return not stands_out
+    return not stands_out and len(word) > _STEM and small.endswith(_ENDINGS)
+
+
+def _is_doing(small: str, doing: frozenset[str]) -> bool:
+    """Is it the form of a verb that ends in -ing?"""
+    stem = small.removesuffix("ing")
+    return stem in doing or f"{stem}e" in doing or (stem[-1:] == stem[-2:-1] and stem[:-1] in doing)
+
+
+def _is_noun(small: str, nouns: frozenset[str]) -> bool:
+    singulars = (small.removesuffix("s"), small.removesuffix("es"))
+    return small in nouns or any(singular in nouns for singular in singulars)
+
+
+def _is_common(word: str) -> bool:
+    """Is it a small word, a word of headings and forms, or a word of programs?"""
+    small = word.lower()
+    if small in _NAMES or small in _WORDS_TOO or is_chosen(word):
+        return False
+    return small in _SMALL or small in _COMMON or len(word) <= _SHORT_WORD or is_program_word(word)
+
+
+def _is_office_word(word: str) -> bool:
+    """Is it a word of the names that office programs give to fonts, styles and languages?"""
+    return word.lower() in _OFFICE
+
+
+_CELL = re.compile(r"\$?[A-Z]{1,3}\$?\d{1,7}")
+_ATOM = re.compile(r"[A-Za-z0-9]+")
+YEAR = re.compile(r"(?:19|20)\d\d")
+_DIGITS, PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in parts, one of them, a code
+
+_MEASURE = re.compile(
+    r"\d+(?:st|nd|rd|th|px|pt|em|rem|ms|s|m|h|d|k|kb|mb|gb|tb|kg|g|mg|km|cm|mm|x|v|w|hz|ghz|mhz"
+    r"|fps|bn|y|f)|[a-z]{1,12}\d{1,2}",
+    re.IGNORECASE,
+)
+_TIME_OR_SIZE = re.compile(
+    r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
+)
+_RANGE = re.compile(rf"{_CELL.pattern}:{_CELL.pattern}")
+_ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
+_CAPITALS = re.compile(r"[A-Z]{1,6}")
+_GROUPS = re.compile(r"\d{1,4}(?:-\d{1,4}){2,}")  # `70-61-2`, an alarm code
+_LETTERED = re.compile(r"[A-Z](?:-\d{2,6}){2,}")  # `Q-26-0118`, an order number and no quarter
+_PASSPHRASE = re.compile(
+    r"[A-Za-z]{3,20}(?:[-_.+][A-Za-z]{3,20}){1,4}[-_.+]?(?P<number>\d{2,4})"
+    r"|(?P<first>\d{2,4})[-_.+][A-Za-z]{3,20}(?:[-_.+][A-Za-z]{3,20}){1,4}"
+)
+_DEFAULTS = frozenset({"sheet", "theme", "slide", "image", "table", "chart", "drawing", "item"})
+_FEW = 3  # programs count on from 1: what has no others beside it and a larger number is chosen
+_WORDED = re.compile(r"(?P<stem>[A-Za-z]{3,20})[-_]?(?P<number>\d{1,4})")
+_LONG = re.compile(r"[A-Za-z]+\d{3,}|[A-Z]+[-_]\d{3,}")
+_BETWEEN = re.compile(r"[A-Za-z]{3,20}\d{1,4}[A-Za-z]{3,20}")
+
+
+def _says_nothing(chain: str) -> bool:
+    """Is it a range of cells, a time, a size or a row of zeros?"""
+    is_range = _RANGE.fullmatch(chain) or _TIME_OR_SIZE.search(chain)
+    return is_range is not None or set(chain) <= _ZEROS
+
+
+def is_code_like(chain: str) -> bool:
+    """May a chain of letters and digits be a number of somebody or something?"""
+    if not chain.isdigit() and re.sub("[-#/]", "", chain).isdigit():
+        is_grouped = _GROUPS.fullmatch(chain) is not None and not is_plain(chain)
+        return sum(map(str.isdigit, chain)) >= (PART_DIGITS if is_grouped else _DIGITS)
+    if _is_passphrase(chain) or _is_worded_code(chain) or _LETTERED.fullmatch(chain):
+        return True
+    atoms = _ATOM.findall(chain)
+    odd = [atom for atom in atoms if not atom.isalpha() and not is_plain(atom)]
+    if any(
+        len(atom) >= PART_DIGITS if atom.isdigit() else not _MEASURE.fullmatch(atom) for atom in odd
+    ):
+        return True
+    heads = [atom for atom in atoms if _CAPITALS.fullmatch(atom) and not is_known_lead(atom)]
+    return bool(heads) and sum(map(str.isdigit, chain)) >= _FEW_DIGITS
+
+
+def _is_passphrase(chain: str) -> bool:
+    """Is it several words and a number that is no year: `word-Word-4711`?"""
+    match = _PASSPHRASE.fullmatch(chain)
+    return match is not None and not YEAR.fullmatch(match["number"] or match["first"])
+
+
+def _is_worded_code(chain: str) -> bool:
+    """Is it a word with a number behind or inside it, and no year or known series (`utf8`)?"""
+    if _BETWEEN.fullmatch(chain):
+        return True
+    match = _WORDED.fullmatch(chain)
+    if match is None or is_plain(chain) or is_known_lead(match["stem"]):
+        return False
+    is_default = _is_office_word(match["stem"]) or match["stem"].lower() in _DEFAULTS
+    if is_default and int(match["number"]) <= _FEW:
+        return False
+    return not YEAR.fullmatch(match["number"])
+
+
+_NUMBERED = re.compile(r"(?P<stem>[A-Za-z]{2,8}[-_/]?(?:(?:19|20)\d\d[-_/]?)?)(?P<number>\d{2,6})")
+_MANY = 10  # codes of one stem, of which most count on: the numbers of papers in a table
+
+
+def counted_on(chains: Iterable[str]) -> Iterator[str]:
+    """The codes of a long series in which most are followed by the next number."""
+    series: dict[tuple[str, int], dict[int, str]] = {}
+    for chain in chains:
+        match = _NUMBERED.fullmatch(chain)
+        if match:
+            of_width = series.setdefault((match["stem"], len(match["number"])), {})
+            of_width[int(match["number"])] = chain
+    for numbers in series.values():
+        followed = sum(number + 1 in numbers for number in numbers)
+        if len(numbers) >= _MANY and 2 * followed > len(numbers):
+            yield from numbers.values()
+
+
+def series_members(chains: Iterable[str]) -> Iterator[str]:
+    """Those of the words with a number that only count on: `col1`, `col2`; no long numbers."""
+    series: dict[str, dict[int, str]] = {}
+    for chain in chains:
+        match = _WORDED.fullmatch(chain)
+        if match and not _LONG.fullmatch(chain):
+            stem = chain[: match.start("number")]
+            series.setdefault(stem, {})[int(match["number"])] = chain
+    for numbers in series.values():
+        yield from (chain for n, chain in numbers.items() if n - 1 in numbers or n + 1 in numbers)
+
+
+GONE = "\0"  # stands for each character that masking has replaced
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A word or run of words, where it stands in a text, and why it is worth a look."""
+
+    word: str
+    start: int
+    end: int
+    why: Why
+
+
+def whole_sighting(text: str, why: Why) -> Sighting:
+    """A text as a whole, without the blanks around it."""
+    word = text.strip()
+    start = text.index(word)
+    return Sighting(word, start, start + len(word), why)
+
+
+def without(value: str, edits: Sequence[Edit]) -> str:
+    """A text in which each character that masking replaces is GONE; offsets stay."""
+    parts, at = [], 0
+    for edit in edits:
+        parts += [value[at : edit.start], GONE * (edit.end - edit.start)]
+        at = edit.end
+    return "".join([*parts, value[at:]])
+
 
 # Names of a few everyday words that stand joined (`open-door`, `openDoor`), or name a file.
 
@@ -52,7 +257,7 @@ _KEY = re.compile(
 )
 _TITLE = re.compile(r"(?<![^\W_])[^\W\d_]{2,20}(?:[ _-][^\W\d_]{2,20}){1,4}(?![^\W_])")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|(?![A-Za-z])[^\W\d_]+")
-_SHORT = 2  # letters
+_SHORT_NAME = 2  # letters
 
 Span = tuple[int, int]
 
@@ -62,7 +267,7 @@ def _joined_words(text: str) -> Iterator[Span]:
     yield from (match.span() for match in _JOINED.finditer(text))
 
 
-def branches(text: str) -> Iterator[Span]:
+def _branches(text: str) -> Iterator[Span]:
     """The joined words of a text that name a branch."""
     yield from (match.span(1) for match in _BRANCH.finditer(text))
 
@@ -80,12 +285,12 @@ def titles(text: str) -> Iterator[Span]:
     yield from (match.span() for match in _TITLE.finditer(text))
 
 
-def is_titled(words: Sequence[str]) -> bool:
+def _is_titled(words: Sequence[str]) -> bool:
     """Do words of some length with a capital begin and end a run, as in `Open Door`?"""
-    return all(word.istitle() and len(word) > _SHORT for word in (words[0], words[-1]))
+    return all(word.istitle() and len(word) > _SHORT_NAME for word in (words[0], words[-1]))
 
 
-def parts_of(name: str) -> list[str]:
+def _parts_of(name: str) -> list[str]:
     """The words of such a name."""
     return _PART.findall(name)
 
@@ -194,27 +399,27 @@ class _Reader:
         for match in _MONEY.finditer(self._text):
             yield Sighting(match.group(), *match.span(), Why.CODE)
         for match in _CALLED.finditer(self._text):
-            if not is_common(match[1]):
+            if not _is_common(match[1]):
                 yield Sighting(match[1], *match.span(1), Why.NAME)
 
     def _joined(self) -> Iterator[tuple[int, int]]:
         """The spans of names of a few words: of files and branches, in keys, and logins."""
-        yield from branches(self._text)
+        yield from _branches(self._text)
         named = [*keys(self._text), *(titles(self._text) if self._is_title else ())]
         for start, end in named:
-            parts = parts_of(self._text[start:end])
+            parts = _parts_of(self._text[start:end])
             is_odd = not all(map(self._is_explained, parts))  # then its parts are shown
-            if not is_odd and not all(map(is_common, parts)):
+            if not is_odd and not all(map(_is_common, parts)):
                 yield start, end
         for start, end in _joined_words(self._text):
-            parts = parts_of(self._text[start:end])
+            parts = _parts_of(self._text[start:end])
             is_odd = any(self._in_doubt(part, True) for part in parts)
             is_header = self._text[start:end].istitle() and self._text.startswith(":", end)
-            if not (is_odd or is_header) and not any(map(is_common, parts)):
+            if not (is_odd or is_header) and not any(map(_is_common, parts)):
                 yield start, end
 
     def _is_uncommon(self, words: str) -> bool:
-        return not all(map(is_common, WORD.findall(words)))
+        return not all(map(_is_common, WORD.findall(words)))
 
     def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
         """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
@@ -230,7 +435,7 @@ class _Reader:
         is_run = (
             is_name
             and not self._of_format
-            and (self._is_uncommon(run) or is_titled([part.group() for part in parts]))
+            and (self._is_uncommon(run) or _is_titled([part.group() for part in parts]))
         )
         if is_unknown or (is_run and (doubts or len(parts) > 1)):
             yield Sighting(run, start, end, self._why_run(run, group, is_unknown))
@@ -246,7 +451,7 @@ class _Reader:
         word = _TAIL.sub("", self._text[start:end])
         end = start + len(word)
         is_name = word[:1].isupper() and self._is_mid(start) and not is_heading
-        is_titled = is_name and word.istitle() and not (self._of_format or is_common(word))
+        is_titled = is_name and word.istitle() and not (self._of_format or _is_common(word))
         if len(word) < _SHORTEST or not (is_titled or self._in_doubt(word, is_name or stands_out)):
             return
         if not self._is_explained(word):
@@ -282,7 +487,7 @@ class _Reader:
         for word in WORD.finditer(self._text, *match.span()):
             yield from self.word(*word.span(), self.in_field)
         if len(chain) > _LONGEST_CODE:
-            atoms = (atom for atom in ATOM.finditer(self._text, *match.span()))
+            atoms = (atom for atom in _ATOM.finditer(self._text, *match.span()))
             yield from (Sighting(a.group(), *a.span(), Why.CODE) for a in atoms if self._is_code(a))
         elif self._is_code(match):
             yield Sighting(chain, *match.span(), Why.CODE)
@@ -291,7 +496,7 @@ class _Reader:
         """A number in groups, unless it is a row of years, a date and time, or an amount."""
         parts = match.group().split(" ")
         are_years = all(YEAR.fullmatch(part) or len(part) == _SHORTEST for part in parts)
-        is_long = sum(map(str.isdigit, match.group())) >= DIGITS
+        is_long = sum(map(str.isdigit, match.group())) >= _DIGITS
         if is_long and not are_years and not self._is_amount(match):
             yield Sighting(match.group(), *match.span(), Why.CODE)
 
@@ -302,8 +507,8 @@ class _Reader:
         chain = match.group()
         before = self._text[max(0, match.start() - 1) : match.start()]
         is_colour = _COLOUR.fullmatch(chain) and (self.in_field or before == "#")
-        is_cell = self._is_inner and CELL.fullmatch(chain)
-        if is_colour or is_cell or says_nothing(chain):
+        is_cell = self._is_inner and _CELL.fullmatch(chain)
+        if is_colour or is_cell or _says_nothing(chain):
             return False
         if chain.replace(".", "").isdigit():
             is_number = "." not in chain and len(chain) >= PART_DIGITS
@@ -327,11 +532,11 @@ class _Reader:
 
     def _in_doubt(self, word: str, stands_out: bool) -> bool:
         """Could the word be what somebody or something is called?"""
-        if self._of_format and is_office_word(word):
+        if self._of_format and _is_office_word(word):
             return False
         humps = _HUMP.findall(word) if word.isascii() else [word]
         if self._of_format:
-            humps = [hump for hump in humps if not is_office_word(hump)]
+            humps = [hump for hump in humps if not _is_office_word(hump)]
         return not all(is_beyond_doubt(hump, self._english, stands_out) for hump in humps)
 
     def _is_explained(self, word: str) -> bool:

@@ -1,21 +1,156 @@
-"""Patterns of a leak search: the private values in every form in which they are looked for."""
+"""Patterns of a leak search: the private values in every form in which they are looked for, the
+decoded forms of a text in which plain ones can be found, and the search for all at once.
+
+At every position the first bytes are read as one integer (numpy reads eight interleaved arrays of
+them without copying), hashed into a bitmap of the patterns' windows; of the few that pass, window
+and last bytes are compared in bulk, and the rest one by one. The cost hardly depends on the number
+of patterns (after Karp and Rabin 1987).
+"""
 
 from __future__ import annotations
 
 import codecs
+import html
+import quopri
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+import numpy as np
+from numpy.typing import NDArray
+
 from anonymization.leaks.contracts import Encoding, LeakConfig, PrivateValue
-from anonymization.leaks.matcher import MIN_PATTERN, Matcher
 from anonymization.text.contracts import EntityType
 from anonymization.text.spelling.known_values import ROOM, SPREAD, known_value
 from anonymization.text.spelling.normal_form import Origins, is_whole, joins_kana, skeleton
 from data.randomness import keyed_hash
+
+_WINDOWS = (6, 4)
+_TAIL = 4
+_BLOCK = 1 << 17  # integers at a time: what fits the cache
+_SHORT = 1 << 13  # bytes; below, one slow array of all positions costs less than eight calls
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_COMMON = 4  # patterns that may share a window before another place is looked for
+_PADDING = 8
+_UNUSUAL = re.compile(rb"[^a-z ]")
+MIN_PATTERN = _WINDOWS[-1]
+
+_Ints = NDArray[np.int64]
+
+
+class Matcher:
+    """Finds where any of `patterns` (bytes, at least MIN_PATTERN long) occurs."""
+
+    def __init__(self, patterns: Sequence[bytes]) -> None:
+        if any(len(pattern) < MIN_PATTERN for pattern in patterns):
+            raise ValueError(f"patterns must have {MIN_PATTERN} bytes or more")
+        self._patterns = patterns
+        widths = [next(w for w in _WINDOWS if len(pattern) >= w) for pattern in patterns]
+        groups = [[n for n, own in enumerate(widths) if own == width] for width in _WINDOWS]
+        self._groups = [
+            _Group(patterns, numbers, width)
+            for numbers, width in zip(groups, _WINDOWS, strict=True)
+            if numbers
+        ]
+
+    def find(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Pairs of an offset and the number of the pattern that begins there, in no order."""
+        padded = np.frombuffer(data + bytes(_PADDING), dtype=np.uint8)
+        for group in self._groups:
+            for start, number in group.candidates(padded, len(data)):
+                if data.startswith(self._patterns[number], start):
+                    yield start, number
+
+
+class _Group:
+    """The patterns whose windows have the same width, ordered by window."""
+
+    def __init__(self, patterns: Sequence[bytes], numbers: Sequence[int], width: int) -> None:
+        places = _rare_places(patterns, numbers, width)
+        keyed = sorted(
+            (int.from_bytes(patterns[n][at : at + width], "little"), n, at)
+            for n, at in zip(numbers, places, strict=True)
+        )
+        windows = np.array([key for key, _, _ in keyed], dtype=np.uint64)
+        self._numbers: _Ints = np.array([n for _, n, _ in keyed], dtype=np.int64)
+        self._shifts: _Ints = np.array([at for _, _, at in keyed], dtype=np.int64)
+        self._lengths: _Ints = np.array([len(patterns[n]) for _, n, _ in keyed], dtype=np.int64)
+        self._tails = np.array(
+            [int.from_bytes(patterns[n][-_TAIL:], "little") for _, n, _ in keyed], dtype=np.uint32
+        )
+        self._keys, self._first, self._count = np.unique(
+            windows, return_index=True, return_counts=True
+        )
+        self._mask = np.uint64((1 << (8 * width)) - 1)
+        bits = min(26, max(16, len(self._keys).bit_length() + 5))
+        self._drop = np.uint64(64 - bits)
+        self._bitmap = np.zeros(1 << bits, dtype=np.bool_)
+        self._bitmap[(self._keys * _FACTOR) >> self._drop] = True
+
+    def candidates(self, padded: NDArray[np.uint8], length: int) -> Iterator[tuple[int, int]]:
+        """Offsets with the numbers of the patterns that begin and end as the data does there."""
+        step = 1 if length <= _SHORT else 8
+        for offset in range(min(step, length)):
+            count = -(-(length - offset) // step)
+            windows = np.ndarray(count, "<u8", padded, offset, (step,))
+            for start in range(0, count, _BLOCK):
+                block = windows[start : start + _BLOCK] & self._mask
+                places, which = self._windows(block)
+                if len(places):
+                    yield from self._ends((places + start) * step + offset, which, padded, length)
+
+    def _windows(self, block: NDArray[np.uint64]) -> tuple[_Ints, _Ints]:
+        """Indices into the block that hold a window, and which one."""
+        hashes = (block * _FACTOR) >> self._drop
+        # As signed integers, so that the lookup need not convert them; the hash keeps in bounds.
+        likely = np.flatnonzero(self._bitmap.take(hashes.view(np.int64), mode="clip"))
+        keys = block[likely]
+        which = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        same = self._keys[which] == keys
+        return likely[same], which[same]
+
+    def _ends(
+        self, places: _Ints, which: _Ints, padded: NDArray[np.uint8], length: int
+    ) -> Iterator[tuple[int, int]]:
+        """Of all patterns with these windows those whose last bytes are where they should be."""
+        counts = self._count[which]
+        repeated = np.repeat(np.arange(len(places)), counts)
+        within = np.arange(len(repeated)) - np.repeat(np.cumsum(counts) - counts, counts)
+        member = self._first[which][repeated] + within
+        starts = places[repeated] - self._shifts[member]
+        ends = starts + self._lengths[member]
+        fits = (starts >= 0) & (ends <= length)
+        starts, ends, member = starts[fits], ends[fits], member[fits]
+        tails = np.zeros(len(ends), dtype=np.uint32)
+        for byte in range(_TAIL):
+            tails |= padded[ends - _TAIL + byte].astype(np.uint32) << np.uint32(8 * byte)
+        same = tails == self._tails[member]
+        yield from zip(starts[same].tolist(), self._numbers[member[same]].tolist(), strict=True)
+
+
+def _rare_places(patterns: Sequence[bytes], numbers: Sequence[int], width: int) -> list[int]:
+    """Where to look in each pattern: around its first byte that is no small letter, which text
+    holds less often, or, where many agree there, where few do.
+    """
+    places = {n: _unusual_place(patterns[n], width) for n in numbers}
+    windows = Counter(patterns[n][places[n] : places[n] + width] for n in numbers)
+    crowded = [n for n in numbers if windows[patterns[n][places[n] : places[n] + width]] > _COMMON]
+    counts = Counter(
+        patterns[n][at : at + width] for n in crowded for at in range(len(patterns[n]) - width + 1)
+    )
+    for n in crowded:
+        own = [patterns[n][at : at + width] for at in range(len(patterns[n]) - width + 1)]
+        places[n] = min((counts[window], at) for at, window in enumerate(own))[1]
+    return [places[number] for number in numbers]
+
+
+def _unusual_place(pattern: bytes, width: int) -> int:
+    match = _UNUSUAL.search(pattern, 1)
+    return min(max(0, match.start() - width // 2), len(pattern) - width) if match else 0
+
 
 _STAGE = "leak-scan"
 _MIN_BASE64 = 7  # characters of base64 that a value fixes, from which it is looked for
@@ -29,7 +164,7 @@ _SAMPLE, _STRAY = 1 << 16, 0.01  # bytes, and the share of them up to which a te
 _ONLY_ASCII = bytes(code if code < 128 else 0 for code in range(256))
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _STANDARD = bytes.maketrans(b"-_", b"+/")
-_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{2,}")
+_BASE64_RUN = re.compile(rb"[A-Za-z0-9+/_-]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +414,146 @@ def _base64_core(value: bytes, shift: int) -> bytes:
 
 def _decoded(text: bytes) -> bytes:
     """The decoded base64 characters at the start of `text`; empty if there are none."""
-    run = _BASE64.match(text)
+    run = _BASE64_RUN.match(text)
     if run is None:
         return b""
     characters = run.group().translate(_STANDARD)
     missing = -len(characters) % 4
     return b64decode(characters + b"A" * missing)[: len(characters) * 6 // 8]
+
+
+_JSON = re.compile(rb'\\(?:u[0-9A-Fa-f]{4}(?:\\u[0-9A-Fa-f]{4})*|["\\/bfnrt])')
+_JSON_SHORT = {
+    b'\\"': b'"',
+    b"\\\\": b"\\",
+    b"\\/": b"/",
+    b"\\b": b"\b",
+    b"\\f": b"\f",
+    b"\\n": b"\n",
+    b"\\r": b"\r",
+    b"\\t": b"\t",
+}
+_JSON_ROUNDS = 3  # JSON in JSON in JSON
+_PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
+_ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+_QUOTED = re.compile(rb"=(?:[0-9A-F]{2}|\r?\n)")
+_TAG = re.compile(rb"<[^<>]{0,4000}>")
+# Ends of blocks: the two sides are separate texts. Runs inside a block are one text.
+_BLOCK_END = re.compile(
+    rb"</(?:[a-z0-9]{1,4}:)?(?:p|si|c|v|row|tr|td|th|li|div|h[1-6]|title|option|comment|text|dd|dt)>"
+    rb"|<(?:[a-z0-9]{1,4}:)?(?:br|tab|cr)[ /]{0,2}>",
+    re.IGNORECASE,
+)
+_INDENT = re.compile(rb">[ \t]*\r?\n[ \t\r\n]*<")
+# A line of base64 as mail wraps it, followed by another. The pattern begins with the break and
+# looks behind from there; otherwise it would be tried at every position.
+_BREAK = rb"(?:{0}(?<=[A-Za-z0-9+/_-]{40}{0}))"
+_WRAP = re.compile(
+    rb"(?:"
+    + b"|".join(_BREAK.replace(b"{0}", one) for one in (rb"\r\n", rb"\n", rb"\\r\\n", rb"\\n"))
+    + rb")[ \t]{0,8}(?=[A-Za-z0-9+/=_-])"
+)
+_WRAPPED_LINE = 40
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
+_IN_BASE64 = bytes(ord("A") if code in _ALPHABET else 0 for code in range(256))
+_BREAKS = re.compile(rb"[ \t]*(?:\r?\n)[ \t]*")
+_Plain = Callable[[re.Match[bytes]], bytes]
+_UTF16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+
+
+def views(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
+    """The forms of `data` in which escapes of one kind are decoded, if there are any.
+
+    Only text within `reach` bytes of an escape is kept, as only a value there can contain it.
+    UTF-16 with a byte order mark becomes UTF-8; JSON escapes are decoded up to three times; in
+    markup tags are removed and entities decoded; lines of base64 are joined.
+    """
+    codec = _UTF16_MARKS.get(data[:2])
+    if codec:
+        text = data.decode(codec, "replace").encode("utf-8", "replace")
+        yield (Encoding.UTF16_LE if codec.endswith("le") else Encoding.UTF16_BE), text
+    yield from _json_views(data, reach)
+    if b"%" in data and (plain := undone(data, _PERCENT, _of_percent, reach)):
+        yield Encoding.PERCENT, plain.replace(b"+", b" ")
+    if b"-printable" in data or b"-PRINTABLE" in data or b"-Printable" in data:
+        yield Encoding.QUOTED_PRINTABLE, quopri.decodestring(data)
+    if b"&" in data and (plain := undone(data, _ENTITY, _of_entity, reach)):
+        yield Encoding.HTML, plain
+    if b"</" in data:
+        text = _TAG.sub(b"", _BLOCK_END.sub(b"\n", _INDENT.sub(b"><", data)))
+        yield Encoding.MARKUP_TEXT, _ENTITY.sub(_of_entity, text)
+    if has_run(data, _WRAPPED_LINE) and _WRAP.search(data):
+        yield Encoding.WRAPPED, _WRAP.sub(b"", data)
+
+
+def has_run(data: bytes, length: int) -> bool:
+    """Does it contain `length` consecutive base64 characters?"""
+    return b"A" * length in data.translate(_IN_BASE64)
+
+
+_WORD = re.compile(rb"[A-Za-z0-9]{0,64}")
+_WORD_BEFORE = re.compile(rb"[A-Za-z0-9]*\Z")
+
+
+def undone(data: bytes, pattern: re.Pattern[bytes], plain: _Plain, reach: int) -> bytes:
+    """`data` with its escapes decoded, without what is farther than `reach` from all of them.
+
+    It is cut between words: half of a longer code is no code.
+    """
+    pieces: list[bytes] = []
+    last = -reach
+    for match in pattern.finditer(data):
+        start, end = match.span()
+        if start - last > 2 * reach:
+            pieces += (_after(data, last, reach), b"\n", _before(data, start, reach))
+        else:
+            pieces.append(data[max(0, last) : start])
+        pieces.append(plain(match))
+        last = end
+    if pieces:
+        pieces.append(_after(data, last, reach))
+    return b"".join(pieces)
+
+
+def _after(data: bytes, last: int, reach: int) -> bytes:
+    """What follows `last` within reach, to the end of its last word."""
+    cut = max(0, last + reach)
+    word = _WORD.match(data, cut)
+    return data[max(0, last) : word.end() if word and cut else cut]
+
+
+def _before(data: bytes, start: int, reach: int) -> bytes:
+    """What comes before `start` within reach, from the beginning of its first word."""
+    cut = start - reach
+    word = _WORD_BEFORE.search(data, max(0, cut - 64), cut)
+    return data[word.start() if word else cut : start]
+
+
+def joined_lines(data: bytes) -> bytes:
+    """Text with line breaks turned into spaces, for values that a page broke in two."""
+    return _BREAKS.sub(b" ", data)
+
+
+def _json_views(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
+    for _ in range(_JSON_ROUNDS):
+        data = undone(data, _JSON, _of_json, reach) if b"\\" in data else b""
+        if not data:
+            return
+        yield Encoding.JSON, data
+
+
+def _of_json(match: re.Match[bytes]) -> bytes:
+    escape = match.group()
+    short = _JSON_SHORT.get(escape)
+    if short is not None:
+        return short
+    units = bytes.fromhex(escape.replace(b"\\u", b"").decode("ascii"))
+    return units.decode("utf-16-be", "surrogatepass").encode("utf-8", "surrogatepass")
+
+
+def _of_percent(match: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(match.group().replace(b"%", b"").decode("ascii"))
+
+
+def _of_entity(match: re.Match[bytes]) -> bytes:
+    return html.unescape(match.group().decode("ascii")).encode("utf-8", "replace")

@@ -22,8 +22,7 @@ from pathlib import Path
 import polars as pl
 
 from anonymization.leaks.contracts import Encoding, Leak, LeakConfig, NotScannable
-from anonymization.leaks.leak_patterns import LeakPatterns
-from anonymization.leaks.views import has_run, joined_lines, undone, views
+from anonymization.leaks.leak_patterns import LeakPatterns, has_run, joined_lines, undone, views
 from data.file_kinds import ArchiveKind, kinds_of
 
 # The contents of files: members of archives, and the text of Parquet, PDF and PNG files.
@@ -196,7 +195,7 @@ def _lines(column: pl.Series) -> bytes:
 
 def _pdf(data: bytes, budget: Budget, config: LeakConfig) -> Iterator[Part]:
     """The text layer and metadata, read by a child process with limits of its own."""
-    command = [sys.executable, "-m", "anonymization.leaks.pdf_text", str(config.document_seconds)]
+    command = [sys.executable, "-m", "anonymization.pdf_pages", str(config.document_seconds)]
     try:
         done = subprocess.run(  # noqa: S603 — this interpreter and a fixed module
             command,

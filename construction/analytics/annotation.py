@@ -19,11 +19,11 @@ import orjson
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from construction.analytics.answers import program_of_steps
 from construction.analytics.contracts import Part
 from construction.analytics.environment.declaration import Declaration
-from construction.analytics.milestones import program_of_steps
-from construction.analytics.released import StepsDoNotRunError, answer_text, submission_of
 from construction.analytics.steps import TypedStep, reads_steps
+from construction.analytics.task_files import StepsDoNotRunError, answer_text, submission_of
 from construction.grading.answers.parts import grade_answers
 from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.consensus import ConsensusConfig, Opinion, Routed, route

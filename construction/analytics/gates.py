@@ -25,13 +25,12 @@ from construction.analytics.ablation import (
     reduced,
     unneeded_steps,
 )
-from construction.analytics.agreement import first_disagreement
 from construction.analytics.answers import gold_answers, written_parts
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.careless import idle_readings, untouched_readings
 from construction.analytics.contracts import STEPS_RANGE, AnalyticsReason, Language, Part
 from construction.analytics.environment.declaration import Declaration, Limits, Noise
-from construction.analytics.execute_duckdb import SqlFailedError
+from construction.analytics.execute_duckdb import SqlFailedError, first_disagreement
 from construction.analytics.execute_polars import Result, State, StepFailedError, run
 from construction.analytics.origins import tables_behind
 from construction.analytics.prompt_gates import (

@@ -18,9 +18,8 @@ import polars as pl
 from pydantic import ValidationError
 
 from construction.analytics import steps as s
-from construction.analytics.agreement import first_disagreement
-from construction.analytics.answers import guideline_faults, written_parts
-from construction.analytics.candidates import Bench, Draft, Judged
+from construction.analytics.answers import guideline_faults, milestones_of, written_parts
+from construction.analytics.candidates import Bench, Draft, Judged, condition_words, unfit
 from construction.analytics.contracts import (
     RATED_BY_STEPS,
     RULE_BY_LABEL,
@@ -31,16 +30,17 @@ from construction.analytics.contracts import (
 )
 from construction.analytics.environment.declaration import read_declaration
 from construction.analytics.environment.variants import read_clean
-from construction.analytics.execute_duckdb import Engine, SqlFailedError
+from construction.analytics.execute_duckdb import Engine, SqlFailedError, first_disagreement
 from construction.analytics.execute_polars import StepFailedError, run
 from construction.analytics.gates import executed, faults, noise_that_bites
-from construction.analytics.milestones import milestones_of
-from construction.analytics.output import TASKS, prompt_of, public_line, read_gold
-from construction.analytics.proposals import condition_words, unfit
-from construction.analytics.released import (
+from construction.analytics.task_files import (
+    TASKS,
     ReleasedEnvironment,
     ReleasedTask,
+    prompt_of,
+    public_line,
     read_analytics,
+    read_gold,
     read_released,
 )
 from data.contracts import Answer, Milestone

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from construction.analytics import steps as s
-from construction.analytics.answers import guidelines_of
-from construction.analytics.candidates import Bench, Draft, Judged
-from construction.analytics.config import AnalyticsRecipe
+from construction.analytics.answers import guidelines_of, milestones_of
+from construction.analytics.candidates import Bench, Draft, Judged, Proposed
+from construction.analytics.config import AnalyticsRecipe, NoiseQuota
 from construction.analytics.contracts import (
     RATED_BY_STEPS,
     RULE_BY_LABEL,
@@ -32,9 +32,6 @@ from construction.analytics.contracts import (
 from construction.analytics.environment.declaration import Metric, PolicyText
 from construction.analytics.fairness import FAIR, fairness_of
 from construction.analytics.gates import judge, noise_that_bites
-from construction.analytics.milestones import milestones_of
-from construction.analytics.proposals import Proposed
-from construction.analytics.quotas import NoiseQuota
 from construction.analytics.templates import (
     Family,
     Template,

@@ -26,7 +26,7 @@ from construction.sandbox.box import Box
 from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.escapes import assert_isolated
 from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
-from construction.sandbox.toolset import PACKAGES, installed, library_paths
+from construction.sandbox.toolset import PACKAGES, SHELL_TOOLS, installed, library_paths
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec, answer
 from construction.statements.tools.database import Database
 from data.canonical import canonical_json, digest, file_digest
@@ -37,7 +37,6 @@ from data.progress import track
 from data.snapshot.layout import INPUTS, INSTRUCTION
 
 VERSION = "benchmint-trial/1"  # raised when a trial tries something else: outcomes are then renewed
-SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})  # served by the shell of the sandbox
 _NOT_TRIED = {"task_id", "provenance", "preflight"}
 _ANSWERED = ("ok", "refused")
 

@@ -86,3 +86,6 @@ def library_paths(packages: Sequence[str] = PACKAGES) -> tuple[Path, ...]:
             if first not in ("..", "__pycache__") and not first.endswith(".pth"):
                 paths.add(Path(str(package.locate_file(first))))
     return tuple(sorted(path for path in paths if path.exists()))
+
+
+SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})  # served by the shell of the sandbox

@@ -28,7 +28,6 @@ from pydantic import Field, ValidationError
 
 from construction.grading.actions import CHANGES
 from construction.signals.codebook import default_crosswalk
-from construction.workflows.calls import attempt
 from construction.workflows.contracts import Client, Draft, Fault, Scenario, World
 from construction.workflows.declaration import operations, service_names
 from construction.workflows.declaration import service as declared
@@ -36,6 +35,7 @@ from construction.workflows.documents.checks import free_effects
 from construction.workflows.runs import (
     FAILURES,
     InProcessClient,
+    attempt,
     graded,
     perform,
     spec_of_draft,

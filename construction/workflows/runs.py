@@ -1,21 +1,33 @@
-"""A solution carried out on a draft: what was answered, requested and changed, and its grade.
-
-`InProcessClient` is a client in the same process: it holds a world and what was logged of the
-requests to it.
-"""
+"""A solution carried out on a draft: how it calls services (again where a fault passes, page by
+page, whole records), what was answered, requested and changed, and its grade; and whether the
+services of a task, asked again what an attempt asked, end as the attempt says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from construction.grading.spec import REPORT, TaskSpec, spec_of
-from construction.workflows.contracts import Client, Draft, RefusedError, Request, Scenario, World
-from construction.workflows.declaration import operations
+from construction.workflows.contracts import (
+    Client,
+    Draft,
+    Refused,
+    RefusedError,
+    Request,
+    Scenario,
+    World,
+)
+from construction.workflows.declaration import has_services, operations
+from construction.workflows.declaration import service as declared
 from construction.workflows.engine import changes_of, handle, is_read, read_again, state_digest
+from construction.workflows.world_file import read_world
+from data.attempts import AttemptRecord
+from data.canonical import canonical_json
 from data.contracts.attempt import AuditRow, Score, StateChange, Submission
 from data.contracts.candidate import Step
+from data.neutralise import storable_tree
+from data.releases.tasks import ReleasedTasks
 
 
 class InProcessClient:
@@ -100,7 +112,7 @@ def _apart(world: World, other: World) -> set[tuple[str, str]]:
     }
 
 
-Wrap = Callable[[Client], Client]
+_Wrap = Callable[[Client], Client]
 FAILURES = (RefusedError, LookupError, ValueError, TypeError, StopIteration, ArithmeticError)
 
 
@@ -130,7 +142,7 @@ class Run:
         )
 
 
-def perform(draft: Draft, scenario: Scenario, wrap: Wrap | None = None) -> Run:
+def perform(draft: Draft, scenario: Scenario, wrap: _Wrap | None = None) -> Run:
     """Run the reference solution, behind `wrap` if given; a solution that fails answers nothing."""
     client = InProcessClient(draft.world)
     answer, failure = None, None
@@ -169,3 +181,56 @@ def graded(spec: TaskSpec, submission: Submission, threshold: float) -> Score:
     from construction.grading.grade import grade
 
     return grade(spec, submission, threshold=threshold)
+
+
+LIMIT = 50  # rows of a page
+TRIES = 4
+_PASSING = (Refused.RATE_LIMITED, Refused.UNAVAILABLE)
+
+
+def attempt(client: Client, service: str, operation: str, **arguments: Any) -> Mapping[str, Any]:
+    """The body of the response; faults that pass are waited out. Raises RefusedError."""
+    for _ in range(TRIES - 1):
+        try:
+            return client.call(service, operation, **arguments)
+        except RefusedError as error:
+            if error.refused not in _PASSING:
+                raise
+    return client.call(service, operation, **arguments)
+
+
+def rows(client: Client, service: str, plural: str, **conditions: Any) -> list[dict[str, Any]]:
+    """All rows of a search, page by page, as the search shows them."""
+    listed: list[dict[str, Any]] = []
+    page, seen, total = 1, 0, 1
+    while seen < total:
+        body = attempt(client, service, f"search_{plural}", **conditions, limit=LIMIT, page=page)
+        listed += map(dict, body["rows"])
+        page, seen, total = page + 1, seen + LIMIT, body["total"]
+    return listed
+
+
+def get(client: Client, service: str, plural: str, identifier: str) -> Mapping[str, Any]:
+    """One whole record. Raises RefusedError."""
+    record = declared(service).collections[plural].record
+    return attempt(client, service, f"get_{record}", id=identifier)
+
+
+def is_replayed(record: AttemptRecord, release: ReleasedTasks) -> bool:
+    """Do its requests lead to its log and its changes? An attempt without services has neither.
+
+    Raises InputError without the private half, where the worlds are.
+    """
+    task, submission = release.tasks.get(record.attempt.task_id), record.submission
+    if task is None or not has_services(task.candidate):
+        return not (submission.audit or submission.changes)
+    requests = [Request(row.service, row.operation, row.arguments) for row in submission.audit]
+    world = read_world(release.world(task.candidate.task_id))
+    return _ended(submission) == _ended(replay(world, requests, None).submission())
+
+
+def _ended(submission: Submission) -> bytes:
+    """Log and changes as an attempt's file has them; the step of a request is the agent's."""
+    audit = [asdict(replace(row, step=0)) for row in submission.audit]
+    changes = [asdict(change) for change in submission.changes]
+    return canonical_json(storable_tree({"audit": audit, "changes": changes}))

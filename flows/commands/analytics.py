@@ -94,9 +94,9 @@ def profile_command(
 
     Exits with 1 if roles do not fit the data; prints one line per problem.
     """
-    from construction.analytics.environment.cleaning import clean_tables, read_files
     from construction.analytics.environment.declaration import read_declaration
     from construction.analytics.environment.profile import role_faults
+    from construction.analytics.environment.variants import clean_tables, read_files
     from data.demo.generate import COOPERATIVES, copy_frozen
 
     if example:
@@ -175,9 +175,9 @@ def _mint(
     out: Path,
 ) -> tuple[Minted, Environment]:
     """Make and write everything."""
+    from construction.analytics.candidates import read_proposals
     from construction.analytics.environment.declaration import read_declaration
     from construction.analytics.make import mint
-    from construction.analytics.proposals import read_proposals
     from construction.analytics.templates import read_templates
     from flows.environments import bench_of, open_environment
 
@@ -204,7 +204,7 @@ def _write(
     comes: a kill leaves no gold of one run beside the files of another.
     """
     from construction.analytics.environment.variants import write_variants
-    from construction.analytics.output import candidate_of, fixtures_of, write_gold, write_tasks
+    from construction.analytics.task_files import candidate_of, fixtures_of, write_gold, write_tasks
     from data.pool import write_pool
     from data.stage_tables import write_records
 
@@ -257,8 +257,8 @@ def public_half(out: Path) -> Path:
 
 
 def _print(minted: Minted, environment: Environment, out: Path, seconds: float) -> None:
+    from construction.analytics.config import ANY
     from construction.analytics.make import report_of
-    from construction.analytics.quotas import ANY
 
     report = report_of(minted)
     print(

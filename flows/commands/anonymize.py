@@ -11,12 +11,18 @@ import typer
 
 from anonymization.documents import scopes
 from anonymization.documents.contracts import Refusal
-from anonymization.documents.run_folder import PRIVATE as PRIVATE_FOLDER
-from anonymization.documents.run_folder import claimed, require_finished, restore_folder
-from anonymization.documents.scanning import finding_lines, rejection, scan_paths
-from anonymization.documents.scopes import MaskingConfig, Scope
-from anonymization.levels import MaskingLevel
-from anonymization.masking_recipe import approving
+from anonymization.documents.scopes import PRIVATE as PRIVATE_FOLDER
+from anonymization.documents.scopes import (
+    MaskingConfig,
+    Scope,
+    claimed,
+    finding_lines,
+    rejection,
+    require_finished,
+    restore_folder,
+    scan_paths,
+)
+from anonymization.masking_recipe import MaskingLevel, approving
 from anonymization.text.contracts import Mode
 from anonymization.words_review import (
     KEEP,
@@ -210,9 +216,9 @@ def perturb_command(
     # SciPy takes a second to import: other commands do not wait for it.
     from anonymization.tables.config import TablesRecipe
     from anonymization.tables.files import declared_files
+    from anonymization.tables.judged_tables import REPORT_FILE, TABLES, anonymize_files
     from anonymization.tables.release_tables import Anonymizing
     from anonymization.tables.seal import KEY
-    from anonymization.tables.standalone import REPORT, TABLES, anonymize_files
     from flows.recipe import load_section
 
     recipe = load_section(TablesRecipe, "tables", config)
@@ -228,7 +234,7 @@ def perturb_command(
                     f"{table.name}: {verdict.gate} {verdict.status}, {verdict.observed} ({limit})"
                 )
             )
-    print(f"{amount(len(files), 'table')} in {out / TABLES}, report in {out / REPORT}")
+    print(f"{amount(len(files), 'table')} in {out / TABLES}, report in {out / REPORT_FILE}")
     print(f"when you no longer need to link anything to them: {program()} privacy seal {out}")
 
 

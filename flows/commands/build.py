@@ -158,7 +158,7 @@ def build_command(
 
 def _say_what_is_missing(config: Path | None, overrides: dict[str, Any]) -> None:
     from data.configuration import merge, read_layers
-    from flows.missing import say_what_is_missing
+    from flows.surroundings import say_what_is_missing
 
     values = read_layers(config, os.environ)
     merge(values, overrides)

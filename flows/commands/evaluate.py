@@ -21,8 +21,7 @@ from data.labels import own_labels
 from flows.commands.options import Json, Processes
 
 if TYPE_CHECKING:
-    from flows.evaluate.plan import Plan
-    from flows.evaluate.request import Request
+    from flows.evaluate.plan import Plan, Request
     from flows.evaluate.run import Ended
 from typing import Any
 
@@ -129,7 +128,7 @@ def evaluate_command(
     for name_of_agent in [agent] if "://" in agent else agent.split(","):
         _check_agent(name_of_agent.strip())
     require_extra("evaluate")
-    from flows.evaluate.request import requests_for
+    from flows.evaluate.plan import requests_for
 
     requests = requests_for(values | {"task": tuple(task or ())})
     if dry_run:
@@ -157,8 +156,7 @@ def _check_agent(agent: str) -> None:
 def _print_plan(request: Request) -> None:
     """Say what a run would do, without doing anything."""
     from data.attempts import finished
-    from flows.evaluate.plan import left_out, wanted_attempts
-    from flows.evaluate.request import plan_of
+    from flows.evaluate.plan import left_out, plan_of, wanted_attempts
 
     plan = plan_of(request)
     wanted = wanted_attempts(plan)
@@ -173,8 +171,7 @@ def _run(requests: Sequence[Request]) -> None:
     """Run the configurations one after another, with one progress bar for all attempts."""
     from data.attempts import finished
     from data.progress import counting
-    from flows.evaluate.plan import HUMAN, wanted_attempts
-    from flows.evaluate.request import plan_of
+    from flows.evaluate.plan import HUMAN, plan_of, wanted_attempts
     from flows.evaluate.run import evaluate
 
     plans = [plan_of(request) for request in requests]
@@ -353,7 +350,7 @@ def _problems(release: Any, folder: Path, epochs: int, *, partial: bool) -> list
     """Why a submission is refused, one line each."""
     from construction.grading.logs import altered_calls
     from construction.statements.tools.database import database_of
-    from construction.workflows.replayed import is_replayed
+    from construction.workflows.runs import is_replayed
     from data.attempts import attempt_name, read_attempts
     from data.neutralise import one_line
 

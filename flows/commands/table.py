@@ -44,9 +44,9 @@ COMMANDS: Mapping[str, Command | Group] = {
     "build": _command("build", "build", "build and verify a release"),
     "verify": _command("verify", "releases", "check a snapshot"),
     "audit": _command("audit", "audit", "show why something was rejected"),
-    "sql": _command("sql", "staging", "query the staging database"),
-    "explore": _command("explore", "staging", "open a DuckDB shell on the newest run"),
-    "metrics": _command("metrics", "staging", "print a run's items, seconds, bytes and cost"),
+    "sql": _command("sql", "workspace", "query the staging database"),
+    "explore": _command("explore", "workspace", "open a DuckDB shell on the newest run"),
+    "metrics": _command("metrics", "workspace", "print a run's items, seconds, bytes and cost"),
     "evaluate": _command("evaluate", "evaluate", "run an agent on a release"),
     "grade": _command("grade", "evaluate", "grade attempts again"),
     "leaderboard": _command(
@@ -72,17 +72,17 @@ COMMANDS: Mapping[str, Command | Group] = {
                 "export a release for other runners",
                 {
                     "inspect": _command(
-                        "export-inspect", "running", "as one Inspect task", "export inspect"
+                        "export-inspect", "releases", "as one Inspect task", "export inspect"
                     ),
                     "harbor": _command(
                         "export-harbor",
-                        "running",
+                        "releases",
                         "as one folder per task, for Harbor",
                         "export harbor",
                     ),
                     "swe-bench": _command(
                         "export-swe-bench",
-                        "running",
+                        "releases",
                         "repository tasks, as SWE-bench records",
                         "",
                     ),
@@ -144,29 +144,29 @@ COMMANDS: Mapping[str, Command | Group] = {
         "pilots, judges, submissions, and services for agents",
         {
             "pilot": _command(
-                "pilot", "pilot", "run pilots on the pool and build a release from their scores"
+                "pilot", "agents", "run pilots on the pool and build a release from their scores"
             ),
-            "judge": _command("judge", "judging", "score what only a judge can"),
-            "skills": _command("skills", "skills", "measure the effect of model-written skills"),
+            "judge": _command("judge", "agents", "score what only a judge can"),
+            "skills": _command("skills", "agents", "measure the effect of model-written skills"),
             "review": Group(
                 "decide cases that judges disagree on",
                 {
                     "export": _command(
                         "review-export",
-                        "judging",
+                        "agents",
                         "write open cases to a sheet",
                         "review export",
                     ),
                     "import": _command(
-                        "review-import", "judging", "record decisions from a sheet", "review import"
+                        "review-import", "agents", "record decisions from a sheet", "review import"
                     ),
                 },
             ),
             "rules": _command(
-                "rules-check", "judging", "check an output folder against hard rules", "rules check"
+                "rules-check", "agents", "check an output folder against hard rules", "rules check"
             ),
             "services": _command(
-                "services", "services", "start a workflow task's services to try out"
+                "services", "workspace", "start a workflow task's services to try out"
             ),
             "tables": _command("serve-tables", "workspace", "serve statements to agents over MCP"),
             "plan": _command(

@@ -28,8 +28,7 @@ from data.contracts.attempt import Score
 from data.errors import InputError
 from data.neutralise import one_line
 from data.reply_journal import SUFFIX, Journal
-from flows.evaluate.budget import Purse
-from flows.evaluate.paid_model import ACCOUNT, Account, tokens_of
+from flows.evaluate.budget import ACCOUNT, Account, Purse, tokens_of
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import model_of
 

@@ -41,7 +41,7 @@ from data.loopback import LOOPBACK, listen
 from data.neutralise import one_line
 from data.snapshot.layout import is_safe_path
 from flows.evaluate.inspect_sandbox import BoxEnvironment
-from flows.evaluate.service_tools import said_so_far
+from flows.evaluate.tools import said_so_far
 from flows.http_server import serving
 from flows.mcp_serving import PATH, http_app
 from flows.services.instance import Instance

@@ -78,7 +78,7 @@ class BoxEnvironment(SandboxEnvironment):
                 await asyncio.to_thread(environment.sandbox.__exit__, None, None, None)
 
     async def connection(self, *, user: str | None = None) -> SandboxConnection:
-        """What a person is told who is to work inside: `flows/evaluate/people.py` connects them."""
+        """What a person is told who is to work inside: `programs.py` connects them."""
         return SandboxConnection(type=NAME, command="this terminal")
 
     def default_polling_interval(self) -> float:

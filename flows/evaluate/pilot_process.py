@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from data.attempts import TABLES_FOLDER
 from flows.evaluate.closed_off import require_closed_off, run_closed_off, work_closed_off
-from flows.evaluate.request import Request, plan_of
+from flows.evaluate.plan import Request, plan_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from data.releases.tasks import ReleasedTasks, require_guarded
 from data.stages import Results
 from flows.build_snapshot import PIPELINE, Built, build_snapshot, run_lane
 from flows.evaluate.pilot_process import Job, run_pilots
-from flows.evaluate.request import Request
+from flows.evaluate.plan import Request
 from flows.evaluate.scripts import CONTROLS, SCRIPTED
 from flows.publish import publish
 from flows.recipe import Recipe, Runtime

@@ -1,17 +1,18 @@
-"""Agents that are programs in the box: the command-line agents that people use, and any other.
-
-Inspect's bridge speaks the makers' own protocols on the loopback of the box (messages, responses,
-chat completions, Gemini's) and makes calls of the run's model out of them; the tools of a task are
-an MCP server there. No key and no variable of the host is inside, and no network.
-"""
+"""Agents that work in the box: the command-line agents that people use, any other program, and a
+person in a shell on the terminal of the command."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 import shlex
+import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+import termios
+import tty
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from inspect_ai.agent import (
     BridgedToolsSpec,
     SandboxAgentBridge,
     agent,
+    human_cli,
     sandbox_agent_bridge,
 )
 from inspect_ai.model import ChatMessageUser, ModelOutput
@@ -49,12 +51,12 @@ from construction.sessions.network.forward_proxy import (
 from construction.sessions.network.transport import Wire
 from data.contracts import NetworkPolicy
 from data.neutralise import one_line
+from flows.evaluate.budget import Account
 from flows.evaluate.inspect_sandbox import BoxEnvironment
-from flows.evaluate.paid_model import Account
-from flows.evaluate.service_tools import AUDIT, reachable, said_so_far
+from flows.evaluate.tools import AUDIT, reachable, said_so_far
 from flows.services.instance import Instance
 
-ANSWER, INSTRUCTION, MCP_CONFIG = "answer.txt", "instruction.md", "mcp.json"
+ANSWER, _INSTRUCTION, MCP_CONFIG = "answer.txt", "instruction.md", "mcp.json"
 FAILED, BEGUN = "agent_error", "program_begun"  # in an attempt's store
 AGENTS_FOLDER = Path(__file__).parents[2] / ".agents"  # what `make agents` fills
 SERVER = "task"  # the MCP server with the tools of a task
@@ -101,11 +103,11 @@ class _KnownAgent:
     prepare: str = "true"
 
 
-Specs = Sequence[BridgedToolsSpec]
+_Specs = Sequence[BridgedToolsSpec]
 Skills = Sequence[Skill]
 
 
-def _claude_code(tools: Specs, _version: str, skills: Skills) -> Agent:
+def _claude_code(tools: _Specs, _version: str, skills: Skills) -> Agent:
     return claude_code(
         bridged_tools=tools,
         skills=skills or None,
@@ -116,7 +118,7 @@ def _claude_code(tools: Specs, _version: str, skills: Skills) -> Agent:
     )
 
 
-def _codex(tools: Specs, _version: str, skills: Skills) -> Agent:
+def _codex(tools: _Specs, _version: str, skills: Skills) -> Agent:
     return codex_cli(
         bridged_tools=tools, skills=skills or None, web_search="disabled", version="sandbox"
     )
@@ -128,15 +130,15 @@ _GEMINI_PLACE = (
 )
 
 
-def _gemini_cli(tools: Specs, version: str, skills: Skills) -> Agent:
+def _gemini_cli(tools: _Specs, version: str, skills: Skills) -> Agent:
     return gemini_cli(bridged_tools=tools, skills=skills or None, web_search=False, version=version)
 
 
-def _opencode(tools: Specs, _version: str, skills: Skills) -> Agent:
+def _opencode(tools: _Specs, _version: str, skills: Skills) -> Agent:
     return opencode(bridged_tools=tools, skills=skills or None, version="sandbox")
 
 
-def _openclaw(tools: Specs, _version: str, skills: Skills) -> Agent:
+def _openclaw(tools: _Specs, _version: str, skills: Skills) -> Agent:
     return _bridged(partial(_openclaw_files, skills), _OPENCLAW, tools)
 
 
@@ -242,7 +244,7 @@ def program_agent(
 
 async def _run_command(
     command: str,
-    specs: Specs,
+    specs: _Specs,
     instance: Instance | None,
     state: TaskState,
     held: AgentState,
@@ -328,11 +330,11 @@ def _servers(bridge: SandboxAgentBridge) -> dict[str, dict[str, str]]:
 def _command_files(bridge: SandboxAgentBridge, prompt: str) -> dict[str, str]:
     """The task, and the MCP servers in the form that Claude Code introduced."""
     servers = {name: {"type": "http", **server} for name, server in _servers(bridge).items()}
-    return {INSTRUCTION: prompt, MCP_CONFIG: orjson.dumps({"mcpServers": servers}).decode()}
+    return {_INSTRUCTION: prompt, MCP_CONFIG: orjson.dumps({"mcpServers": servers}).decode()}
 
 
 _OPENCLAW = (
-    f"openclaw agent --local --agent main --session-id task --json --message-file {INSTRUCTION}"
+    f"openclaw agent --local --agent main --session-id task --json --message-file {_INSTRUCTION}"
 )
 
 
@@ -354,7 +356,7 @@ def _openclaw_files(skills: Skills, bridge: SandboxAgentBridge, prompt: str) -> 
         "agents": {"defaults": {"model": {"primary": "bridge/inspect"}, "workspace": WORK}},
         "mcp": {"servers": servers},
     }
-    files = {INSTRUCTION: prompt, ".openclaw/openclaw.json": orjson.dumps(settings).decode()}
+    files = {_INSTRUCTION: prompt, ".openclaw/openclaw.json": orjson.dumps(settings).decode()}
     for skill in skills:
         head = f"name: {skill.name}\ndescription: {orjson.dumps(skill.description).decode()}"
         files[f"skills/{skill.name}/SKILL.md"] = f"---\n{head}\n---\n\n{skill.instructions}"
@@ -367,3 +369,117 @@ async def _read(box: BoxEnvironment, path: str) -> str | None:
         return str(await box.read_file(path))
     except (OSError, UnicodeDecodeError, OutputLimitExceededError):
         return None
+
+
+_PORT = 8703
+_TASK_COMMAND = "/opt/human_agent/task.py"  # of Inspect's human agent, once it is there
+_PATIENCE = 5.0  # seconds for a shell to end
+_WAIT, _BYTES = 0.2, 1 << 16
+_KEYBOARD, _SCREEN = 0, 1  # of this process, whatever else its streams are led to
+_PERSON_IN_THE_FOLDER = (
+    "\n\nYou work in a shell in the task's own box. Input files, if any, are in inputs/; files "
+    "that the task asks for go into outputs/. There is no network. `task submit 'ANSWER'` ends the "
+    "task, `task instructions` shows this text again.\n"
+)
+# A terminal of its own inside, over a connection to the runner.
+_SHELL = (
+    "import os, pty, socket; "
+    "link = socket.create_connection(('127.0.0.1', {port})); "
+    "os.dup2(link.fileno(), 0); os.dup2(link.fileno(), 1); "
+    "pty.spawn(['sh', '-c', 'stty rows {rows} cols {columns}; exec bash -i'])"
+)
+
+
+@solver
+def person(instance: Instance | None) -> Solver:
+    """Lets the person at the terminal work until they submit."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        box = sandbox().as_type(BoxEnvironment)
+        async with reachable(instance, box) as (how_to_call, variables):
+            box.variables |= variables
+            text = state.input_text + _PERSON_IN_THE_FOLDER + how_to_call
+            held = AgentState(messages=[ChatMessageUser(content=text)])
+            listening = await asyncio.to_thread(box.sandbox.listen, _PORT)
+            working = asyncio.create_task(human_cli(answer=False, record_session=False)(held))
+            terminal = asyncio.create_task(asyncio.to_thread(_attach, listening, working.done))
+            shell = asyncio.create_task(_shell(box, working))
+            try:
+                await asyncio.wait({working, terminal}, return_when=asyncio.FIRST_COMPLETED)
+                if terminal.done():
+                    terminal.result()
+                await working
+            finally:
+                working.cancel()
+                listening.close()
+                await asyncio.wait({terminal, shell}, timeout=_PATIENCE)
+        state.messages, state.output = held.messages, held.output
+        return state
+
+    return solve
+
+
+async def _shell(box: BoxEnvironment, working: asyncio.Task[AgentState]) -> None:
+    """A shell after another until the task is submitted: leaving one is no answer."""
+    while not (await _is_installed(box)) and not working.done():
+        await asyncio.sleep(0.1)
+    while not working.done():
+        columns, rows = _size()
+        code = _SHELL.format(port=_PORT, rows=rows, columns=columns)
+        await box.exec(["python3", "-c", code], env={"TERM": os.environ.get("TERM", "xterm")})
+
+
+async def _is_installed(box: BoxEnvironment) -> bool:
+    return bool((await box.exec(["test", "-e", _TASK_COMMAND])).success)
+
+
+def _size() -> tuple[int, int]:
+    try:
+        return os.get_terminal_size(_KEYBOARD)
+    except OSError:
+        return 80, 24
+
+
+def _attach(listening: socket.socket, is_done: Callable[[], bool]) -> None:
+    """Connect the terminal with the shells inside, one after another, until the task is done."""
+    listening.settimeout(_WAIT)
+    with _raw(_KEYBOARD):
+        while not is_done():
+            try:
+                link, _ = listening.accept()
+            except TimeoutError:
+                continue
+            except OSError:  # closed: the task has ended
+                return
+            with link:
+                _pass_on(link, is_done)
+
+
+def _pass_on(link: socket.socket, is_done: Callable[[], bool]) -> None:
+    both: list[int | socket.socket] = [_KEYBOARD, link]
+    while not is_done():
+        ready, _, _ = select.select(both, [], [], _WAIT)
+        if link in ready:
+            shown = link.recv(_BYTES)
+            if not shown:
+                return
+            os.write(_SCREEN, shown)
+        if _KEYBOARD in ready:
+            typed = os.read(_KEYBOARD, _BYTES)
+            if not typed:
+                return
+            link.sendall(typed)
+
+
+@contextmanager
+def _raw(terminal: int) -> Iterator[None]:
+    """Hand on each key as it is typed; a terminal is restored at the end."""
+    if not os.isatty(terminal):
+        yield
+        return
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setraw(terminal)
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)

@@ -35,11 +35,10 @@ from data.contracts.attempt import (
 )
 from data.endpoints import Tokens
 from data.neutralise import one_line
-from flows.evaluate.budget import Spending
-from flows.evaluate.paid_model import Account, tokens_of
+from flows.evaluate.budget import Account, Spending, tokens_of
 from flows.evaluate.plan import Plan
 from flows.evaluate.programs import BEGUN, FAILED
-from flows.evaluate.service_tools import kept
+from flows.evaluate.tools import kept
 
 _VERSION = f"inspect-ai {version('inspect-ai')}"  # what runs the agent
 

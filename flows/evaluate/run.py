@@ -54,22 +54,21 @@ from data.canonical import pretty_json
 from data.errors import BenchmintError, InputError, is_disk_full
 from data.neutralise import one_line
 from data.reply_journal import SUFFIX, Journal, spent
-from flows.evaluate.budget import Amount, Purse
+from flows.evaluate.budget import ACCOUNT, Account, Amount, Purse, paid
 from flows.evaluate.http_agent import http_agent
 from flows.evaluate.inspect_sandbox import NAME, TOOL_FOLDERS, BoxEnvironment
-from flows.evaluate.paid_model import ACCOUNT, Account, paid
-from flows.evaluate.people import person
 from flows.evaluate.plan import HUMAN, Plan, alone, left_out, wanted_attempts
-from flows.evaluate.programs import has_skills, network_of, program_agent
+from flows.evaluate.programs import has_skills, network_of, person, program_agent
 from flows.evaluate.record import record_of, trajectory_of
 from flows.evaluate.scripts import WORKLESS, Script
-from flows.evaluate.service_tools import (
+from flows.evaluate.tools import (
+    SHELL,
     inferences_so_far,
     keep,
     said_so_far,
     start_instance,
+    tools_for,
 )
-from flows.evaluate.tools import SHELL, tools_for
 from flows.services.instance import Instance
 
 # How Inspect itself came to its end, apart from the attempts.

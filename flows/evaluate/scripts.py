@@ -16,7 +16,7 @@ import orjson
 import polars as pl
 from inspect_ai.tool import Tool, ToolDef
 
-from construction.analytics.released import (
+from construction.analytics.task_files import (
     StepsDoNotRunError,
     read_analytics,
     read_released,

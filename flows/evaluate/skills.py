@@ -48,10 +48,18 @@ from flows.evaluate.creators import REPLY_TOKENS, Shown, Written, distil, kept_s
 from flows.evaluate.grading import grade_folder
 from flows.evaluate.http_agent import is_here
 from flows.evaluate.judging import JudgeOrder, judge, private_of_build
-from flows.evaluate.plan import HTTP, MODEL_AGENT, Plan, held, wanted_attempts
+from flows.evaluate.plan import (
+    HTTP,
+    MODEL_AGENT,
+    Plan,
+    Request,
+    check_request,
+    held,
+    plan_of,
+    wanted_attempts,
+)
 from flows.evaluate.programs import KNOWN, has_skills
 from flows.evaluate.reading import scores_of
-from flows.evaluate.request import Request, check_request, plan_of
 from flows.evaluate.run import evaluate, model_of
 from selection.evaluation.board import counted
 from selection.evaluation.transfer import Pair

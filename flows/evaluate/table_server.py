@@ -1,8 +1,21 @@
-"""The data tools over one database as an MCP server; flows/mcp_serving.py serves it."""
+"""The data tools over one database as an MCP server; flows/mcp_serving.py serves it. `main` is the
+command of the exported data tools, over the tables of one folder:
+
+    python -I server DATA                            one client, over standard input and output
+    python -I server DATA --http PORT                on the loopback
+    python -I server DATA --http PORT --socket PATH  on a Unix socket, for clients behind a relay
+                                                     who call it 127.0.0.1:PORT
+
+Imports nothing that the exported bundle does not have.
+"""
 
 from __future__ import annotations
 
+import argparse
+import os
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
@@ -28,7 +41,8 @@ from construction.statements.tools.agent_tools import (
     parameters_of,
 )
 from construction.statements.tools.client import ATTEMPT, QUESTION
-from construction.statements.tools.database import Database
+from construction.statements.tools.database import Database, open_database
+from flows.mcp_serving import add_transport, serve_as_asked
 
 NAME = "benchmint-tables"
 Context = ServerRequestContext[Any]
@@ -86,4 +100,16 @@ def _described(spec: ToolSpec) -> Tool:
         input_schema=parameters_of(spec),
         output_schema=spec.answer.json_schema(mode="serialization"),
         annotations=hints,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until the client leaves, or until interrupted."""
+    parser = argparse.ArgumentParser(prog="server", description="Serve the data tools (MCP).")
+    parser.add_argument("data", type=Path, help="folder with companies, series and points")
+    add_transport(parser)
+    parser.add_argument("--log", type=Path, default=Path(os.devnull), help="one line per call")
+    options = parser.parse_args(arguments)
+    return serve_as_asked(
+        parser, options, lambda: build_server(open_database(options.data), CallLog(options.log))
     )

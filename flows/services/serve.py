@@ -32,8 +32,7 @@ from flows.http_server import Guard, serve_app, serving
 from flows.mcp_serving import PATH as MCP_PATH
 from flows.mcp_serving import http_app as mcp_http_app
 from flows.services.instance import Instance, InstanceGone
-from flows.services.mcp_app import mcp_server
-from flows.services.tokens import INSTANCE, Instances, TokenCheck
+from flows.services.mcp_app import INSTANCE, Instances, TokenCheck, mcp_server
 
 # The operations of services as REST routes with a generated OpenAPI description.
 #

@@ -7,10 +7,8 @@ from pathlib import Path
 from anonymization.leaks.candidate_leaks import leaks_of
 from anonymization.leaks.gate import GATE, measure
 from anonymization.masking_recipe import for_source
-from anonymization.private_values import listed_digest
-from anonymization.session_masking import MaskJob
-from anonymization.tree_masking import mask_tree
-from anonymization.words_review import owners_words
+from anonymization.session_masking import MaskJob, mask_tree
+from anonymization.words_review import listed_digest, owners_words
 from construction.grading.programs_box import ENVIRONMENTS
 from construction.judging.model.prompt import load_prompt
 from construction.judging.settings import ModelStage
@@ -42,8 +40,7 @@ from data.canonical import digest
 from data.contracts import Candidate, Disclosure, StageKind
 from data.stages import Observed, Stage, Unit
 from flows.run import PLANNED, Run, Work, asking
-from flows.stages.masking import release_targets
-from flows.stages.sessions import SCAN, SOURCES
+from flows.stages.sessions import SCAN, SOURCES, release_targets
 
 FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
 

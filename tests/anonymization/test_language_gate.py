@@ -14,8 +14,7 @@ from anonymization.language_gate import (
     spoken_languages,
     supported_languages,
 )
-from anonymization.levels import MaskingLevel
-from anonymization.masking_recipe import MaskingRecipe, for_source
+from anonymization.masking_recipe import MaskingLevel, MaskingRecipe, for_source
 from anonymization.text.contracts import DetectionConfig
 from data.contracts import Disclosure, Status
 

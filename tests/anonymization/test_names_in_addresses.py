@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from anonymization.request_changes import lost_names, words_of
+from anonymization.session_texts import lost_names, words_of
 
 
 def shown(text: str, start: int, end: int) -> str:

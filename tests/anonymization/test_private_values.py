@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymization.private_values import listed_digest, read_private_values
 from anonymization.text.contracts import EntityType
+from anonymization.words_review import listed_digest, read_private_values
 from data.errors import InputError
 
 KEY = bytes(32)

@@ -21,7 +21,6 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport
-from anonymization.documents.run_folder import restore_folder
 from anonymization.documents.scopes import (
     FILES,
     VAULTS,
@@ -30,6 +29,7 @@ from anonymization.documents.scopes import (
     detector,
     jobs_of,
     mask_scope,
+    restore_folder,
 )
 from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.masking.masker import Masker

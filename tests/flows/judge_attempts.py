@@ -16,7 +16,7 @@ from data.contracts import Candidate, Criterion, Deliverable, Rubric
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot.writer import write_snapshot
-from flows.commands.judging import judge_command, review_export_command, review_import_command
+from flows.commands.agents import judge_command, review_export_command, review_import_command
 from tests.data.snapshot.sample import release
 from tests.flows.command import invoked
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymization.levels import MaskingLevel
-from anonymization.masking_recipe import MaskingRecipe
+from anonymization.masking_recipe import MaskingLevel, MaskingRecipe
 from anonymization.text.contracts import DetectionConfig
 from data.stages import Results, run_stage
 from data.survivors import read_survivors, texts_of
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.stages.masking import FIND_PRIVATE, MASKING
-from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, SCAN
+from flows.stages.sessions import DISTINCT, FIND_PRIVATE, MASKING, NETWORK, RECOVER, SCAN
 
 _NO_MODELS = DetectionConfig.for_tasks().model_copy(
     update={"english_model": "", "chinese_model": "", "japanese_model": ""}

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from flows.service.lifecycle import Service
+from flows.service import Service
 from tests.conftest import REPO
 from tests.flows.command import BENCHMINT
 

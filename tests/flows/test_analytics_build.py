@@ -17,7 +17,7 @@ from benchmarks.analytics_reading import (
     write_computing,
     write_reading,
 )
-from construction.analytics.released import read_analytics, read_released, submission_of
+from construction.analytics.task_files import read_analytics, read_released, submission_of
 from construction.grading.grade import grade
 from construction.grading.spec import spec_of
 from data.demo.generate import DECLARATION, ENVIRONMENT, FROZEN

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.analysts import ANALYSTS, measured, predicted
 from construction.analytics.environment.declaration import read_declaration
 from construction.analytics.environment.variants import VARIANTS
-from construction.analytics.output import read_gold
+from construction.analytics.task_files import read_gold
 from data.canonical import file_digest
 from data.errors import ConfigError
 from flows.environments import refuse_shared, source_digests, tables_recipe
@@ -151,7 +151,7 @@ def test_a_second_run_that_breaks_off_leaves_the_first_as_it_was(
     def broken(*_: object) -> None:
         raise OSError(errno.EIO, "input/output error")
 
-    monkeypatch.setattr("construction.analytics.output.write_gold", broken)
+    monkeypatch.setattr("construction.analytics.task_files.write_gold", broken)
     result = inline("lane", "analytics", "--out", out)
     assert result.returncode != 0
     assert [digests(half) for half in halves] == before

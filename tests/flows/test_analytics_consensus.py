@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from construction.analytics.released import read_analytics
+from construction.analytics.task_files import read_analytics
 from data.demo.generate import copy_environment
 from data.releases.tasks import read_tasks
 from data.staging.database import open_read_only

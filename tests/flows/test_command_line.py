@@ -34,7 +34,8 @@ def _run(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str, str]:
     monkeypatch.setattr(sys, "argv", ["benchmint", *arguments])
-    monkeypatch.setattr("flows.missing.sandbox_problem", lambda: None)  # whatever this machine has
+    # Whatever this machine has.
+    monkeypatch.setattr("flows.surroundings.sandbox_problem", lambda: None)
     monkeypatch.setattr("data.errors.program", lambda: "benchmint")  # as in an active environment
     with pytest.raises(SystemExit) as stopped:
         cli.main()
@@ -325,7 +326,7 @@ def test_an_interrupted_command_says_what_it_leaves(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("flows.commands.build.checked_settings", interrupted)
-    monkeypatch.setattr("flows.commands.staging.query_text", interrupted)
+    monkeypatch.setattr("flows.commands.workspace.query_text", interrupted)
     code, _, error = _run(arguments, monkeypatch, capsys)
     assert (code, error.splitlines()[-1]) == (130, said)
 

@@ -20,7 +20,7 @@ from flows import surroundings
 from flows.commands.workspace import doctor_command
 from flows.doctor import SOLVERS
 from flows.recipe import load_settings
-from flows.service.lifecycle import Service
+from flows.service import Service
 
 GIB = 1024**3
 

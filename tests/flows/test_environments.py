@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from anonymization.tables.config import TableConfig
-from construction.analytics.environment.cleaning import read_file
 from construction.analytics.environment.declaration import File
+from construction.analytics.environment.variants import read_file
 from data.errors import InputError
 from flows.environments import open_environment, with_periods
 from tests.construction.analytics.world import declaration, demo_folder

@@ -11,8 +11,7 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 from data.releases.tasks import read_tasks
 from data.snapshot.writer import write_snapshot
 from flows.commands.evaluate import MODEL_AGENTS, OTHER_AGENTS, SCRIPTED_AGENTS
-from flows.evaluate.plan import AGENTS
-from flows.evaluate.request import requests_for
+from flows.evaluate.plan import AGENTS, requests_for
 from tests.data.snapshot.sample import release
 from tests.flows.command import inline
 from tests.needs import needs_box

@@ -13,7 +13,7 @@ from threading import Barrier
 import pytest
 from PIL import Image
 
-from anonymization.documents.run_folder import claimed
+from anonymization.documents.scopes import claimed
 from data.canonical import file_digest
 from data.errors import BenchmintError, InputError
 from tests.flows.masking_app import run
@@ -120,7 +120,7 @@ def test_a_killed_run_is_not_restored(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     code = (
         "import os, pathlib\n"
-        "from anonymization.documents.run_folder import claimed\n"
+        "from anonymization.documents.scopes import claimed\n"
         f"with claimed(pathlib.Path({str(out)!r})): os.kill(os.getpid(), 9)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9

@@ -25,7 +25,7 @@ from flows.deployed import evaluate_snapshot
 from flows.evaluate.closed_off import ClosedOffStopped, readable
 from flows.evaluate.pilot_process import Job, run_pilots
 from flows.evaluate.pilots import best_first, score_matrix
-from flows.evaluate.request import Request, requests_of
+from flows.evaluate.plan import Request, requests_of
 from tests.data.snapshot.sample import release
 from tests.demo import Demo
 from tests.flows.command import benchmint, command, environment, inline

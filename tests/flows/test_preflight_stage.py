@@ -29,10 +29,14 @@ from data.stage_tables import StageRecords, read_records
 from data.stages import Results, run_stage
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.stages import preflight
-from flows.stages.preflight import PREFLIGHT
-from flows.stages.sandbox_preflight import SANDBOX_PREFLIGHT
-from flows.stages.selection import INFORMATIVE, SELECT, chosen_candidates
+from flows.stages import selection
+from flows.stages.selection import (
+    INFORMATIVE,
+    PREFLIGHT,
+    SANDBOX_PREFLIGHT,
+    SELECT,
+    chosen_candidates,
+)
 
 CREATE = {"service": "refunds", "operation": "create"}
 LENGTH = {"extensions": ["docx"], "unit": "words", "min": 400}
@@ -159,7 +163,7 @@ def test_shards_and_workers_change_nothing_and_what_is_done_is_not_repeated(
 ) -> None:
     tasks = [task for task, _ in PLANTED.values()]
     _, whole, _ = run_preflight(tmp_path / "a", tasks)
-    monkeypatch.setattr(preflight, "_SHARD_SIZE", 2)
+    monkeypatch.setattr(selection, "_SHARD_SIZE", 2)
     _, parted, records = run_preflight(tmp_path / "b", tasks[::-1], workers=2)
     assert (len(whole.outputs["preflight"]), len(parted.outputs["preflight"])) == (1, 3)
     pools = [read_pool(results.outputs["preflight"]) for results in (whole, parted)]

@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymization.levels import MaskingLevel
+from anonymization.masking_recipe import MaskingLevel
 from data.demo.generate import generate
 from data.errors import ListUndecidedError
-from flows.stages.masking import write_words_left
+from flows.stages.sessions import write_words_left
 from tests.flows.masked_sessions import mask_sessions
 
 

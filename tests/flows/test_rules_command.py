@@ -13,7 +13,7 @@ from construction.judging.baseline.grade import hard_rules
 from data.contracts import Candidate, Deliverable
 from data.errors import InputError
 from data.snapshot.tasks import private_parts
-from flows.commands.judging import rules_check_command
+from flows.commands.agents import rules_check_command
 from tests.data.snapshot.sample import Store, candidate
 from tests.demo import Demo
 from tests.flows.command import benchmint

@@ -23,8 +23,7 @@ from data.stage_tables import StageRecords, read_records
 from data.stages import Results, run_stage
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.stages.sandbox_preflight import INPUT, SANDBOX_PREFLIGHT, Attempts
-from flows.stages.selection import SELECT
+from flows.stages.selection import OUTCOMES_INPUT, SANDBOX_PREFLIGHT, SELECT, SandboxTrials
 from selection.config import Band, SelectionRecipe
 from tests.construction.grading.test_trial import CONTENT, fixture, rubric, task
 from tests.needs import needs_box
@@ -162,7 +161,7 @@ def test_every_plant_is_rejected_with_its_reason_and_place(tmp_path: Path) -> No
     }
     assert places == {name: place for name, (_, reason, place) in PLANTED.items() if reason}
     assert chosen == {"t-office": "verified", "t-answer": "verified"}
-    assert INPUT in results.inputs
+    assert OUTCOMES_INPUT in results.inputs
 
 
 @needs_box
@@ -256,13 +255,13 @@ def test_the_infrastructure_stops_the_stage_and_what_was_tried_is_not_tried_agai
     with pytest.raises(TrialStopped, match=r"t-2: the sandbox ended .* Nothing is decided"):
         preflight(opened(tmp_path, Failing()), tmp_path, tasks)
     tried: list[str] = []
-    keep = Attempts._keep
+    keep = SandboxTrials._keep
 
-    def count(self: Attempts, trial: Trial, faults: Any) -> None:
+    def count(self: SandboxTrials, trial: Trial, faults: Any) -> None:
         tried.append(trial.task.task_id)
         keep(self, trial, faults)
 
-    monkeypatch.setattr(Attempts, "_keep", count)
+    monkeypatch.setattr(SandboxTrials, "_keep", count)
     results, _, chosen = preflight(opened(tmp_path), tmp_path, tasks)
     assert tried == ["t-2"]
     assert set(chosen.values()) == {"verified"}

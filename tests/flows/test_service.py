@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from flows.service.lifecycle import Service
+from flows.service import Service
 from tests.flows.command import benchmint, key_file, sums
 from tests.flows.service import Running, serving, wait_for
 

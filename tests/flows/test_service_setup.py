@@ -11,8 +11,9 @@ from prefect.client.schemas.objects import TERMINAL_STATES
 from prefect.events import EventTrigger
 
 from data.atomic import PRIVATE_FILE, write_bytes
-from flows.service import lifecycle, setup
-from flows.service.lifecycle import Service, process_environment
+from flows import service as lifecycle
+from flows import service_setup
+from flows.service import Service, process_environment
 
 URL = "http://127.0.0.1:4242/api"
 STALE = {
@@ -52,18 +53,18 @@ def test_only_its_owner_reads_the_file_that_leads_prefect_there(service: Service
         "auth_string": "benchmint:secret",
     }
     assert service.prefect_toml.stat().st_mode & 0o077 == 0
-    assert lifecycle.stop(service) == 0
+    assert lifecycle.stop_service(service) == 0
     assert not service.prefect_toml.exists()
     assert service.password.read_text() == "benchmint:secret", "browsers go on after a restart"
 
 
 def test_no_run_is_lost_that_ended_or_still_gives_signs_of_life(service: Service) -> None:
-    trigger = setup.watch(setup.SILENCE).trigger
+    trigger = service_setup.watch(service_setup.SILENCE).trigger
     assert isinstance(trigger, EventTrigger)
     names = {event.removeprefix("prefect.flow-run.") for event in trigger.expect}
     assert {state.value.capitalize() for state in TERMINAL_STATES} | {"heartbeat"} <= names
     assert "Running" not in names  # seen before the first sign of life, and after a retry
-    assert trigger.within == setup.SILENCE
+    assert trigger.within == service_setup.SILENCE
     every = timedelta(
         seconds=int(process_environment(service)["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"])
     )

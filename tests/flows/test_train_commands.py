@@ -27,7 +27,7 @@ from data.releases.retention import REPLIES
 from data.staging.database import RunTables, build_database
 from data.staging.sql import SqlRefused
 from data.tables import LEDGER, ledger_record, write_table
-from flows.commands import audit, releases, staging
+from flows.commands import audit, releases, workspace
 from flows.gates import GATES
 from tests.data.releases import train
 from tests.flows.command import BENCHMINT, environment
@@ -41,7 +41,7 @@ def run() -> Run:
     app = typer.Typer()
     for function in (
         *(releases.diff_command, releases.purge_command, releases.releases_command),
-        *(audit.audit_command, staging.explore_command, staging.sql_command),
+        *(audit.audit_command, workspace.explore_command, workspace.sql_command),
     ):
         app.command(function.__name__.removesuffix("_command"))(function)
     runner = CliRunner()

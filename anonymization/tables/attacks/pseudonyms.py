@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from anonymization.tables.attacks.result import AttackResult, Knowledge, Risk, result
+from anonymization.tables.attacks.linked import AttackResult, Knowledge, Risk, result
 from anonymization.tables.cells import Floats
-from anonymization.tables.pseudonyms.codes import permuted_codes
+from anonymization.tables.pseudonyms.mapping import permuted_codes
 
 SCOPE = "all codes"
 _CHUNK = 20_000  # codes of a dictionary permuted at a time

@@ -12,9 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymization.tables.attacks import joint, single
-from anonymization.tables.attacks.linked import Linked, Metric, link
-from anonymization.tables.attacks.result import AttackResult, Knowledge, Risk, result
+from anonymization.tables.attacks import measures
+from anonymization.tables.attacks.linked import (
+    AttackResult,
+    Knowledge,
+    Linked,
+    Metric,
+    Risk,
+    link,
+    result,
+)
 from anonymization.tables.cells import Floats, numbers
 from anonymization.tables.config import AttackConfig, ColumnRole, TableConfig
 
@@ -67,7 +74,8 @@ def attack(
     results += _histories(linked, known, simulated)
     if settings.assignment:
         results += _slow(linked, known, simulated, settings.exact_rows)
-        other = single.rerun(linked, original, config, single.seed_key(settings.seed, "another"))
+        key = measures.seed_key(settings.seed, "another")
+        other = measures.rerun(linked, original, config, key)
         results += _repeated(linked, known, other, Knowledge.METHOD)
     maps = k_maps(original, released, config, known[:1], settings.bins)
     results += [_unique_people(one) for one in maps if config.of_people and not one.binned]
@@ -106,30 +114,30 @@ def _simulated(
 ) -> list[Linked]:
     """The attacker's own runs; the first with the public seed as key."""
     turns = ["", *(str(turn) for turn in range(1, settings.simulations))]
-    keys = [single.seed_key(settings.seed, turn) for turn in turns]
-    return [single.rerun(linked, original, config, key) for key in keys]
+    keys = [measures.seed_key(settings.seed, turn) for turn in turns]
+    return [measures.rerun(linked, original, config, key) for key in keys]
 
 
 def _quick(linked: Linked, known: Sequence[str]) -> Iterator[AttackResult]:
-    yield single.unchanged_rows(linked)
+    yield measures.unchanged_rows(linked)
     for columns in _knowledge_levels(known):
         part = linked.knowing(columns)
         for digits in _DIGITS:
-            yield single.prefix_join(part, digits)
-        yield single.nearest(part, Metric.LOG, within=False)
+            yield measures.prefix_join(part, digits)
+        yield measures.nearest(part, Metric.LOG, within=False)
         for metric in Metric:
-            yield single.nearest(part, metric, within=True)
+            yield measures.nearest(part, metric, within=True)
     for n in sorted({min(n, len(known)) for n in _RATIO_COLUMNS} - {0, 1}):
-        yield single.ratio(linked.knowing(known[:n]))
+        yield measures.ratio(linked.knowing(known[:n]))
     for name in known[:_LARGEST_BY]:
-        yield single.dominant(linked.knowing([name]))
+        yield measures.dominant(linked.knowing([name]))
 
 
 def _repeated(
     linked: Linked, known: Sequence[str], again: Linked, knows: Knowledge
 ) -> Iterator[AttackResult]:
     for columns in _knowledge_levels(known):
-        yield single.rerun_match(linked.knowing(columns), again.knowing(columns), knows)
+        yield measures.rerun_match(linked.knowing(columns), again.knowing(columns), knows)
 
 
 def _histories(
@@ -140,8 +148,8 @@ def _histories(
         return
     for columns in _knowledge_levels(known):
         part = linked.knowing(columns)
-        yield single.sign_history(part)
-        yield single.history(part, [run.knowing(columns) for run in simulated])
+        yield measures.sign_history(part)
+        yield measures.history(part, [run.knowing(columns) for run in simulated])
 
 
 def _slow(
@@ -150,9 +158,9 @@ def _slow(
     year = linked.fullest_year()
     for columns in _knowledge_levels(known):
         part, runs = year.knowing(columns), [run.knowing(columns) for run in simulated]
-        yield joint.assignment(part, most)
-        yield joint.aware_assignment(part, runs, most)
-        yield joint.rank_window(part, runs)
+        yield measures.assignment(part, most)
+        yield measures.aware_assignment(part, runs, most)
+        yield measures.rank_window(part, runs)
 
 
 _KS = (1, 2, 5, 10)

@@ -18,8 +18,8 @@ from typing import Any
 
 import polars as pl
 
-from construction.analytics.environment.cleaning import content, read_file
 from construction.analytics.environment.declaration import Declaration, File
+from construction.analytics.environment.variants import content, read_file
 from data.errors import InputError
 
 TABULAR = (".csv", ".csv.gz", ".xlsx", ".json", ".parquet")

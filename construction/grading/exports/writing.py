@@ -37,7 +37,7 @@ from data.releases.tasks import ReleasedTask, ReleasedTasks
 SERVER = Bundle(
     "benchmint_tables",
     "Serves the data tools",
-    "flows.evaluate.table_server_command",
+    "flows.evaluate.table_server",
     libraries=frozenset(
         {
             *("anyio", "mcp", "mcp_types", "numpy", "orjson", "polars", "pydantic"),
@@ -49,7 +49,7 @@ SERVER = Bundle(
 SERVICES = Bundle(
     "benchmint_services",
     "Serves the services of a workflow task",
-    "flows.services.exported_command",
+    "flows.services.mcp_app",
     libraries=frozenset(
         {"anyio", "mcp", "mcp_types", "orjson", "pydantic", "starlette", "uvicorn"},
     ),

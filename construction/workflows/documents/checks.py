@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from construction.workflows.calls import attempt
 from construction.workflows.contracts import Client, RefusedError, World
 from construction.workflows.declaration import operations
 from construction.workflows.declaration import service as declared
@@ -18,7 +17,7 @@ from construction.workflows.documents.contracts import Act, DocumentFault
 from construction.workflows.documents.gold import Arguments, Decided
 from construction.workflows.documents.tables import fields_of
 from construction.workflows.engine import state_changes
-from construction.workflows.runs import InProcessClient
+from construction.workflows.runs import InProcessClient, attempt
 from construction.workflows.values import FieldType
 from data.contracts.attempt import StateChange
 from data.contracts.candidate import Check

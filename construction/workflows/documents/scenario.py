@@ -23,7 +23,6 @@ from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
-from construction.workflows.calls import get, rows
 from construction.workflows.contracts import (
     Client,
     Draft,
@@ -66,7 +65,7 @@ from construction.workflows.documents.worlds import (
     words_of,
     written,
 )
-from construction.workflows.runs import FAILURES, InProcessClient
+from construction.workflows.runs import FAILURES, InProcessClient, get, rows
 from construction.workflows.values import FieldType, parsed_now
 from construction.workflows.world_file import world_faults
 from data.contracts.candidate import Answer

@@ -22,15 +22,17 @@ from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from construction.workflows.repair.archives import Member, tar, untar
 from construction.workflows.repair.drafts import (
     Change,
     Draw,
     Files,
+    Member,
     Repair,
     RepairDraft,
     printed_lines,
     runs,
+    tar,
+    untar,
 )
 from data.contracts.candidate import Check
 from data.randomness import keyed_order

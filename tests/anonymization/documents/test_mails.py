@@ -11,7 +11,7 @@ import pytest
 
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker

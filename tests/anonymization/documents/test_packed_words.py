@@ -10,8 +10,8 @@ import pytest
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.remaining_words import packed_texts
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
-from anonymization.documents.word_codes import is_code_like, series_members
-from anonymization.levels import MaskingLevel
+from anonymization.documents.worth_a_look import is_code_like, series_members
+from anonymization.masking_recipe import MaskingLevel
 from anonymization.words_review import WORDS, read_review
 
 _KEY = bytes(32)

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
-from anonymization.levels import MaskingLevel, Undecided
+from anonymization.masking_recipe import MaskingLevel, Undecided
 
 PAY, SALES = (52_000, 48_500.5, 9_100), 310_000
 

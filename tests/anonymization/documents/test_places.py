@@ -18,9 +18,14 @@ from openpyxl.workbook.defined_name import DefinedName
 
 from anonymization.documents.contracts import DocumentConfig
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.labels import caption_names, column_people, show_caption
 from anonymization.documents.spreadsheet import labelled_cells, pairs, rows_of
-from anonymization.documents.text_forms import page_edits, text_edits
+from anonymization.documents.text_forms import (
+    caption_names,
+    column_people,
+    page_edits,
+    show_caption,
+    text_edits,
+)
 from anonymization.text.contracts import Edit, EntityType, Finding, Mode
 from anonymization.text.masking.forms import open_text
 from anonymization.text.masking.masker import Masker

@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from anonymization.documents.short_values import Around, around, short_sightings
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Edit, EntityType
 from anonymization.text.masking.pieces import Piece, labelled
 

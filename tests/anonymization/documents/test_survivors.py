@@ -7,9 +7,8 @@ from pathlib import Path
 
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.released_files import survivors
-from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
-from anonymization.levels import MaskingLevel
+from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths, survivors
+from anonymization.masking_recipe import MaskingLevel
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker

@@ -13,8 +13,7 @@ from anonymization.documents.remaining_words import (
     merged,
     words_left,
 )
-from anonymization.documents.sighting import without
-from anonymization.documents.worth_a_look import sightings
+from anonymization.documents.worth_a_look import sightings, without
 from anonymization.text.contracts import DetectionConfig, Edit, EntityType
 from anonymization.text.masking.pieces import FindingFilter, Piece, labelled
 from anonymization.words_review import Why

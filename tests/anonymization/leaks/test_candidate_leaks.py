@@ -17,14 +17,16 @@ from anonymization.instruction_gate import (
 )
 from anonymization.leaks.candidate_leaks import (
     STAGE,
+    LeakTargets,
     MaskedRequests,
     guard_release,
     leaks_of,
+    read_tripwires,
+    shared_values,
     write_leak_check,
 )
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.leaks.gate import GATE, measure
-from anonymization.leaks.leak_targets import LeakTargets, read_tripwires, shared_values
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.vault import Vault
 from data.canonical import digest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from anonymization.leaks.candidate_leaks import LeakTargets
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.leaks.leak_targets import LeakTargets
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.vault import Vault
 

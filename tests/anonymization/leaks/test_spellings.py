@@ -14,9 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
-from anonymization.leaks.leak_patterns import LeakPatterns
+from anonymization.leaks.leak_patterns import LeakPatterns, undone
 from anonymization.leaks.scan import scan_bytes
-from anonymization.leaks.views import undone
 
 CONFIG = LeakConfig()
 PATTERNS = LeakPatterns(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymization.tables.config import PerturbMethod
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_table import perturb_table
 from tests.anonymization.tables.build import KEY, company_config, company_table, one_column, step
 
 _WHOLE = st.lists(

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from anonymization.tables.config import DerivedKind, Formula, PerturbMethod
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_table import perturb_table
 from data.errors import InputError
 from tests.anonymization.tables.build import KEY, one_column, step
 

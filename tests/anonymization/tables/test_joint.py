@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from anonymization.tables.config import PerturbMethod, Step
-from anonymization.tables.perturb.methods import microaggregated, rank_swapped, rescaled
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_methods import microaggregated, rank_swapped, rescaled
+from anonymization.tables.perturb_table import perturb_table
 from tests.anonymization.tables.build import KEY, company_config, company_table, step
 
 M = PerturbMethod

@@ -15,8 +15,12 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from anonymization.tables.config import ColumnConfig, ColumnRole, IdentifierKind, TableConfig
-from anonymization.tables.pseudonyms.codes import permuted_codes
-from anonymization.tables.pseudonyms.mapping import make_pseudonyms, pseudonymize, replaced
+from anonymization.tables.pseudonyms.mapping import (
+    make_pseudonyms,
+    permuted_codes,
+    pseudonymize,
+    replaced,
+)
 from anonymization.tables.pseudonyms.names import (
     CLOSE,
     Company,

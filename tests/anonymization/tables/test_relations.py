@@ -15,7 +15,7 @@ from anonymization.tables.config import (
     Step,
     TableConfig,
 )
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_table import perturb_table
 from anonymization.tables.relations import find_undeclared
 from data.errors import InputError
 from tests.anonymization.tables.build import KEY, company_config, company_table, one_column, step

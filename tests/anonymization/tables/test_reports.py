@@ -21,7 +21,6 @@ from anonymization.tables.config import (
     PerturbMethod,
     TableConfig,
 )
-from anonymization.tables.consistency import align, native_noise, totals
 from anonymization.tables.fidelity import (
     ALL,
     QUANTILES,
@@ -30,8 +29,9 @@ from anonymization.tables.fidelity import (
     publishable,
 )
 from anonymization.tables.fidelity_gate import FidelityReason
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_table import perturb_table
 from anonymization.tables.profile import propose_roles
+from anonymization.tables.relations import align, native_noise, totals
 from anonymization.tables.seal import destroy, seal
 from data.contracts import Status
 from data.errors import InputError

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from construction.analytics.annotation import EXECUTOR, Consented, Subject, annotate, read_rounds
-from construction.analytics.milestones import program_of_steps
-from construction.analytics.output import candidate_of
+from construction.analytics.answers import program_of_steps
 from construction.analytics.steps import Statistic
+from construction.analytics.task_files import candidate_of
 from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import Asker
 from tests.construction.analytics.test_make import minted

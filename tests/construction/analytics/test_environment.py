@@ -15,19 +15,20 @@ import tomli_w
 from polars.testing import assert_frame_equal
 
 from benchmarks.analysts import read_raw
-from construction.analytics.environment.cleaning import (
-    Inventory,
-    clean_tables,
-    read_file,
-    read_files,
-)
 from construction.analytics.environment.declaration import (
     IGNORABLE,
     Declaration,
     Noise,
     read_declaration,
 )
-from construction.analytics.environment.variants import noise_inventory, write_variants
+from construction.analytics.environment.variants import (
+    Inventory,
+    clean_tables,
+    noise_inventory,
+    read_file,
+    read_files,
+    write_variants,
+)
 from data.errors import ConfigError, InputError
 from tests.construction.analytics.world import bench, declaration, demo_folder
 

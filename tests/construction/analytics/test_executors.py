@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from construction.analytics import steps as s
-from construction.analytics.agreement import first_disagreement, same_value
-from construction.analytics.execute_duckdb import Engine, SqlFailedError
+from construction.analytics.execute_duckdb import (
+    Engine,
+    SqlFailedError,
+    first_disagreement,
+    same_value,
+)
 from construction.analytics.execute_polars import StepFailedError, run
 
 FIRMS = pl.DataFrame(

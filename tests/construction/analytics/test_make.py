@@ -10,15 +10,18 @@ from functools import lru_cache
 import pytest
 
 from construction.analytics.ablation import outcome
-from construction.analytics.answers import guideline_faults, rounded
+from construction.analytics.answers import (
+    guideline_faults,
+    program_of_steps,
+    reference_steps,
+    rounded,
+)
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import Category
 from construction.analytics.environment.declaration import Noise
 from construction.analytics.make import Minted, mint
-from construction.analytics.milestones import program_of_steps, reference_steps
-from construction.analytics.output import candidate_of, prompt_of
-from construction.analytics.released import answer_text
 from construction.analytics.steps import Operation, operation_of
+from construction.analytics.task_files import answer_text, candidate_of, prompt_of
 from construction.analytics.templates import read_templates
 from construction.grading.answers.parts import grade_answers
 from construction.grading.milestones import inferred

@@ -18,7 +18,6 @@ from construction.analytics.candidates import Bench
 from construction.analytics.careless import Touched, idle_readings, untouched_readings
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import Category
-from construction.analytics.environment.cleaning import clean_tables, read_files
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
 from construction.analytics.environment.declaration import Clause as PolicyClause
 from construction.analytics.environment.planted import READINGS, planted_policies
@@ -29,6 +28,7 @@ from construction.analytics.environment.profile import (
     role_faults,
     with_texts,
 )
+from construction.analytics.environment.variants import clean_tables, read_files
 from construction.analytics.execute_duckdb import Engine
 from construction.analytics.execute_polars import run
 from construction.analytics.make import Minted, Source, mint

@@ -10,12 +10,12 @@ from typing import Any
 from construction.analytics.answers import guidelines_of
 from construction.analytics.candidates import Bench, Draft
 from construction.analytics.contracts import Category, Part
-from construction.analytics.environment.cleaning import clean_tables, read_files
 from construction.analytics.environment.declaration import (
     IGNORABLE,
     Declaration,
     read_declaration,
 )
+from construction.analytics.environment.variants import clean_tables, read_files
 from construction.analytics.execute_duckdb import Engine
 from construction.analytics.steps import program_of
 from data.demo.generate import copy_environment, copy_frozen

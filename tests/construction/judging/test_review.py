@@ -46,7 +46,7 @@ from data.contracts import Label
 from data.errors import InputError
 from data.hash_chain import BrokenChain, entries
 from data.neutralise import visible
-from flows.commands import judging as command
+from flows.commands import agents as command
 from tests.construction.judging.model.fakes import case
 
 DAY = date(2025, 11, 22)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from construction.workflows.calls import rows
 from construction.workflows.contracts import RefusedError
 from construction.workflows.panel import (
     PANEL,
@@ -15,7 +14,7 @@ from construction.workflows.panel import (
     slipped,
     without_rule,
 )
-from construction.workflows.runs import InProcessClient
+from construction.workflows.runs import InProcessClient, rows
 from tests.construction.workflows.smoke import NAMES, NUMBERS, SMOKE, draft_of, run_of
 
 NAME = "absence_handover"

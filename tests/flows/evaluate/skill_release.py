@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from data.contracts import Candidate, Criterion, Rubric, TaskClass
 from data.snapshot.writer import write_snapshot
-from flows.evaluate.request import Request
+from flows.evaluate.plan import Request
 from flows.evaluate.skills import Order, study
 from tests.data.snapshot.sample import release
 from tests.flows.evaluate.chat_server import reply_of

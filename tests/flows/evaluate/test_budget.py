@@ -21,8 +21,15 @@ from data.endpoints import Tokens, read_prices
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
 from data.reply_journal import SUFFIX, Journal, spent
-from flows.evaluate.budget import Amount, Budget, BudgetSpent, Purse, Spending, spending_of
-from flows.evaluate.paid_model import tokens_of
+from flows.evaluate.budget import (
+    Amount,
+    Budget,
+    BudgetSpent,
+    Purse,
+    Spending,
+    spending_of,
+    tokens_of,
+)
 from flows.evaluate.run import evaluate
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.plans import MODEL, TASKS, Messages, plan, steps_taken

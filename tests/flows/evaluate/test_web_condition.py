@@ -12,7 +12,7 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 
 from data.errors import InputError
 from data.releases.tasks import read_tasks
-from flows.evaluate.request import Request, check_request
+from flows.evaluate.plan import Request, check_request
 from tests.demo import Demo
 from tests.flows.command import inline
 from tests.needs import needs_box

@@ -16,14 +16,14 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 
 from construction.grading.grade import grade
 from construction.grading.spec import spec_of
-from construction.grading.trial import SHELL_TOOLS
+from construction.sandbox.toolset import SHELL_TOOLS
 from construction.workflows.contracts import Request
 from construction.workflows.world_file import world_bytes
 from data.attempts import SERVICES, AttemptRecord, attempt_name, read_attempts
 from data.contracts.attempt import AttemptStatus, Configuration
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, read_tasks
-from flows.commands.running import export_inspect_command
+from flows.commands.releases import export_inspect_command
 from flows.evaluate.plan import COMMAND, Plan
 from flows.evaluate.programs import Program
 from flows.evaluate.run import evaluate

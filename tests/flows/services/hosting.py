@@ -11,8 +11,8 @@ import httpx
 from construction.workflows.contracts import World
 from data.loopback import listen
 from flows.services.instance import Instance
+from flows.services.mcp_app import Instances
 from flows.services.serve import serving_instances
-from flows.services.tokens import Instances
 
 
 @asynccontextmanager

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from construction.workflows.repair.archives import Member, tar, with_mode, with_modes
 from construction.workflows.repair.drafts import (
     Change,
     Draw,
     Files,
+    Member,
     Repair,
     RepairDraft,
     entry,
     keeps_entries,
+    tar,
+    with_mode,
+    with_modes,
 )
 
 _FILE = "site.tar"

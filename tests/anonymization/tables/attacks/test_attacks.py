@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymization.tables.attacks import joint, single
-from anonymization.tables.attacks.linked import Metric, link, ranks, states
-from anonymization.tables.attacks.result import Knowledge
+from anonymization.tables.attacks import measures
+from anonymization.tables.attacks.linked import Knowledge, Metric, link, ranks, states
 from anonymization.tables.config import PerturbMethod
 from data.errors import InputError
 from tests.anonymization.tables.attacks.world import (
@@ -26,23 +25,23 @@ THREE = ("assets", "people", "cash")
 def test_the_original_released_is_found_by_all() -> None:
     frame, _, config = world(NOISE)
     linked = link(frame, frame, config).of(THREE)
-    assert single.prefix_join(linked, 3).rate > 0.97
+    assert measures.prefix_join(linked, 3).rate > 0.97
     for metric in Metric:
-        assert single.nearest(linked, metric, within=True).rate > 0.97
-    assert single.ratio(linked).rate > 0.97
-    assert single.dominant(linked).rate == 1.0
-    assert joint.assignment(linked, 2_000).rate > 0.97
-    assert single.history(linked, [linked]).rate == 1.0
+        assert measures.nearest(linked, metric, within=True).rate > 0.97
+    assert measures.ratio(linked).rate > 0.97
+    assert measures.dominant(linked).rate == 1.0
+    assert measures.assignment(linked, 2_000).rate > 0.97
+    assert measures.history(linked, [linked]).rate == 1.0
 
 
 def test_rows_dealt_out_anew_are_found_by_chance() -> None:
     frame, _, config = world(NOISE)
     linked = link(frame, shuffled(frame, "year"), config).of(THREE)
     for actual in (
-        single.nearest(linked, Metric.LOG, within=True),
-        joint.assignment(linked, 2_000),
-        single.ratio(linked),
-        single.sign_history(linked),
+        measures.nearest(linked, Metric.LOG, within=True),
+        measures.assignment(linked, 2_000),
+        measures.ratio(linked),
+        measures.sign_history(linked),
     ):
         assert actual.ci_low <= actual.chance <= actual.ci_high
 
@@ -51,8 +50,8 @@ def test_exact_order_is_total_re_identification() -> None:
     frame, _, config = world(NOISE)
     grown = frame.with_columns((pl.col("people").cast(pl.Float64) ** 1.5).round(3))
     linked = link(frame, grown, config).of(("people",))
-    assert single.nearest(linked, Metric.RANK, within=True).rate > 0.97
-    assert single.nearest(linked, Metric.LOG, within=True).rate < 0.2
+    assert measures.nearest(linked, Metric.RANK, within=True).rate > 0.97
+    assert measures.nearest(linked, Metric.LOG, within=True).rate < 0.2
 
 
 def test_a_factor_per_company_falls_to_ratios_only() -> None:
@@ -63,19 +62,19 @@ def test_a_factor_per_company_falls_to_ratios_only() -> None:
         (pl.col(name) * pl.Series(factor)).round(3) for name in ("assets", "people", "equity")
     )
     linked = link(frame, moved, config).of(("assets", "people", "equity"))
-    assert single.nearest(linked, Metric.LOG, within=True).rate < 0.1
-    assert single.ratio(linked).rate > 0.9
+    assert measures.nearest(linked, Metric.LOG, within=True).rate < 0.1
+    assert measures.ratio(linked).rate > 0.9
 
 
 def test_growth_gives_away_who_changed_levels() -> None:
     frame, released, config = world(step(PerturbMethod.LEVEL_SWAP, 0.5))
     linked = link(frame, released, config)
-    run = single.rerun(linked, frame, config, single.seed_key(0)).of(THREE)
+    run = measures.rerun(linked, frame, config, measures.seed_key(0)).of(THREE)
     part = linked.of(THREE)
-    assert single.nearest(part, Metric.LOG, within=True).rate < 0.25
-    signs = single.sign_history(part)
+    assert measures.nearest(part, Metric.LOG, within=True).rate < 0.25
+    signs = measures.sign_history(part)
     assert signs.ci_low > 5 * signs.chance  # four changes: few patterns of signs
-    assert single.history(part, [run]).rate > 0.9
+    assert measures.history(part, [run]).rate > 0.9
 
 
 def test_largest_company_of_each_industry_and_year() -> None:
@@ -85,9 +84,9 @@ def test_largest_company_of_each_industry_and_year() -> None:
     hidden = joined.with_columns(
         people=pl.when(pl.col("people") == pl.col("top")).then(1).otherwise(pl.col("people"))
     )
-    actual = single.dominant(link(frame, frame, config).of(("people",)))
+    actual = measures.dominant(link(frame, frame, config).of(("people",)))
     assert (actual.n, actual.rate, actual.chance) == (2 * YEARS, 1.0, 2 / COMPANIES)
-    assert single.dominant(link(frame, hidden, config).of(("people",))).rate == 0.0
+    assert measures.dominant(link(frame, hidden, config).of(("people",))).rate == 0.0
 
 
 def test_prefix_join_shares_among_equal_prefixes() -> None:
@@ -96,34 +95,34 @@ def test_prefix_join_shares_among_equal_prefixes() -> None:
         | {name: [11, 12, 57] for name in ("assets", "liabilities", "equity", "cash", "people")}
     )
     linked = link(frame, frame, company_config(NOISE)).of(("people",))
-    assert single.prefix_join(linked, 1).hits == 2.0  # 11 and 12 share their digit: 1/2 + 1/2 + 1
-    assert single.prefix_join(linked, 2).hits == 3.0
+    assert measures.prefix_join(linked, 1).hits == 2.0  # 11 and 12 share their digit: 1/2 + 1/2 + 1
+    assert measures.prefix_join(linked, 2).hits == 3.0
 
 
 def test_knowing_the_method_helps_against_rank_swap() -> None:
     frame, released, config = world(step(PerturbMethod.RANK_SWAP, 0.2))
     linked = link(frame, released, config)
-    runs = [single.rerun(linked, frame, config, single.seed_key(n)) for n in range(4)]
+    runs = [measures.rerun(linked, frame, config, measures.seed_key(n)) for n in range(4)]
     part, known = linked.of(THREE), [run.of(THREE) for run in runs]
-    aware = joint.aware_assignment(part, known, 2_000)
-    assert aware.rate > joint.assignment(part, 2_000).rate > 2 * aware.chance
-    window = joint.rank_window(part, known)
+    aware = measures.aware_assignment(part, known, 2_000)
+    assert aware.rate > measures.assignment(part, 2_000).rate > 2 * aware.chance
+    window = measures.rank_window(part, known)
     assert aware.rate > window.rate > window.chance
 
 
 @pytest.mark.parametrize("columns", [("people",), THREE])
 def test_a_published_seed_is_no_key(columns: tuple[str, ...]) -> None:
-    seed = single.seed_key(0)
+    seed = measures.seed_key(0)
     frame, sealed, config = world(NOISE)
     linked = link(frame, sealed, config)
-    again = single.rerun(linked, frame, config, seed)
-    other = single.rerun(linked, frame, config, single.seed_key(0, "another"))
+    again = measures.rerun(linked, frame, config, seed)
+    other = measures.rerun(linked, frame, config, measures.seed_key(0, "another"))
     knows = Knowledge.PUBLISHED
-    safe = single.rerun_match(linked.of(columns), again.of(columns), knows)
-    control = single.rerun_match(linked.of(columns), other.of(columns), knows)
+    safe = measures.rerun_match(linked.of(columns), again.of(columns), knows)
+    control = measures.rerun_match(linked.of(columns), other.of(columns), knows)
     assert safe.ci_low < control.rate < safe.ci_high
     leaked = linked.against(world(NOISE, key=seed)[1])
-    assert single.rerun_match(leaked.of(columns), again.of(columns), knows).rate > 0.95
+    assert measures.rerun_match(leaked.of(columns), again.of(columns), knows).rate > 0.95
 
 
 def test_missing_cells_and_signs_are_used() -> None:
@@ -161,4 +160,4 @@ def test_tables_of_different_height_are_refused() -> None:
 
 
 def test_key_of_the_world_is_not_the_public_one() -> None:
-    assert single.seed_key(0) != KEY
+    assert measures.seed_key(0) != KEY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anonymization.tables.attacks.single import assigned_hits, kinds, nearest_hits
+from anonymization.tables.attacks.measures import assigned_hits, kinds, nearest_hits
 
 
 def test_nearest_counts_ties_once() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from anonymization.tables.attacks.linked import Knowledge
+from anonymization.tables.attacks.measures import seed_key
 from anonymization.tables.attacks.pseudonyms import (
     dictionary_attack,
     likeness_attack,
     order_attack,
     row_order_attack,
 )
-from anonymization.tables.attacks.result import Knowledge
-from anonymization.tables.attacks.single import seed_key
-from anonymization.tables.pseudonyms.codes import permuted_codes
+from anonymization.tables.pseudonyms.mapping import permuted_codes
 from tests.anonymization.tables.build import KEY
 
 CODES = [f"{number:05d}" for number in range(0, 90_000, 113)]

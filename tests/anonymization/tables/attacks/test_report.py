@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from anonymization.tables.attacks.linked import Knowledge, Risk
 from anonymization.tables.attacks.report import attack, k_maps, known_columns
-from anonymization.tables.attacks.result import Knowledge, Risk
 from anonymization.tables.config import (
     AttackConfig,
     ColumnConfig,
@@ -17,7 +17,7 @@ from anonymization.tables.config import (
     TableConfig,
 )
 from anonymization.tables.files import read_table
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_table import perturb_table
 from tests.anonymization.tables.attacks.world import COMPANIES, NOISE, YEARS, linked_world, world
 from tests.anonymization.tables.build import KEY, company_config, step
 

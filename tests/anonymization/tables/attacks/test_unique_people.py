@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from anonymization.tables.attacks.linked import Risk
 from anonymization.tables.attacks.report import attack
-from anonymization.tables.attacks.result import Risk
 from anonymization.tables.config import (
     AttackConfig,
     ColumnConfig,
@@ -15,7 +15,7 @@ from anonymization.tables.config import (
     TableConfig,
     UtilityLimits,
 )
-from anonymization.tables.frontier import judge
+from anonymization.tables.privacy_report import judge
 from data.contracts import Status
 
 ROWS = 40

@@ -7,7 +7,7 @@ import polars as pl
 
 from anonymization.tables.attacks.linked import Linked, link
 from anonymization.tables.config import PerturbMethod, Step, TableConfig
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb_table import perturb_table
 from tests.anonymization.tables.build import KEY, company_config, company_table, step
 
 NOISE = step(PerturbMethod.LOG_NOISE, 0.3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType
 from anonymization.text.detect.engine import TextDetector
 

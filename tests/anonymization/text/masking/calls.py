@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from anonymization.documents.document import learn, mask_bytes, pieces_in
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker

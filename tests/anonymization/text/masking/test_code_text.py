@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from anonymization.documents.text_forms import text_edits, text_pieces
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.code_text import fenced_spans, fixed_spans, lexer_of

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.detect.wording import is_service_login

@@ -8,7 +8,7 @@ import pytest
 
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.contracts import EntityType as T
 from anonymization.text.detect.engine import TextDetector

@@ -8,7 +8,7 @@ import pytest
 
 from anonymization.documents.document import learn
 from anonymization.documents.text_forms import text_edits
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker

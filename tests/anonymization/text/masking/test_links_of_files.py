@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.known_search import times_in

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
-from anonymization.levels import MaskingLevel, Undecided, at_level
+from anonymization.masking_recipe import MaskingLevel, Undecided, at_level
 from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker

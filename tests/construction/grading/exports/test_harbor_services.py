@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from construction.grading.exports.harbor import RECORD
-from flows.commands.running import export_harbor_command
+from flows.commands.releases import export_harbor_command
 from tests.construction.grading.exports.sample import contents
 from tests.construction.grading.exports.test_harbor_runs import (
     AGENTS,

@@ -19,7 +19,7 @@ from inspect_ai.model import Model, get_model
 from inspect_ai.solver import Solver
 
 from data.releases.tasks import read_tasks
-from flows.commands.running import export_inspect_command
+from flows.commands.releases import export_inspect_command
 from tests.construction.grading.exports.sample import contents
 from tests.construction.grading.exports.test_inspect import loaded, playing, score_of
 from tests.flows.evaluate.workflow_release import ANSWER, TODO, reference, write_release

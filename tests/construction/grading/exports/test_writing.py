@@ -172,7 +172,7 @@ def test_the_server_of_services_has_all_of_them_and_nothing_of_this_project(
     assert [path.stem for path in sorted(declared.iterdir())] == [*service_names()]
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path / 'server')!r});"
-        "from benchmint_services.flows.services.exported_command import main;"
+        "from benchmint_services.flows.services.mcp_app import main;"
         "print(sorted(m for m in sys.modules if m.split('.')[0] in "
         "('construction', 'data', 'flows', 'fastapi', 'polars', 'inspect_ai')))"
     )

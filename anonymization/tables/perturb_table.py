@@ -12,7 +12,7 @@ import polars as pl
 from anonymization.tables.cells import Bools, Cells, Floats, NumericColumn
 from anonymization.tables.config import ColumnRole, PerturbMethod, Scope, Step, TableConfig
 from anonymization.tables.keystream import Ints, RowNoise, chunks, uniforms
-from anonymization.tables.perturb.methods import (
+from anonymization.tables.perturb_methods import (
     Order,
     canonical,
     level_swapped,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from construction.analytics.candidates import read_proposals
 from construction.analytics.make import mint
-from construction.analytics.proposals import read_proposals
 from tests.construction.analytics.world import QUESTION, STEPS, bench, declaration
 
 GOOD: dict[str, Any] = {

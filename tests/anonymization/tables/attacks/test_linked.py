@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymization.tables.attacks.result import Knowledge, Risk, guessing, interval, result
+from anonymization.tables.attacks.linked import Knowledge, Risk, guessing, interval, result
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,9 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from anonymization.tables.attacks.linked import link
+from anonymization.tables.attacks.linked import Risk, link
 from anonymization.tables.attacks.pseudonyms import order_attack
 from anonymization.tables.attacks.report import attack
-from anonymization.tables.attacks.result import Risk
-from anonymization.tables.attacks.utility import utility
 from anonymization.tables.config import (
     AttackConfig,
     FidelityConfig,
@@ -21,21 +19,20 @@ from anonymization.tables.config import (
     RiskLimits,
     UtilityLimits,
 )
-from anonymization.tables.frontier import (
+from anonymization.tables.fidelity import utility
+from anonymization.tables.privacy_report import (
     CONFIGURED,
     FrontierPoint,
+    TablePrivacy,
     frontier,
+    frontier_picture,
     grid,
     judge,
     passes,
-    would_pass,
-)
-from anonymization.tables.privacy_report import (
-    TablePrivacy,
-    frontier_picture,
     privacy_json,
     rates_picture,
     statement,
+    would_pass,
 )
 from anonymization.tables.re_identification import RiskReason
 from data.canonical import pretty_json

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from construction.analytics.config import family_of, market_quotas
 from construction.analytics.contracts import Category
-from construction.analytics.quotas import family_of, market_quotas
 from construction.signals.codebook import default_crosswalk
 
 DECLARED = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from anonymization.documents.contracts import Refusal
+from anonymization.documents.document import damage
 from anonymization.documents.scopes import MaskingConfig, mask_paths
-from anonymization.documents.utility import damage
 from anonymization.text.contracts import EntityType, Mode
 
 _SQL = "CREATE TABLE berth (id INTEGER NOT NULL PRIMARY KEY, depth NUMERIC CHECK (depth > 0));"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from construction.analytics.agreement import first_disagreement
-from construction.analytics.execute_duckdb import Rows
+from construction.analytics.execute_duckdb import Rows, first_disagreement
 
 FIRMS = pl.DataFrame({"id": list("abcde")})
 

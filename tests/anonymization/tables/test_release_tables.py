@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from anonymization.tables import release_gate
-from anonymization.tables.attacks.result import Knowledge
+from anonymization.tables import release_tables
+from anonymization.tables.attacks.linked import Knowledge
 from anonymization.tables.config import (
     AttackConfig,
     FidelityConfig,
@@ -15,10 +15,10 @@ from anonymization.tables.config import (
     UtilityLimits,
 )
 from anonymization.tables.fidelity_gate import FidelityReason
-from anonymization.tables.frontier import CONFIGURED, frontier, grid, measure
+from anonymization.tables.privacy_report import CONFIGURED, frontier, grid, measure
 from anonymization.tables.pseudonyms.mapping import Pseudonyms
 from anonymization.tables.re_identification import RiskReason
-from anonymization.tables.release_gate import (
+from anonymization.tables.release_tables import (
     JudgedTable,
     MeasuredTable,
     judge_table,
@@ -98,11 +98,11 @@ def test_causes_are_told_with_their_figures() -> None:
     risk = verdict("re-identification", Status.FAILED, RiskReason.ABOVE_LIMIT)
     drifted = verdict("fidelity", Status.FAILED, FidelityReason.DRIFTED)
     missing = verdict("re-identification", Status.UNVERIFIED, RiskReason.NOT_ATTACKED)
-    assert [release_gate._cause(each) for each in (risk, drifted)] == [
+    assert [release_tables._cause(each) for each in (risk, drifted)] == [
         "re-identification: 0.500 found, limit 0.2 (one company, by rank)",
         "fidelity: 0.500 of columns and industries drifted, limit 0.2",
     ]
-    assert "switch [tables.attacks] assignment on" in release_gate._cause(missing)
+    assert "switch [tables.attacks] assignment on" in release_tables._cause(missing)
 
 
 def test_a_table_without_measures_has_no_verdicts() -> None:

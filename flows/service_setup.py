@@ -29,12 +29,12 @@ from pydantic import SecretStr
 
 from data.canonical import pretty_json
 
-AUTOMATION = "benchmint-run-ended-badly"
-BLOCK = "benchmint-notify"
-WATCH = "benchmint-run-lost"
-LOST = "Lost"  # a kind of Crashed: the process of the run was killed, or its machine
+_AUTOMATION = "benchmint-run-ended-badly"
+_BLOCK = "benchmint-notify"
+_WATCH = "benchmint-run-lost"
+_LOST = "Lost"  # a kind of Crashed: the process of the run was killed, or its machine
 SILENCE = timedelta(minutes=5)  # ten signs of life that did not come
-LATELY = timedelta(days=7)  # crashed runs that are older are let be
+_LATELY = timedelta(days=7)  # crashed runs that are older are let be
 _UNENDED: dict[str, Any] = {
     "state": {"type": {"any_": [StateType.RUNNING, StateType.PENDING, StateType.CANCELLING]}}
 }
@@ -43,7 +43,7 @@ _SILENT = (
     "serve continues from them."
 )
 _SIGN = "prefect.flow-run.heartbeat"
-_BADLY = ("Failed", "Crashed", "TimedOut", LOST)
+_BADLY = ("Failed", "Crashed", "TimedOut", _LOST)
 _RUNS_NO_MORE = ("Completed", "Cancelled", "AwaitingRetry", *_BADLY)
 _MANY = 200  # the most that Prefect's API gives at once
 _ANY_RUN = ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"})
@@ -62,7 +62,7 @@ def prepare(pool: str, webhook: str | None) -> None:
         template = ProcessWorker.get_default_base_job_template()
         work_pool = WorkPoolCreate(name=pool, type="process", base_job_template=template)
         client.create_work_pool(work_pool, overwrite=True)
-        for name in (AUTOMATION, WATCH):
+        for name in (_AUTOMATION, _WATCH):
             for known in client.read_automations_by_name(name):
                 client.delete_automation(known.id)
         _resume(client, _runs(client, _UNENDED))  # nothing runs now, whatever the server says
@@ -109,7 +109,7 @@ def resume_crashed() -> None:
 
 def _crashed(client: SyncPrefectClient) -> list[FlowRun]:
     """What crashed lately: its process was killed, or it gave no sign of life."""
-    since = datetime.now(UTC) - LATELY
+    since = datetime.now(UTC) - _LATELY
     crashed = {"state": {"type": {"any_": [StateType.CRASHED]}}, "end_time": {"after_": since}}
     return _runs(client, crashed)
 
@@ -120,7 +120,7 @@ def _resume(client: SyncPrefectClient, runs: Iterable[FlowRun]) -> None:
         if run.deployment_id is None or run.state is None:
             continue  # a part of another run, or a build by hand
         for part in _runs(client, _UNENDED | {"parent_flow_run_id": {"any_": [run.id]}}):
-            client.set_flow_run_state(part.id, Crashed(name=LOST, message=_SILENT), force=True)
+            client.set_flow_run_state(part.id, Crashed(name=_LOST, message=_SILENT), force=True)
         ended = run.state.type is StateType.CANCELLING
         client.set_flow_run_state(run.id, Cancelled() if ended else _due(run), force=True)
 
@@ -156,8 +156,8 @@ def watch(silence: timedelta) -> AutomationCore:
         within=silence,
     )
     crashed = StateType.CRASHED
-    action = ChangeFlowRunState(name=LOST, state=crashed, message=_SILENT, force=False)
-    return AutomationCore(name=WATCH, trigger=trigger, actions=[action])
+    action = ChangeFlowRunState(name=_LOST, state=crashed, message=_SILENT, force=False)
+    return AutomationCore(name=_WATCH, trigger=trigger, actions=[action])
 
 
 def _events(states: Iterable[str]) -> set[str]:
@@ -169,7 +169,7 @@ def _notify(client: SyncPrefectClient, address: str | None) -> None:
     if address is None:
         return
     # Outside of a loop the id comes at once.
-    block = cast(UUID, Webhook(url=SecretStr(address)).save(BLOCK, overwrite=True))
+    block = cast(UUID, Webhook(url=SecretStr(address)).save(_BLOCK, overwrite=True))
     trigger = EventTrigger(
         expect=_events(_BADLY),
         match=_ANY_RUN,
@@ -179,4 +179,4 @@ def _notify(client: SyncPrefectClient, address: str | None) -> None:
     )
     payload = pretty_json(_PAYLOAD).decode()
     action = CallWebhook(block_document_id=block, payload=payload)
-    client.create_automation(AutomationCore(name=AUTOMATION, trigger=trigger, actions=[action]))
+    client.create_automation(AutomationCore(name=_AUTOMATION, trigger=trigger, actions=[action]))

@@ -1,9 +1,14 @@
-"""Prefect's server and worker as one service: where it lies and listens, starting, stopping."""
+"""Prefect's server and worker as one service: `python -m flows.service start | stop | status`.
+
+Where it lies and listens, how it is started and stopped.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
+import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,16 +16,17 @@ from pathlib import Path
 from types import ModuleType
 
 import httpx
+import typer
 
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes, write_once
-from data.errors import ConfigError
+from data.errors import BenchmintError, ConfigError
 from data.loopback import is_free
 from data.processes import ProcessGroup, ServiceError
 from flows import ROOT
 from flows.surroundings import NOTHING_SENT
 
-POOL = "benchmint"
-MARK = "BENCHMINT_SERVICE"  # tells the service's processes from all others
+_POOL = "benchmint"
+_MARK = "BENCHMINT_SERVICE"  # tells the service's processes from all others
 NAMES = ("worker", "server")  # in the order they are ended
 _PORT = 4200
 _MAX_PORT = 65535
@@ -73,7 +79,7 @@ class Service:
 
     @property
     def processes(self) -> ProcessGroup:
-        return ProcessGroup(self.folder, MARK)
+        return ProcessGroup(self.folder, _MARK)
 
     def url(self) -> str | None:
         """The address of the API, None where no server listens."""
@@ -111,7 +117,7 @@ def process_environment(service: Service, url: str | None = None) -> dict[str, s
     return _DEFAULTS | kept | NOTHING_SENT | paths | led
 
 
-def start(service: Service) -> bool:
+def _start_service(service: Service) -> bool:
     """Start server and worker, deploy, wait until both are ready; False if they run already.
 
     What a killed service left behind is ended first, and its runs are taken up again; so are runs
@@ -133,7 +139,7 @@ def start(service: Service) -> bool:
     return True
 
 
-def stop(service: Service) -> int:
+def stop_service(service: Service) -> int:
     """End all processes of the service; how many there were."""
     if not service.folder.is_dir():
         return 0
@@ -141,7 +147,7 @@ def stop(service: Service) -> int:
         return _sweep(service)
 
 
-def status(service: Service) -> dict[str, int | None]:
+def processes_of(service: Service) -> dict[str, int | None]:
     """The process ids of server and worker, None for what does not run."""
     return {name: service.processes.running(name) for name in reversed(NAMES)}
 
@@ -158,23 +164,23 @@ def _start(service: Service) -> None:
     url = service.url()
     assert url is not None  # it answered there
     setup, environment = _lead_prefect(service), process_environment(service, url)
-    setup.prepare(POOL, service.webhook)
+    setup.prepare(_POOL, service.webhook)
     _point_prefect(service, url)
     deploy = ("prefect", "--no-prompt", "deploy", "--all")
     processes.spawn("deploy", deploy, service.root, environment)
-    worker = ("prefect", "worker", "start", "--pool", POOL, "--type", "process", "--name", "local")
+    worker = ("prefect", "worker", "start", "--pool", _POOL, "--type", "process", "--name", "local")
     processes.spawn("worker", worker, service.root, environment)
     processes.wait("deploy", lambda: processes.running("deploy") is None, ends=True)
     missing = setup.missing_deployments(service.root)
     if missing:
         processes.fail("deploy", f"not deployed: {', '.join(missing)}")
-    processes.wait("worker", lambda: setup.worker_is_online(POOL))
+    processes.wait("worker", lambda: setup.worker_is_online(_POOL))
 
 
 def _lead_prefect(service: Service) -> ModuleType:
     """The module that asks the server, once the environment leads Prefect to it."""
     os.environ.update(process_environment(service, service.url()))
-    return import_module("flows.service.setup")  # imports Prefect, which reads the environment
+    return import_module("flows.service_setup")  # imports Prefect, which reads the environment
 
 
 def _sweep(service: Service) -> int:
@@ -226,3 +232,63 @@ def _healthy(url: str | None) -> bool:
         return httpx.get(f"{url}/health", timeout=5, trust_env=False).status_code == 200
     except httpx.HTTPError:
         return False
+
+
+app = typer.Typer(
+    help="Prefect's server and worker for this project, on the loopback.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+@app.command()
+def start() -> None:
+    """Start server and worker, deploy prefect.yaml, return when a run can be started."""
+    service = from_environment()
+    started = _start_service(service)
+    url = service.url() or ""
+    print(f"{'serving' if started else 'already running'}: {url.removesuffix('/api')}")
+    _tell(service, url)
+
+
+@app.command()
+def stop() -> None:
+    """End server, worker and the runs in hand."""
+    ended = stop_service(from_environment())
+    print(f"{ended} processes ended" if ended else "nothing was running")
+
+
+@app.command()
+def status() -> None:
+    """Tell what runs; exit 1 unless all does."""
+    service = from_environment()
+    status = processes_of(service)
+    for name, pid in status.items():
+        print(f"{name}: {f'runs, process {pid}' if pid else 'not running'}")
+    if not all(status.values()):
+        raise typer.Exit(1)
+    _tell(service, service.url() or "")
+
+
+def _tell(service: Service, url: str) -> None:
+    print(f"address: {url}")
+    print(
+        f"elsewhere: export PREFECT_API_URL={url} "
+        f'PREFECT_API_AUTH_STRING="$(cat {shlex.quote(str(service.password))})"'
+    )
+    print(f"logs: {service.folder / 'logs'}")
+    print("build: .venv/bin/prefect deployment run build-snapshot/build-snapshot --watch")
+
+
+def main() -> None:
+    """Run a command; errors become one readable line on standard error."""
+    try:
+        app()
+    except (BenchmintError, OSError) as error:
+        print(f"benchmint: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Perturbation of measures: cell by cell, or jointly within groups."""
