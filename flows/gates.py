@@ -13,7 +13,7 @@ from anonymization.leaks.gate import GATE as LEAKS
 from anonymization.tables.fidelity_gate import GATE as FIDELITY
 from anonymization.tables.re_identification import GATE as RE_IDENTIFICATION
 from construction.analytics.fairness import FAIR
-from construction.grading.preflight import GATE as GRADER
+from construction.grading.gate import GATE as GRADER
 from construction.grading.sandbox_preflight import GATE as SANDBOX
 from construction.judging.baseline.screen import GATE as SELF_CONTAINMENT
 from construction.sessions.config import LOCAL_GATES, NETWORK_GATES

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.tables.config import TablesRecipe
 from construction.analytics.config import AnalyticsRecipe
-from construction.grading.preflight import GradingRecipe
+from construction.grading.gate import GradingRecipe
 from construction.grading.sandbox_preflight import SandboxRecipe
 from construction.judging.calls.contracts import LlmRuntime
 from construction.judging.settings import Judges, JudgingConfig, ModelCalls

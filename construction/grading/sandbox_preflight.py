@@ -25,8 +25,6 @@ from data.contracts import (
     Verdict,
 )
 from data.ledger import deciding, gated_row
-from data.pool import write_pool
-from data.stage_tables import write_stage_tables
 
 # The gate of the sandbox preflight, and its settings: can the task be run where agents work?
 #
@@ -221,6 +219,9 @@ def write_sandbox_preflight(
 
     `outcomes` None: no sandbox was asked for.
     """
+    from data.pool import write_pool  # whoever lists the gates loads no Polars
+    from data.stage_tables import write_stage_tables
+
     verdicts = {task.task_id: _verdict(task.task_id, outcomes, config) for task in candidates}
     rows = [
         gated_row(

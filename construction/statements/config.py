@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from construction.statements.periods.fill import PeriodConfig
+from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.questions.contracts import QuestionConfig
 from construction.statements.readers.edinet.source import EdinetConfig
-from construction.statements.readers.sec.source import SecConfig
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.xbrl.source import XbrlConfig
 from data.contracts import StageConfig
 

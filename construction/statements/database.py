@@ -13,17 +13,14 @@ from construction.statements.config import StatementsRecipe
 from construction.statements.filters import filter_points
 from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.model import TABLES, Statements, plain_texts, write_statements
-from construction.statements.periods.fill import (
-    PeriodConfig,
-    derived_points,
-    with_declared,
-    with_periods,
-)
+from construction.statements.periods.conventions import PeriodConfig, with_declared
+from construction.statements.periods.fill import derived_points, with_periods
 from construction.statements.questions.wording import has_foreign_letters
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.edinet.source import CODE_LIST, find_files
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.readers.sec.source import SecConfig, find_tables
+from construction.statements.readers.sec.source import find_tables
 from construction.statements.readers.xbrl.read import read_xbrl
 from construction.statements.readers.xbrl.source import find_documents
 from data.atomic import write_bytes

@@ -23,8 +23,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
 from data import schemas
 from data.atomic import replacing
 from data.canonical import digest
@@ -32,7 +30,7 @@ from data.errors import NOT_BUILT, InputError
 from data.schemas import LEDGER_TABLES, RUNS, Table
 from data.text.lexicon import load_table
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # commands that never open the file load no DuckDB
     import duckdb
 
 
@@ -66,7 +64,7 @@ def in_memory(options: Mapping[str, str] | None = None) -> duckdb.DuckDBPyConnec
 
     By default that is `.tmp` in the working folder, where a killed process leaves it.
     """
-    import duckdb  # as below
+    import duckdb
 
     spilled = Path(_spill_folder(), f"{os.getpid()}-{next(_OPENED)}")
     connection = duckdb.connect(":memory:", config={"temp_directory": str(spilled)})
@@ -83,7 +81,7 @@ def open_read_only(
     A table name means the rows of the newest run; with `every_run` (or as `main.turns`) those of
     all runs. `runs` lists all runs in both cases.
     """
-    import duckdb  # commands that never open the file name its schema
+    import duckdb
 
     connection = duckdb.connect(str(path), read_only=True, config={**SAFE, **(options or {})})
     schemas = "main" if every_run else f"{NEWEST},main"
@@ -216,6 +214,8 @@ def build_database(target: Path, runs: Sequence[RunTables]) -> None:
     must fit, otherwise duckdb.Error is raised, and OSError where the disk is full. The file
     replaces the old one in one step; DuckDB 1.4 and later read it.
     """
+    import duckdb
+
     wanted = {run.row[RUN_ID] for run in runs}
     known = _known(target) if target.exists() else frozenset()
     with replacing(target) as part, _disk_errors(target):
@@ -243,6 +243,8 @@ def build_database(target: Path, runs: Sequence[RunTables]) -> None:
 @contextmanager
 def _disk_errors(target: Path) -> Iterator[None]:
     """DuckDB's error for a full disk as the system's."""
+    import duckdb
+
     full = os.strerror(errno.ENOSPC)
     try:
         yield
@@ -254,6 +256,8 @@ def _disk_errors(target: Path) -> Iterator[None]:
 
 def _known(target: Path) -> frozenset[str]:
     """The runs of a file that was built by these contracts; none if it was built by others."""
+    import duckdb
+
     try:
         with open_read_only(target) as connection:
             contract = connection.execute(f"SELECT {_CONTRACT}()").fetchall()
@@ -281,6 +285,8 @@ def table_paths(folders: Iterable[Path]) -> dict[str, list[Path]]:
 
 def _add(connection: duckdb.DuckDBPyConnection, run: RunTables, *, must_fit: bool) -> None:
     """Insert a run's rows: all of them, or none and the reason."""
+    import duckdb
+
     connection.execute("BEGIN")
     try:
         for table in STAGED:

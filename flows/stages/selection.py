@@ -17,8 +17,8 @@ import orjson
 from construction.analytics.annotation import STAGE as ANNOTATION
 from construction.analytics.contracts import STAGE as ANALYTICS
 from construction.analytics.task_files import walker_of
-from construction.grading.preflight import GATE as PREFLIGHT_GATE
-from construction.grading.preflight import SECTION as PREFLIGHT_SECTION
+from construction.grading.gate import GATE as PREFLIGHT_GATE
+from construction.grading.gate import SECTION as PREFLIGHT_SECTION
 from construction.grading.preflight import UNIT as PREFLIGHT_UNIT
 from construction.grading.preflight import PreflightJob, preflight_shard
 from construction.grading.sandbox_preflight import GATE as SANDBOX_GATE

@@ -27,7 +27,7 @@ from construction.statements.filters import FilterReason, ScaleReason
 from construction.statements.periods.fill import PeriodReason
 from construction.statements.questions.contracts import QuestionReason
 from construction.statements.readers.edinet.source import Reason as EdinetReason
-from construction.statements.readers.sec.source import SecReason
+from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.xbrl.source import XbrlReason
 from construction.workflows.demand import DemandReason
 from construction.workflows.pool import ProposalReason

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from construction.grading.preflight import GraderReason, GradingRecipe, grading_facts
+from construction.grading.gate import GraderReason, GradingRecipe
+from construction.grading.preflight import grading_facts
 from construction.judging.baseline.grade import hard_rules
 from data.contracts import (
     Answer,

@@ -11,7 +11,7 @@ from typing import Self
 from pydantic import model_validator
 
 from construction.grading.answers.lexicon import GoldAnswer
-from construction.statements.periods.fill import UNKNOWN, Convention
+from construction.statements.periods.conventions import UNKNOWN, Convention
 from data.contracts import Count, LedgerRow, Share, StageConfig, StageTally
 
 STAGE = "question"

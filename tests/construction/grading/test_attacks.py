@@ -17,9 +17,9 @@ from construction.grading.attacks import (
     reference_text,
 )
 from construction.grading.combine import combine
+from construction.grading.gate import GATE, Attacked, GraderReason, GradingRecipe, measure
 from construction.grading.grade import grade
 from construction.grading.hard_rules import grade_files
-from construction.grading.preflight import GATE, Attacked, GraderReason, GradingRecipe, measure
 from construction.grading.spec import EMPTY_CALLS, NULL, TALK, RuleSpec, TaskSpec, spec_of
 from construction.judging.baseline.grade import grade as grade_by_facts
 from construction.judging.baseline.grade import hard_rules

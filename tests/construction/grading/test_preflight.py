@@ -12,13 +12,11 @@ import pytest
 from construction.grading.file_look import RuleLimits, look
 from construction.grading.file_types import type_of
 from construction.grading.findings import FINDINGS
+from construction.grading.gate import Attacked, GraderReason, GradingRecipe
 from construction.grading.grade import grade
 from construction.grading.preflight import (
     ACCEPTED,
     REJECTED,
-    Attacked,
-    GraderReason,
-    GradingRecipe,
     PreflightJob,
     Probe,
     audit,

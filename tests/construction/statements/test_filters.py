@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from construction.statements.config import FilterConfig
 from construction.statements.filters import SEED_DROPPED_SHARE, filter_points, implausible
 from construction.statements.model import HISTORY, POINTS, ROWS, Statements
-from construction.statements.periods.fill import PeriodConfig, with_periods
+from construction.statements.periods.conventions import PeriodConfig
+from construction.statements.periods.fill import with_periods
 from construction.statements.readers.sec.read import read_sec
 from data.contracts import Outcome
 from data.tables import LEDGER

@@ -11,7 +11,8 @@ import pytest
 from construction.statements.config import FilterConfig
 from construction.statements.filters import filter_points
 from construction.statements.model import HISTORY, Statement, Statements
-from construction.statements.periods.fill import PeriodConfig, with_periods
+from construction.statements.periods.conventions import PeriodConfig
+from construction.statements.periods.fill import with_periods
 from construction.statements.presentation import contradicted, sides
 from tests.construction.statements.frames import companies, points, rows, series
 from tests.construction.statements.questions.small import Book

@@ -22,7 +22,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from construction.statements.readers.sec.source import CURRENCIES
+from construction.statements.readers.sec.contracts import CURRENCIES
 from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
 

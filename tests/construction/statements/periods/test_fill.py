@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.model import POINTS
+from construction.statements.periods.conventions import PeriodConfig, YearLabel
 from construction.statements.periods.fill import (
-    PeriodConfig,
-    YearLabel,
     derived_points,
     difference,
     period_reasons,
