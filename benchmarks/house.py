@@ -4,7 +4,8 @@
 other folder: lines, patterns (`re.compile` and inline calls of `re` with a pattern), the longest
 chain of imports at the top level of modules, circles, files over 600 lines, public functions and
 classes for each 1,000 lines, comments in 100 lines, and rooms by size. Without folders, the two
-anchors are `inspect_ai` and `presidio_analyzer`, which the environment holds.
+anchors are `inspect_ai` and `presidio_analyzer`, which the environment holds. The programs that
+agents repair are material of tasks, not modules of the house; they are counted apart.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 from benchmarks.report import table, write_result
 
 REPO = Path(__file__).parent.parent
+MATERIAL = REPO / "construction/workflows/repair/programs"
 PACKAGES = ("anonymization", "construction", "data", "flows", "selection")
 ANCHORS = ("inspect_ai", "presidio_analyzer")
 _LONG_FILE = 600
@@ -52,6 +54,7 @@ def measured(root: Path, packages: Mapping[str, Path]) -> tuple[Measure, Counter
         ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
         for folder in packages.values()
         for path in sorted(folder.rglob("*.py"))
+        if not path.is_relative_to(MATERIAL)
     }
     texts = {name: path.read_text(encoding="utf-8") for name, path in modules.items()}
     trees = {name: ast.parse(text) for name, text in texts.items()}
@@ -158,6 +161,9 @@ def main() -> None:
         for name, row in figures.items()
     ]
     about = f"Command: `{' '.join(['python -m benchmarks.house', *sys.argv[1:]])}`."
+    programs = [path.read_text(encoding="utf-8") for path in MATERIAL.rglob("*.py")]
+    lines = sum(text.count("\n") for text in programs)
+    about += f" Programs that agents repair: {len(programs)} files, {lines} lines."
     by_room = table(["room", "lines"], ([room, str(n)] for room, n in rooms.most_common()))
     write_result("house", about, f"{table(['project', *head], rows)}\n{by_room}", figures)
 
