@@ -143,7 +143,8 @@ class _Office:
         """Write a letter around sentences; its day and they are returned as quotes."""
         w, letters = self.w, self.w.words["letters"]
         signed = f"{'Signed on' if is_signed else 'Dated'} {w.dated(day)}."
-        asides = (self._aside(form) for form in w.generator.permutation(letters["aside"]).tolist())
+        forms = w.generator.permutation(letters["aside"]).tolist()
+        asides = (self._aside(form, day) for form in forms)
         paper = Paper([w.pick(letters["titles"]), signed])
         before = [next(asides) for _ in range(int(w.generator.integers(0, 4)))]
         paper.lines += [" ".join(before)] if before else []
@@ -153,27 +154,34 @@ class _Office:
         self.papers.append(paper)
         return Said(paper, signed), *(Said(paper, sentence) for sentence in sentences)
 
-    def _aside(self, form: str) -> str:
-        """A sentence about nothing, of a form."""
+    def _aside(self, form: str, day: date) -> str:
+        """A sentence about nothing; a guild that it names gets no letter in that month."""
         w, words = self.w, self.w.words
         values = {name: w.pick(words["letters"][name]) for name in ("clerk", "thing", "room")}
-        said = form.format(guild=w.pick(words["guilds"]), list=w.pick(words["lists"]), **values)
+        guilds = [n for n in words["guilds"] if (n, day.year, day.month) not in self.taken]
+        guild = w.pick(guilds or words["guilds"])
+        if "{guild}" in form:
+            self.taken.add((guild, day.year, day.month))
+        said = form.format(guild=guild, list=w.pick(words["lists"]), **values)
         return said[:1].upper() + said[1:]
 
-    def day(self, period: int, guild: str = "") -> date:
-        """A day of signature from which a letter holds from a period; months are its guild's."""
+    def day(self, period: int, *guilds: str) -> date:
+        """A day of signature from which a letter holds from a period; its guilds get no other in
+        that month, since later letters name one by month and guild."""
         while True:
             month, day = self.w.generator.integers(1, (13, 29)).tolist()
             drawn = date(period if month <= NEW_YEAR else period - 1, month, day)
-            if not {drawn, (guild, drawn.year, month)} & self.taken:
-                self.taken |= {drawn, (guild, drawn.year, month)} if guild else {drawn}
+            needed = {drawn, *((guild, drawn.year, month) for guild in guilds)}
+            if not needed & self.taken:
+                self.taken |= needed
                 return drawn
 
     def letter(
         self, part: str, period: int, guild: str = "", written: Any = None, **values: str
     ) -> Letter:
         """A letter that holds from a period, which some name. `written`: values by the day."""
-        day, names = self.day(period, guild), self.w.pick((None, None, period))
+        guilds = [name for name in (guild, values.get("other", "")) if name in self.guilds]
+        day, names = self.day(period, *guilds), self.w.pick((None, None, period))
         values |= {} if written is None else written(day)
         values |= {"guild": guild} if guild else {}
         said = self.sign(day, self.w.form("letter", part, names, **values))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -230,6 +231,20 @@ def test_letters_name_no_policy_but_say_on_which_list_it_is_and_how_it_was_calle
     assert [t for t in texts.values() if "Tolgate" in t and "Bridgeway" not in t]
     shared = ("circular", "supersede", "amend", "No. ")
     assert not [word for word in shared for text in texts.values() if word in text]
+
+
+def test_month_and_guild_name_one_letter() -> None:
+    plain = declaration()
+    day = re.compile(r"(?:Signed on|Dated) (?:\d+ )?([A-Z][a-z]+)(?: \d+,)? (\d{4})\.")
+    for seed in range(6):
+        texts, _ = planted_policies(plain, tables(plain), 4, seed)
+        letters = Counter(
+            (guild, *signed.groups())
+            for text in texts.values()
+            if (signed := day.search(text))
+            for guild in set(re.findall(r"(\w+) guild\b", text))
+        )
+        assert letters.most_common(1)[0][1] == 1, (seed, letters.most_common(2))
 
 
 def test_each_careless_reading_is_another_rule_and_its_words_are_in_the_papers() -> None:
