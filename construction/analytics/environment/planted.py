@@ -370,7 +370,7 @@ class _Omission(_Effect):
             said = self.office.sign(day, sentence, is_signed=False)
             self.issued = Letter(day, None, said)
             return
-        self.issued = self.office.letter("except", start, self.guild, self._written, list=self.list)
+        self.issued = self.office.letter(form, start, self.guild, self._written, list=self.list)
         values = {"month": w.month(self.issued.day)}
         period = int(w.pick(years[1:] or years))
         part = "ended" if self.how == "restored" else self.how

@@ -19,6 +19,7 @@ from construction.analytics.candidates import Bench
 from construction.analytics.careless import Touched, idle_readings, untouched_readings
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import Category
+from construction.analytics.environment import planted
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
 from construction.analytics.environment.declaration import Clause as PolicyClause
 from construction.analytics.environment.planted import READINGS, planted_policies
@@ -245,6 +246,29 @@ def test_month_and_guild_name_one_letter() -> None:
             for guild in set(re.findall(r"(\w+) guild\b", text))
         )
         assert letters.most_common(1)[0][1] == 1, (seed, letters.most_common(2))
+
+
+@pytest.mark.parametrize("one_in", [1, 4])
+def test_a_letter_to_a_list_is_for_the_schemes_that_its_words_name(
+    one_in: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planted, "_BUT", one_in)  # of so many letters one leaves its list out
+    plain = declaration()
+    listing = re.compile(
+        r"On the (\w+) list there are|entered on the (\w+) list|The (\w+) list gains"
+    )
+    but = re.compile(r"those on the (\w+) list alone|other than the (\w+) one")
+    for seed in range(6):
+        _, policies = planted_policies(plain, tables(plain), 4, seed)
+        for policy in policies:
+            says = [quote["says"] for c in policy["clauses"] for quote in c["quotes"]]
+            lists = {n for said in says for m in listing.finditer(said) for n in m.groups() if n}
+            letters = [said for said in says if " left out" in said or "leave out" in said]
+            for said in letters:
+                excepted = {n for m in but.finditer(said) for n in m.groups() if n}
+                named = set(re.findall(r"the (\w+) list\b", said)) - excepted
+                assert named & lists if named else lists - excepted, said
+                assert bool(excepted) == (one_in == 1), said
 
 
 def test_each_careless_reading_is_another_rule_and_its_words_are_in_the_papers() -> None:
