@@ -127,7 +127,7 @@ def test_a_full_disk_is_told_and_a_half_demo_removed(
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(import_module("data.demo.generate"), "write_hostile_files", full)
+    monkeypatch.setattr(import_module("data.demo.generate"), "_write_hostile_files", full)
     code, _, result = _run(["demo", str(tmp_path / "demo"), "--size", "1"], monkeypatch, capsys)
     assert (code, list(tmp_path.iterdir())) == (2, [])
     assert result.startswith("benchmint: No space left on device: free some space in")
@@ -334,7 +334,7 @@ def test_an_interrupted_command_says_what_it_leaves(
 _SLOW = """
 import sys, time
 from flows import cli
-from flows.commands import staging
+from flows.commands import workspace
 
 def stay(query):
     print("ready", file=sys.stderr, flush=True)
@@ -343,7 +343,7 @@ def stay(query):
     finally:
         time.sleep({unwinding})
 
-staging.query_text = stay
+workspace.query_text = stay
 cli._UNWIND_SECONDS = 0.5
 sys.argv = ["benchmint", "sql"]
 cli.main()

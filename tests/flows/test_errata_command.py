@@ -115,7 +115,7 @@ def test_errata_reach_the_leaderboard_without_running_an_agent(
     assert verify(snapshot) == before
     assert "errata signed by SHA256:" in run("verify", snapshot)
 
-    with pytest.raises(InputError, match="scores from before the errata"):
+    with pytest.raises(InputError, match="scores older than the current errata"):
         board(snapshot, attempts, tmp_path / "stale")
     assert grade(snapshot, attempts).count("withdrawn by errata, not counted: 1") == 2
     said, rates, frame = board(snapshot, attempts, tmp_path / "after")

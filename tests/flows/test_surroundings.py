@@ -128,7 +128,7 @@ def test_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_broken_file_of_prefect_is_named(tmp_path: Path) -> None:
     (tmp_path / "prefect.toml").write_text("[[")
-    with pytest.raises(InputError, match=r"prefect\.toml: found no TOML"):
+    with pytest.raises(InputError, match=r"prefect\.toml: found invalid TOML"):
         is_named({"PREFECT_HOME": str(tmp_path / "home")}, tmp_path)
 
 
