@@ -64,7 +64,7 @@ def build_command(
         Path | None, typer.Option(help="Pilot scores by task ID: item,family,model,score.")
     ] = None,
     last: Annotated[
-        Path | None, typer.Option(help="Previous release, with which max_changed compares.")
+        Path | None, typer.Option(help="Previous release that max_changed compares with.")
     ] = None,
     format: Annotated[
         SourceFormat | None, typer.Option(help="Read every file in this format.")
@@ -84,7 +84,7 @@ def build_command(
     approvals: Annotated[
         Path | None,
         typer.Option(
-            help="Approved pictures and PDFs: on each line a SHA-256, then who approved it."
+            help="Approved images and PDFs: one SHA-256 per line, followed by the approver."
         ),
     ] = None,
     private_values: PrivateValues = None,
@@ -95,7 +95,7 @@ def build_command(
     ] = None,
     revision: Annotated[
         bool,
-        typer.Option(help="Add -r2, -r3, … if a release with another digest has the name."),
+        typer.Option(help="Add -r2, -r3, … if the name is taken by a different release."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and why; write nothing.")
