@@ -11,6 +11,7 @@ in its quotes. Beside the clauses a policy has those of careless readings (`READ
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -289,7 +290,7 @@ _OF_A_GUILD = 7  # at most, so that month and guild name a letter
 
 
 @dataclass
-class _Effect:
+class _Effect(ABC):
     """What letters say to the schemes on a list."""
 
     office: _Office
@@ -299,8 +300,9 @@ class _Effect:
     def is_on(self, name: str) -> bool:
         return (self.list == name) != self.is_but
 
+    @abstractmethod
     def rules(self, use: str, period: int, reading: str) -> Iterator[Rule]:
-        raise NotImplementedError
+        """The clauses for a use in a period, as a reading has them."""
 
 
 @dataclass
