@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -44,10 +43,6 @@ from construction.analytics.prompt_gates import (
 from construction.analytics.templates import words_table
 from construction.analytics.unreported import LEAST_PAIRS, Run, gaps
 from data.figures import percent
-
-if TYPE_CHECKING:
-    from construction.analytics.candidates import Judged
-
 
 # Relative distance of a row from a threshold; of many rows some are always near. Of as few as there
 # are places it is that of comparisons and ranks.

@@ -31,7 +31,6 @@ from data.staging.audit import Match, Rows
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from data.reasons import ReasonWords
     from data.staging.sql import SqlResult
 
 _WIDE = 10_000

@@ -40,7 +40,6 @@ from data.reply_journal import Journal
 
 _DEFAULT_REPLY_TOKENS = 4096  # the most of one reply, where a budget is given and nothing else is
 _DEFAULT_CALLS = 1000  # the most calls of tools that one attempt makes
-MOST_TOKENS = 1 << 40  # more than any run can take
 _MOST_DOLLARS = 1_000_000_000
 
 
