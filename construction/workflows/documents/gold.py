@@ -262,12 +262,19 @@ def _require_agreement(
 # The proof: what decides, decides
 
 
-def faults_of(document: Document, made: Drawn, tables: Tables, right: Decided) -> Iterator[str]:
-    """What is wrong with a draft, a line each. Raises Disagreement and SqlFault."""
+def faults_of(
+    document: Document, made: Drawn, tables: Tables, right: Decided, *, fully: bool
+) -> Iterator[str]:
+    """What is wrong with a draft, a line each. Raises Disagreement and SqlFault.
+
+    The second derivation is asked once, or, if `fully`, again for each fact and variant.
+    """
     first = [*_size_faults(document, made.state), *_answer_faults(document, right)]
     yield from first
     if not first:
         _require_agreement(document, tables, made.facts, right, "")
+    if not fully:
+        document = document.model_copy(update={"second": None})
     yield from chain(
         _fact_faults(document, made, tables, right),
         _trap_faults(document, made, tables, right),

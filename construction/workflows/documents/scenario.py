@@ -82,12 +82,18 @@ UNFORESEEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticErro
 # The builder
 
 
-def build(document: Document, number: int, seed: int) -> Draft:
-    """The draft of that number; with `faults` where a document makes none that is right."""
+def build(document: Document, number: int, seed: int, *, fully: bool = True) -> Draft:
+    """The draft of that number; with `faults` where a document makes none that is right.
+
+    Its two derivations are compared in its world and, if `fully`, also with other values of its
+    facts and in its variants.
+    """
     for again in range(TRIES):
         is_last = again == TRIES - 1
         try:
-            draft = _drafted(document, number, f"{number}.{again}", seed, all_faults=is_last)
+            draft = _drafted(
+                document, number, f"{number}.{again}", seed, all_faults=is_last, fully=fully
+            )
             draft = draft if draft.faults else replace(draft, faults=_too_long(document, draft))
         except (Disagreement, SqlFault) as fault:  # another draw does not heal it
             return _unbuilt(document, number, str(fault))
@@ -101,12 +107,11 @@ def build(document: Document, number: int, seed: int) -> Draft:
 
 
 def _built(document: Document, number: int, seed: int) -> Draft:
-    """The draft of that number, derived twice if it is the first.
+    """The draft of that number; the two derivations of the first are compared fully.
 
-    A document has the same rules in all its drafts, and another derivation takes as long again.
+    All drafts have the same rules, but names and amounts may coincide in any of them.
     """
-    once = document.model_copy(update={"second": None})
-    return build(document if number == 1 else once, number, seed)
+    return build(document, number, seed, fully=number == 1)
 
 
 def _too_long(document: Document, draft: Draft) -> tuple[str, ...]:
@@ -147,7 +152,9 @@ def _unbuilt(document: Document, number: int, fault: str) -> Draft:
     )
 
 
-def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults: bool) -> Draft:
+def _drafted(
+    document: Document, number: int, key: str, seed: int, *, all_faults: bool, fully: bool
+) -> Draft:
     made = drawn(document, key, seed)
     for act in document.wanted.acts:  # of services that are only written to
         service, _, operation = act.operation.partition(".")
@@ -163,7 +170,7 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
             put_all(document, tables, made.state)
             require_unmoved(document, tables, right)
         unfit = world_faults(replace(world, faults=()))[:_MOST_NAMED]
-        proofs = chain(unfit, faults_of(document, made, tables, right))
+        proofs = chain(unfit, faults_of(document, made, tables, right, fully=fully))
         faults = list(proofs if all_faults else islice(proofs, 1))
     finally:
         tables.close()
