@@ -39,7 +39,7 @@ def outcome(
 def _unused_steps(program: s.Program, parts: Parts) -> list[int]:
     """Steps whose result neither a later step nor the answer uses."""
     used = {number for step in program for number in s.reads_steps(step)}
-    used |= {part.step for part in parts}
+    used |= {part.step for part in parts} | {part.undecided or 0 for part in parts}
     return [number for number in range(1, len(program) + 1) if number not in used]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from construction.analytics import steps as s
-from construction.analytics.contracts import Language, Part
+from construction.analytics.contracts import UNDECIDED, Language, Part
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.execute_polars import Result
 from construction.analytics.origins import columns_listed, columns_read, values_of
@@ -31,7 +31,22 @@ def rounded(value: float, decimals: int) -> str:
 
 def written_parts(parts: Sequence[Part], results: Sequence[Result]) -> tuple[str, ...]:
     """Each part's value as text: what gold, ablations and careless readers are compared by."""
-    return tuple(_written(part, results[part.step - 1]) for part in parts)
+    return tuple(
+        UNDECIDED
+        if part.undecided is not None and results[part.undecided - 1]
+        else _written(part, results[part.step - 1])
+        for part in parts
+    )
+
+
+def with_counts(parts: Sequence[Part]) -> list[Part]:
+    """The parts for a comparison in which what an answer of `UNDECIDED` hides shows as well."""
+    shown = [part.model_copy(update={"undecided": None}) for part in parts]
+    return shown + [
+        Part(part=f"{part.part}?", step=part.undecided, kind="count", decimals=0)
+        for part in parts
+        if part.undecided is not None
+    ]
 
 
 def _written(part: Part, result: Result) -> str:
@@ -56,6 +71,9 @@ def gold_answers(
 def _answer(declaration: Declaration, part: Part, text: str) -> Answer:
     kind = words_table()["kinds"][part.kind]
     common: dict[str, Any] = {"part": part.part, "type": kind["type"], "value": text}
+    if text == UNDECIDED:
+        words = (words_table()["undecided"][language] for language in declaration.languages)
+        return Answer(part=part.part, type="text", value=text, aliases=tuple(words))
     if kind["type"] == "number":
         unit = kind["unit"].replace("{currency}", declaration.currency)
         scale = declaration.money_scale if part.kind == "money" else 1
@@ -120,7 +138,11 @@ def beyond_guidelines(
 def _wanted(declaration: Declaration, part: Part, language: Language) -> dict[str, str]:
     kind = words_table()["kinds"][part.kind][language]
     kind = kind.replace("{w.money}", declaration.says("money", language))
-    return {"kind": kind, "decimals": _decimals_words(part.decimals, language)}
+    decimals = _decimals_words(part.decimals, language)
+    if part.undecided is not None:
+        word = words_table()["undecided"][language]
+        decimals += words_table()["guidelines"][language]["or_undecided"].format(word=word)
+    return {"kind": kind, "decimals": decimals}
 
 
 def _decimals_words(decimals: int | None, language: Language) -> str:
@@ -145,7 +167,8 @@ def guideline_faults(
         faults.append("parts differ")
     for part, answer in zip(parts, answers, strict=False):
         kind = words_table()["kinds"][part.kind]
-        if answer.type != kind["type"]:
+        is_open = part.undecided is not None and answer.value == UNDECIDED
+        if answer.type != ("text" if is_open else kind["type"]):
             faults.append(f"{part.part}: {answer.type} instead of {kind['type']}")
         wanted = _wanted(declaration, part, language)
         if wanted["kind"] not in guidelines:

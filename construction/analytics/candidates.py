@@ -279,7 +279,7 @@ def unfit(program: s.Program, parts: Sequence[Part]) -> str:
             return f"step {number} uses a later step"
     kinds = words_table()["kinds"]
     for part in parts:
-        if not 1 <= part.step <= len(program):
+        if not all(1 <= step <= len(program) for step in (part.step, part.undecided or 1)):
             return "an answer of no step"
         if part.kind not in kinds:
             return "an answer of an unknown kind"

@@ -19,9 +19,10 @@ from construction.analytics.environment.declaration import Declaration, PolicyTe
 from construction.analytics.execute_polars import Result, run
 from data.canonical import digest
 
-LEAST_READINGS, LEAST_OF_SMOKE = 5, 3  # careless ones that change the answer, if there are any
+LEAST_READINGS, LEAST_OF_SMOKE = 8, 3  # careless ones that change the answer, if there are any
 Touched = MutableMapping[tuple[str, str, int, str], bool]
-_Applied = Sequence[tuple[PolicyText, int] | None]
+_Policy = tuple[PolicyText, int, bool]  # in a period; for whom it leaves undecided?
+_Applied = Sequence[_Policy | None]
 
 
 def idle_readings(
@@ -78,7 +79,7 @@ def _too_few(
 ) -> Iterator[str]:
     is_full, readings = split_of(len(parts)) == "full", len(_readings(applied))
     least = min(LEAST_READINGS if is_full else LEAST_OF_SMOKE, readings)
-    if is_full or differing - len(idle) < least:
+    if differing - len(idle) < least:
         yield from idle
     if differing < least:
         yield f"{differing} careless readings of the policies differ"
@@ -104,10 +105,10 @@ def _misread(program: s.Program, applied: _Applied) -> dict[str, s.Program]:
     return others
 
 
-def _otherwise(step: s.StepOf, applied: tuple[PolicyText, int], reading: str) -> s.StepOf:
-    policy, period = applied
-    clauses = policy.in_force(period, reading)
-    other = s.Policy.model_validate({**step.model_dump(), "clauses": clauses})
+def _otherwise(step: s.StepOf, applied: _Policy, reading: str) -> s.StepOf:
+    policy, period, is_open = applied
+    clauses = policy.clauses_of(period, reading, is_open=is_open)
+    other = step.model_copy(update={"clauses": clauses})
     return step if _rules(other) == _rules(step) else other
 
 
@@ -122,7 +123,7 @@ def _touches(
     other: s.StepOf,
     tables: Mapping[str, pl.DataFrame],
     results: Sequence[Result],
-    applied: tuple[tuple[PolicyText, int], str],
+    applied: tuple[_Policy, str],
     touched: Touched,
 ) -> bool:
     """Does another reading of the policy at this step change whom it takes in, or at which rate, of
@@ -134,8 +135,8 @@ def _touches(
             return True
         root = source - 1
     before = [step.model_dump(mode="json", exclude={"take"}) for step in program[: root + 1]]
-    (policy, period), reading = applied
-    key = (digest(before), policy.name, period, reading)
+    (policy, period, is_open), reading = applied
+    key = (digest(before), f"{policy.name}:{is_open}", period, reading)
     if key not in touched:
         rows = [
             run((*program[: root + 1], _over(step, root + 1)), tables, results[: root + 1])[-1]
@@ -150,9 +151,7 @@ def _over(step: s.StepOf, number: int) -> s.StepOf:
     return step.model_copy(update={"source": f"${number}"})
 
 
-def _policy_of(
-    program: s.Program, step: s.StepOf, declaration: Declaration
-) -> tuple[PolicyText, int] | None:
+def _policy_of(program: s.Program, step: s.StepOf, declaration: Declaration) -> _Policy | None:
     """The declared policy that a step applies, and a period of the programme in which it is so."""
     if not isinstance(step, s.Policy):
         return None
@@ -162,6 +161,7 @@ def _policy_of(
     clauses = [clause.model_dump(mode="json") for clause in step.clauses]
     for policy in declaration.policies:
         for period in periods:
-            if policy.in_force(period) == clauses:
-                return policy, period
+            for is_open in (False, True):
+                if policy.in_force(period, is_open=is_open) == clauses:
+                    return policy, period, is_open
     return None

@@ -68,7 +68,7 @@ RATED_BY_STEPS = frozenset(
         Category.INTERNATIONAL_COMPARISON,
     }
 )
-MOST_STEPS = 14  # of what is asked in one question; where one answer leads to the next
+MOST_STEPS = 18  # of what is asked in one question; where one answer leads to the next
 STEPS_RANGE = {
     Category.ENTERPRISE_INDUSTRY: (2, MOST_STEPS),
     Category.ENTERPRISE_INDUSTRY_POLICY: (3, MOST_STEPS),
@@ -86,7 +86,8 @@ class Part(Contract):
     """A part of the answer: the step that makes it, and how it is written.
 
     `column`: the column of ranked rows that a list is made of; `names`: the names in which an
-    entity may be written.
+    entity may be written. `undecided`: the step that counts those for whom the papers leave it
+    open; if there are any, the answer is the word for that.
     """
 
     part: str
@@ -95,8 +96,10 @@ class Part(Contract):
     decimals: int | None = None
     column: str | None = None
     names: str | None = None
+    undecided: int | None = None
 
 
+UNDECIDED = "undecided"
 Split = Literal["full", "smoke"]
 RESULTS_OF_FULL = 3  # asked for in one answer, so that it is not guessed
 

@@ -24,10 +24,16 @@ from construction.analytics.ablation import (
     reduced,
     unneeded_steps,
 )
-from construction.analytics.answers import gold_answers, written_parts
+from construction.analytics.answers import gold_answers, with_counts, written_parts
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.careless import idle_readings, untouched_readings
-from construction.analytics.contracts import STEPS_RANGE, AnalyticsReason, Language, Part
+from construction.analytics.contracts import (
+    STEPS_RANGE,
+    UNDECIDED,
+    AnalyticsReason,
+    Language,
+    Part,
+)
 from construction.analytics.environment.declaration import Declaration, Limits, Noise
 from construction.analytics.execute_duckdb import SqlFailedError, first_disagreement
 from construction.analytics.execute_polars import Result, State, StepFailedError, run
@@ -253,6 +259,8 @@ def _missing_data(judged: Judged, bench: Bench) -> Iterator[str]:
         yield "the question names a level that no table has"
     for number, step in enumerate(draft.program, 1):
         result = judged.results[number - 1]
+        if any(part.undecided == number for part in draft.parts):
+            continue  # nobody is left undecided, which is a result
         if isinstance(result, int | float) and not isinstance(result, bool) and result == 0:
             yield f"step {number}: the result is 0"
         if isinstance(step, s.Compare | s.PolicyCount | s.Policy | s.Filter | s.Lookup):
@@ -293,13 +301,14 @@ def _state(judged: Judged, bench: Bench, upto: int | None = None) -> State:
 
 def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
     draft = judged.draft
-    for number in unneeded_steps(
-        draft.program, draft.parts, bench.tables, judged.written, judged.results
-    ):
+    parts = with_counts(draft.parts)
+    gold = written_parts(parts, judged.results)
+    shown = (draft.program, parts, bench.tables, gold, judged.results)
+    for number in unneeded_steps(*shown):
         yield f"step {number}"
+    yield from idle_conditions(*shown)
+    yield from idle_criteria(*shown)
     measured = (draft.program, draft.parts, bench.tables, judged.written, judged.results)
-    yield from idle_conditions(*measured)
-    yield from idle_criteria(*measured)
     if any(policy.careless for policy in bench.declaration.policies):
         yield from idle_readings(*measured, bench.declaration)
     else:
@@ -334,8 +343,10 @@ def _hardly_divided(judged: Judged, widest: float) -> Iterator[str]:
 
 def _single_source(judged: Judged, bench: Bench) -> Iterator[str]:
     draft = judged.draft
-    program = reduced(draft.program, draft.parts, bench.tables, judged.written)
-    read, needed = needed_files(program, draft.parts, bench.tables, bench.file_of, judged.written)
+    parts = with_counts(draft.parts)
+    gold = written_parts(parts, judged.results)
+    program = reduced(draft.program, parts, bench.tables, gold)
+    read, needed = needed_files(program, parts, bench.tables, bench.file_of, gold)
     if len(needed) < 2:
         yield f"{len(needed)} of {len(read)} files are needed"
 
@@ -417,7 +428,7 @@ def _world_knowledge(judged: Judged, bench: Bench) -> Iterator[str]:
     yield from _trivial(judged, bench)
     written = outcome(draft.program, draft.parts, bench.public)
     for part, mine, other in zip(draft.parts, judged.written, written or (), strict=False):
-        if part.decimals is not None and mine == other:
+        if part.decimals is not None and mine == other != UNDECIDED:
             yield part.part
     for part in draft.parts:
         if not bench.perturbed.intersection(tables_behind(draft.program, part.step)):

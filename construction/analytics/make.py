@@ -218,6 +218,14 @@ class Source:
     seed: int
     tries: int
     taken: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    known: set[tuple[str, ...]] = field(default_factory=set)
+
+    def _is_known(self, shown: Mapping[str, str]) -> bool:
+        """Were these values drawn before?"""
+        drawn = tuple(shown.values())
+        is_known = drawn in self.known
+        self.known.add(drawn)
+        return is_known
 
     @property
     def difficulty(self) -> str:
@@ -237,7 +245,7 @@ class Source:
                 name = f"{self.template.name}:{family_name(family)}:{attempt}"
                 generator = keyed_generator(self.seed, STAGE, name)
                 drawn = draw_values(self.template, family, world, generator)
-                if drawn is not None:
+                if drawn is not None and not self._is_known(_shown(drawn)):
                     languages = world.declaration.languages
                     yield family, languages[int(generator.integers(len(languages)))], drawn
 

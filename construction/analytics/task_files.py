@@ -20,7 +20,7 @@ from construction.analytics.answers import (
     written_parts,
 )
 from construction.analytics.config import Variant, family_of
-from construction.analytics.contracts import AnalyticTask, Language, Part, split_of
+from construction.analytics.contracts import UNDECIDED, AnalyticTask, Language, Part, split_of
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.environment.variants import clean_tables, read_clean, read_files
 from construction.analytics.execute_polars import StepFailedError, run
@@ -268,7 +268,10 @@ def submission_of(
     except (IndexError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         # A result of another kind than the answer has, such as rows for a number.
         raise StepsDoNotRunError(type(error).__name__) from error
-    numeric = [part.decimals is not None for part in parts]
+    numeric = [
+        part.decimals is not None and text != UNDECIDED
+        for part, text in zip(parts, written, strict=True)
+    ]
     answer = answer_text([part.part for part in parts], written, numeric)
     said = [
         (milestone.step or 0, f"{', '.join(milestone.context[:1])}: {milestone.value}")

@@ -339,14 +339,16 @@ def step_values(values: Mapping[str, Any], declaration: Declaration) -> dict[str
             clauses = value.in_force(values["year"])
             before = value.in_force(values["early"]) if "early" in values else []
             made |= {f"{name}.clauses": clauses, f"{name}.before": before}
+            made[f"{name}.open"] = value.in_force(values["year"], is_open=True)
             periods = [values[name] for name in ("year", "early") if name in values]
-            careless = [
-                clause
-                for reading in value.careless
+            used = [
+                condition.column
+                for reading in ("", *value.careless)
                 for period in periods
-                for clause in value.in_force(period, reading)
+                for clause in value.clauses_of(period, reading, is_open=False)
+                for condition in clause.where
             ]
-            made[f"{name}.take"] = _taken([*clauses, *before, *careless], declaration)
+            made[f"{name}.take"] = _of_places(used, declaration)
             taken += made[f"{name}.take"]
             measure = next((m for m in declaration.metrics if m.name == value.measure), None)
             if measure is not None:
@@ -358,11 +360,10 @@ def step_values(values: Mapping[str, Any], declaration: Declaration) -> dict[str
     return made
 
 
-def _taken(clauses: Sequence[Mapping[str, Any]], declaration: Declaration) -> list[str]:
-    """The columns of places by which clauses choose."""
+def _of_places(used: Sequence[str], declaration: Declaration) -> list[str]:
+    """Of the columns by which clauses choose those of places."""
     table = declaration.roles["entities"].table
     own = set(declaration.table(table).names)
-    used = [c["column"] for clause in clauses for c in clause["where"]]
     return [name for name in dict.fromkeys(used) if name not in own]
 
 

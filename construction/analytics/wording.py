@@ -259,6 +259,10 @@ def _is_of(step: s.Policy, policy: PolicyText) -> bool:
     """Are the clauses of a step those of a policy in some period?"""
     right = (clause for clause in policy.clauses if not clause.only)
     declared = [clause.model_dump(include=_OF_CLAUSE) for clause in right]
+    # Who is left undecided, and nobody else: rates are all or nothing then.
+    opened = [each | {"rate": rate} for each in declared for rate in (None, s.COVERED)]
+    rates = {clause.rate for clause in step.clauses}
+    declared += opened if rates <= {None, s.COVERED} else []
     return all(clause.model_dump(include=_OF_CLAUSE) in declared for clause in step.clauses)
 
 

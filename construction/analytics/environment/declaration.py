@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from construction.analytics.contracts import Category, Difficulty, Language
+from construction.analytics.steps import COVERED
 from construction.analytics.steps import Clause as Rule
 from data.configuration import read_toml, validated
 from data.contracts import Count, Disclosure, Share, StageConfig
@@ -108,12 +109,14 @@ class Clause(Rule):
     """A clause of a policy, in force in the periods from `since` to `until`.
 
     `overlooked`: careless readings that pass it over; `only`: those that see it where none is.
+    `open`: the papers leave undecided what applies to whom it fits.
     """
 
     since: int | None = None
     until: int | None = None
     overlooked: tuple[Name, ...] = ()
     only: tuple[Name, ...] = ()
+    open: bool = False
 
     def is_in_force(self, period: int, reading: str = "") -> bool:
         """Does it stand in a period, for a careful reader or in a careless reading?"""
@@ -145,12 +148,25 @@ class PolicyText(StageConfig):
         names = (name for clause in self.clauses for name in (*clause.overlooked, *clause.only))
         return sorted(set(names))
 
-    def in_force(self, period: int, reading: str = "") -> list[dict[str, Any]]:
-        """The clauses of a period, as a step takes them; of a careless reading, if it is named."""
-        own = (clause for clause in self.clauses if clause.is_in_force(period, reading))
+    def in_force(
+        self, period: int, reading: str = "", *, is_open: bool = False
+    ) -> list[dict[str, Any]]:
+        """The clauses of a period, as a step takes them; of a careless reading, if it is named.
+
+        `is_open`: those that cover whom the papers leave undecided, and nobody else.
+        """
+        own = self.clauses_of(period, reading, is_open=is_open)
         return [
             clause.model_dump(mode="json", include={"quotes", "where", "rate"}) for clause in own
         ]
+
+    def clauses_of(self, period: int, reading: str, *, is_open: bool) -> tuple[Clause, ...]:
+        """The same as they are declared."""
+        own = (clause for clause in self.clauses if clause.is_in_force(period, reading))
+        return tuple(
+            each.model_copy(update={"rate": COVERED if each.open else None}) if is_open else each
+            for each in own
+        )
 
 
 class Slots(StageConfig):

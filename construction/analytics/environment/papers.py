@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Any
@@ -45,33 +45,95 @@ class Said:
         return {"document": self.paper.name, "says": self.sentence}
 
 
+NEVER = 10**6  # a period that does not come
+
+
 @dataclass(frozen=True)
 class Letter:
-    """What was signed: its day, the period from which it holds if it names one, and its words."""
+    """What was signed: its day, the period from which it holds if it names one, and its words.
+
+    `veils`: the careless readings that do not see what it says. `rank`: that of who signed it.
+    """
 
     day: date
     names: int | None
     quotes: tuple[Said, ...]
+    veils: frozenset[str] = frozenset()
+    rank: int = 1
 
     def since(self, reading: str) -> int:
-        if self.names is not None:
-            return self.names
-        return self.day.year + (self.day.month > NEW_YEAR and reading != "dates")
+        if reading in self.veils:
+            return NEVER
+        if reading == "dates":
+            return self.day.year
+        return self.period if self.names is None else self.names
+
+    @property
+    def period(self) -> int:
+        """That from which it would hold if it named none."""
+        return self.day.year + (self.day.month > NEW_YEAR)
+
+    def order(self, reading: str) -> tuple[int, int]:
+        """Its place among letters, of which a later one decides."""
+        return (1 if reading == "ranks" else self.rank, self.day.toordinal())
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A clause as it stands in a period. `order`: of two that fit, the later decides."""
+    """A clause as it stands in a period. `order`: of two that fit, the later decides. `is_open`:
+    whom it fits is undecided."""
 
     order: tuple[int, int]
     where: tuple[dict[str, Any], ...]
     rate: float | None
     quotes: tuple[Said, ...]
+    is_open: bool = False
 
     def clause(self) -> dict[str, Any]:
-        own = {"quotes": [said.quote() for said in dict.fromkeys(self.quotes)]}
-        own |= {"where": list(self.where)}
+        quotes = [said.quote() for said in dict.fromkeys(self.quotes)]
+        own: dict[str, Any] = {"quotes": quotes}
+        own |= {"where": list(self.where)} | ({"open": True} if self.is_open else {})
         return own if self.rate is None else own | {"rate": self.rate}
+
+
+@dataclass
+class Voice:
+    """How one letter speaks: its day and language; what its words take for granted is collected:
+    quotes of other papers, and the careless readings that get lost in them."""
+
+    day: date
+    language: str = "en"
+    quotes: list[Said] = field(default_factory=list)
+    veils: set[str] = field(default_factory=set)
+
+
+Words = str | Callable[[Voice], str]  # as they are, or as a letter says them
+
+
+@dataclass
+class Named:
+    """Something with several names in English, the first of them its own, and one in others.
+
+    `said`: by name the sentence that says whose it is.
+    """
+
+    english: Sequence[str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    said: dict[str, Said] = field(default_factory=dict)
+
+    @property
+    def formal(self) -> str:
+        return self.english[0]
+
+    def called(self, voice: Voice, generator: np.random.Generator) -> str:
+        name = self.others.get(voice.language, "")
+        if not name:
+            name = self.english[int(generator.integers(len(self.english)))]
+            if name != self.formal:
+                voice.veils.add("aliases")
+        if name in self.said:
+            voice.quotes.append(self.said[name])
+        return name
 
 
 @dataclass
@@ -95,13 +157,22 @@ class Writer:
         """A period after the first two, if there are so many."""
         return int(self.pick(self.years[2:] or self.years[-1:]))
 
-    def period(self, year: int) -> str:
-        return self.declaration.says("period", "en").replace("{year}", str(year))
+    def period(self, year: int, language: str = "en") -> str:
+        return self.says("period", language).replace("{year}", str(year))
 
-    def fields(self) -> dict[str, str]:
+    def fields(self, language: str = "en") -> dict[str, str]:
         """The words of the environment that forms may use."""
-        words = {key: self.declaration.says(key, "en") for key in ("place", "entities")}
+        words = {key: self.says(key, language) for key in ("place", "entities")}
         return words | {"Entities": words["entities"][:1].upper() + words["entities"][1:]}
+
+    def says(self, key: str, language: str) -> str:
+        """A word of the environment, in English where it has none in the language."""
+        is_declared = language == "zh" and "zh" in self.declaration.languages
+        return self.declaration.says(key, "zh" if is_declared else "en")
+
+    def labelled(self, metric: Metric, language: str) -> str:
+        words = {str(own): label for own, label in metric.label.items()}
+        return words.get(language, words["en"])
 
     def named(self, name: str) -> Metric:
         return next(metric for metric in self.declaration.metrics if metric.name == name)
@@ -161,8 +232,10 @@ class Writer:
 
     def amount(self, value: float, metric: Metric) -> str:
         written = f"{value:,.0f}" if value == int(value) else f"{value:g}"
-        money = f" {self.declaration.says('money', 'en')}" if metric.kind == "money" else ""
-        return f"{written}{money}"
+        return written + self.money(metric)
+
+    def money(self, metric: Metric) -> str:
+        return f" {self.says('money', 'en')}" if metric.kind == "money" else ""
 
     def kinds(self) -> list[str]:
         """Kinds of entities, the most frequent first."""
@@ -171,28 +244,54 @@ class Writer:
         ordered = counts.sort(["count", role.kind], descending=[True, False])
         return list(ordered[role.kind])
 
-    def called(self, kind: str) -> str:
-        return self.declaration.names.get("kind", {}).get(kind, (kind,))[0]
+    def places(self) -> list[str]:
+        role = self.declaration.roles["places"]
+        return sorted(self.tables[role.table][role.place].drop_nulls().unique().to_list())
+
+    def called(self, value: str, of: str = "kind", language: str = "en") -> str:
+        """A kind or a place in words."""
+        names = self.declaration.names.get(of, {}).get(value, (value,))
+        return names[-1] if language == "zh" else names[0]
+
+    def of_all(self, values: Sequence[str], of: str = "kind") -> Words:
+        """Several kinds or places, as a letter lists them."""
+        return lambda voice: self.listed(
+            [self.called(value, of, voice.language) for value in values], voice.language
+        )
+
+    def listed(self, names: Sequence[str], language: str = "en") -> str:
+        last = str(self.words["separator"][language])
+        return f"{', '.join(names[:-1])}{last}{names[-1]}" if len(names) > 1 else names[0]
 
     def form(self, group: str, part: str, since: int | None = None, /, **values: str) -> str:
-        """A sentence of a form; `since`: the period from which it says that it holds."""
+        """A sentence of a scheme; `since`: the period from which it says that it holds."""
         when = "" if since is None else f", from {self.period(since)} on"
         form = self.pick(self.words[group][part])
         return str(form.format(**{**self.fields(), "when": when, **values}))
 
-    def dated(self, day: date) -> str:
-        return str(
-            self.pick(self.words["days"]).format(
-                day=day.day, month=self.words["months"][day.month - 1], year=day.year
-            )
-        )
+    def phrase(self, part: str, voice: Voice, /, **values: Words) -> str:
+        """What a letter says, without its frame."""
+        return self.worded(self.pick(self.words["letter"][part][voice.language]), voice, **values)
 
-    def month(self, day: date) -> str:
-        return f"{self.words['months'][day.month - 1]} {day.year}"
+    def worded(self, form: str, voice: Voice, /, **values: Words) -> str:
+        """A form in the words of a letter; of the values only those that it names."""
+        used = {name: value for name, value in values.items() if f"{{{name}}}" in form}
+        made = {n: v if isinstance(v, str) else v(voice) for n, v in used.items()}
+        return form.format(**{**self.fields(voice.language), **made})
 
+    def name_of(self, named: Named) -> Words:
+        return lambda voice: named.called(voice, self.generator)
 
-def listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    def dated(self, day: date, language: str = "en") -> str:
+        form, months = self.pick(self.words["days"][language]), self.words["months"]
+        month = months.get(language, months["en"])[day.month - 1]
+        return str(form.format(day=day.day, month=month, number=day.month, year=day.year))
+
+    def month(self, day: date, language: str = "en") -> str:
+        months = self.words["months"]
+        month = months.get(language, months["en"])[day.month - 1]
+        form = str(self.words["month_of"][language])
+        return form.format(month=month, number=day.month, year=day.year)
 
 
 def figure(value: float) -> str:

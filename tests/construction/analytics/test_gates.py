@@ -65,7 +65,7 @@ NOWHERE = {**SUM, "where": [{"column": "fiscal_year", "value": 1900}]}
         ((RANK, LOOKUP, NOWHERE), {}, AnalyticsReason.MISSING_DATA),
         ((SUM,), {}, AnalyticsReason.MISSING_DATA),
         (
-            (RANK, LOOKUP, SUM, *[UNUSED] * 12),
+            (RANK, LOOKUP, SUM, *[UNUSED] * 16),
             {},
             AnalyticsReason.STEPS_RANGE,
         ),
