@@ -12,6 +12,7 @@ from anonymization.documents.contracts import DocumentConfig, Pictures
 from anonymization.instruction_gate import InstructionConfig
 from anonymization.language_gate import LanguageConfig
 from anonymization.leaks.contracts import LeakConfig
+from anonymization.recogniser.contracts import RecogniserConfig
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
@@ -78,7 +79,8 @@ class MaskingRecipe(StageConfig):
 
     The default `level` is `contacts_and_secrets` for sources declared public, and `strict` for all
     others. `undecided` says what to do with values that nothing explains: by default they are
-    masked if a model is used, since it may be remote, and listed otherwise.
+    masked if a model is used, since it may be remote, and listed otherwise. `recogniser` names a
+    model that reads the originals, on this machine.
     """
 
     level: MaskingLevel | None = None
@@ -90,6 +92,7 @@ class MaskingRecipe(StageConfig):
     instruction: InstructionConfig = InstructionConfig()
     language: LanguageConfig = LanguageConfig()
     leaks: LeakConfig = LeakConfig()
+    recogniser: RecogniserConfig = RecogniserConfig()
 
     @field_validator("detection", mode="before")
     @classmethod

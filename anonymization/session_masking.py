@@ -17,13 +17,24 @@ from typing import Any
 from anonymization.documents.contracts import DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.documents.gate import GATE, measure
-from anonymization.documents.remaining_words import EditsOf, join, merged, words_left
+from anonymization.documents.remaining_words import (
+    EditsOf,
+    join,
+    merged,
+    propose,
+    rows_for_model,
+    words_left,
+)
 from anonymization.documents.scopes import detector, languages_of, unmasked
 from anonymization.instruction_gate import ChangedPart, write_changes
 from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.language_gate import measure as language_use
 from anonymization.language_gate import spoken_languages, supported_languages
 from anonymization.masking_recipe import MaskingLevel, MaskingRecipe
+from anonymization.recogniser.answers import ask_about
+from anonymization.recogniser.contracts import AskModel, Call, Recognised
+from anonymization.recogniser.informed import informed
+from anonymization.recogniser.passages import calls_of
 from anonymization.session_texts import (
     FindFileNames,
     masked_text,
@@ -35,10 +46,18 @@ from anonymization.text.contracts import Mode
 from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.words_review import Review, Why, WordLeft, write_words
+from anonymization.words_review import Review, Why, WordLeft, open_words, write_words
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest, keyed_digest
-from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict, dump_instance
+from data.contracts import (
+    Fixture,
+    LedgerRow,
+    Outcome,
+    StageKind,
+    TaskInstance,
+    Verdict,
+    dump_instance,
+)
 from data.ledger import deciding, gated_row
 from data.schemas import MASKED_SPANS
 from data.stage_tables import write_stage_tables
@@ -62,6 +81,7 @@ class SessionWords:
 
     config: MaskingRecipe
     review: Review | None
+    recognised: Mapping[str, Recognised] = field(default_factory=dict)  # by session
     words: list[tuple[str, dict[str, WordLeft]]] = field(default_factory=list)
 
     def leave_open(
@@ -78,8 +98,12 @@ class SessionWords:
         private = self.review.private_words if self.review is not None else frozenset()
         detection, undecided = self.config.detection, masker.undecided
         words = words_left(pieces, edits_of, detection, private, whole, undecided)
+        read = self.recognised.get(masker.vault.scope)
+        propose(words, read.proposals if read is not None else ())
         self.words.append((name, words))
-        return self.review is not None and self.review.leaves_open(words)
+        accepts = self.config.recogniser.accepts_proposals
+        waiting = open_words(words, accepts_proposals=accepts)
+        return self.review is not None and self.review.leaves_open(waiting)
 
     def write(self, out: Path) -> None:
         """Write the words for `write_list`; they are as private as the vaults beside them."""
@@ -88,28 +112,33 @@ class SessionWords:
         write_bytes(out / _FILE, canonical_json(rows), mode=PRIVATE_FILE)
 
 
-def write_list(folders: Sequence[Path], path: Path, review: Review | None) -> int:
+def write_list(
+    folders: Sequence[Path], path: Path, review: Review | None, *, accepts_proposals: bool = False
+) -> int:
     """Write the list of words of all sessions for their owner, if masking noted any.
 
     Returns how many findings that only the owner can decide wait for a review: with one, tasks
-    with open words are rejected.
+    with open words are rejected. The owner may have accepted the proposals of a model.
     """
     words: dict[str, WordLeft] = {}
     for folder in folders:
         rows: dict[str, Any] = json.loads((folder / _FILE).read_bytes())
         shard = {
-            word: WordLeft(row["times"], row["example"], Why(row["why"]), set(row["files"]))
+            word: WordLeft(**row | {"why": Why(row["why"]), "files": set(row["files"])})
             for word, row in rows.items()
         }
         join(words, shard)
     if words or review is not None:
         write_words(path, words, review)
-    waiting = [word for word in words.values() if word.why is Why.UNDECIDED]
+    still_open = open_words(words, accepts_proposals=accepts_proposals)
+    waiting = [word for word in still_open.values() if word.why is Why.UNDECIDED]
     return len(waiting) if review is None else 0
 
 
 STAGE = GATE.stage
 VAULTS = "vaults"
+RECOGNISE, CALL = "recognise", "call"  # the stage that asks a model, and its unit
+_RECOGNISED = "recognised.json"
 _SESSIONS_PER_SHARD = 8  # few enough that every worker gets some and progress is visible
 _ORIGINALS = "originals"
 _NAME_CHARS = 32
@@ -125,7 +154,7 @@ class MaskJob:
     `find_names` finds the names of files in a text; it must be picklable. `listed` are the private
     values that the owner of the sessions named, `elsewhere` those that were found in any session of
     the source, `review` is what the owner decided on the words that stayed; `masks_undecided` is
-    for models that may be remote.
+    for models that may be remote. `recognised` is what a model has read in each session, by uid.
     """
 
     sessions: tuple[tuple[Survivor, ...], ...]
@@ -137,6 +166,7 @@ class MaskJob:
     review: Review | None = None
     masks_undecided: bool = False
     elsewhere: Listed = ()
+    recognised: Mapping[str, Recognised] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +200,30 @@ def vault_name(key: bytes, scope: str) -> str:
     return keyed_digest(key, scope)[:_NAME_CHARS]
 
 
+def write_recognised(
+    calls: Mapping[str, Sequence[Call]], ask: AskModel, config: MaskingRecipe, out: Path
+) -> None:
+    """Ask a model about all sessions, and write what it recognised, with the stage tables."""
+    known = ask_about(list(calls.values()), ask, config.detection.entities)
+    records = {uid: of.as_json() for uid, of in zip(calls, known, strict=True)}
+    write_bytes(out / _RECOGNISED, canonical_json(records), mode=PRIVATE_FILE)
+    rows = [
+        LedgerRow(
+            RECOGNISE, CALL, item_id, Outcome.ERRORED if why else Outcome.KEPT, reason=why or None
+        )
+        for of in known
+        for item_id, why in of.outcomes.items()
+    ]
+    ids = [row.item_id for row in rows]
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=RECOGNISE, unit=CALL)
+
+
+def read_recognised(folder: Path) -> dict[str, Recognised]:
+    """What `write_recognised` wrote, by the uid of the session."""
+    records = json.loads((folder / _RECOGNISED).read_bytes())
+    return {uid: Recognised.from_json(record) for uid, record in records.items()}
+
+
 def find_shard(job: MaskJob, out: Path) -> None:
     """Write vaults into `out` with what is private in each session of a job by itself."""
     for session in job.sessions:
@@ -177,6 +231,23 @@ def find_shard(job: MaskJob, out: Path) -> None:
         with _originals(session, job, out) as content:
             learn([*_pieces_by_file(session, job, content).values(), _spoken(session)], masker)
         _save(masker, job, out)
+
+
+def session_calls(job: MaskJob, out: Path) -> dict[str, list[Call]]:
+    """What a model is asked about each session, by uid, after masking by evidence alone."""
+    calls: dict[str, list[Call]] = {}
+    for session in job.sessions:
+        masker = _masker(session, job, Mode.PLACEHOLDER)
+        with _originals(session, job, out) as content:
+            files = _pieces_by_file(session, job, content)
+        documents: dict[str, list[Piece]] = {"conversation": _spoken(session)}
+        for (path, _), pieces in files.items():
+            documents.setdefault(path, []).extend(pieces)
+        learn([*files.values(), documents["conversation"]], masker)
+        rows = rows_for_model(documents, masker, job.config.detection)
+        uid = session[0].instance.session_uid
+        calls[uid] = calls_of(uid, documents, rows, job.config.recogniser)
+    return calls
 
 
 def mask_shard(job: MaskJob, out: Path) -> None:
@@ -188,11 +259,12 @@ def mask_shard(job: MaskJob, out: Path) -> None:
 
 
 def _masker(session: Sequence[Survivor], job: MaskJob, mode: Mode) -> Masker:
+    uid = session[0].instance.session_uid
     return Masker(
-        detector(job.config.detection),
+        informed(detector(job.config.detection), job.recognised.get(uid)),
         job.key,
         mode,
-        session[0].instance.session_uid,
+        uid,
         job.listed,
         _said_openly(session, job.config),
         elsewhere=job.elsewhere,
@@ -248,7 +320,7 @@ class _Shard:
         self._rows: list[LedgerRow] = []
         self._spans: list[_Row] = []
         self._changes: dict[str, list[ChangedPart]] = {}
-        self._words = SessionWords(job.config, job.review)
+        self._words = SessionWords(job.config, job.review, job.recognised)
 
     def mask(self, session: Sequence[Survivor]) -> None:
         """Mask a session; everything is learned before anything is changed, so order is free."""

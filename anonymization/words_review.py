@@ -1,9 +1,9 @@
 """What only the owner of the material knows: the review of what masking left, `private/words.csv`,
 read back with its decisions; and the list of private values, such as nicknames and code names.
 
-A row of the review says `private` (or `private:KIND`) or `keep` in its first column. The file comes
-back from an editor or a spreadsheet, which may have saved it with semicolons or tabs, and is
-hostile input.
+A row of the review says `private` (or `private:KIND`) or `keep` in its first column; `proposed`
+says that a model would keep it, and decides nothing. The file comes back from an editor or a
+spreadsheet, which may have saved it with semicolons or tabs, and is hostile input.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def listed_digest(listed: Listed, key: bytes) -> str:
 WORDS = "words.csv"
 COLUMNS = ("decision", "word", "times", "files", "example", "why")
 _DECISION, _WORD = COLUMNS[:2]
-KEEP, PRIVATE = "keep", "private"
+KEEP, PRIVATE, PROPOSED = "keep", "private", "proposed"
+_OPEN = frozenset({"", PROPOSED})
 _ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
 # What spreadsheets read as a number, an amount or a date, and write back in another form.
 _MONTH = "|".join(name[:3] for name in MONTHS)
@@ -125,12 +126,23 @@ RANK = {why: rank for rank, why in enumerate(Why)}
 
 @dataclass(slots=True)
 class WordLeft:
-    """A word that masking left: how often, in which files, with an example of where and why."""
+    """A word that masking left: how often, in which files, with an example of where and why.
+
+    `is_proposed`: a model that read all of its texts calls it not private.
+    """
 
     times: int = 0
     example: str = ""
     why: Why = Why.WORD
     files: set[str] = field(default_factory=set)
+    is_proposed: bool = False
+
+
+def open_words(words: Mapping[str, WordLeft], *, accepts_proposals: bool) -> dict[str, WordLeft]:
+    """The words that wait for a decision: without the proposals, if their owner accepts those."""
+    return {
+        word: seen for word, seen in words.items() if not (accepts_proposals and seen.is_proposed)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,18 +203,26 @@ def read_review(path: Path) -> Review:
 
 
 def open_rows(path: Path) -> list[Mapping[str, str]]:
-    """The rows of a list that have no decision yet, in its order. Raises InputError."""
+    """The rows of a list that have no decision yet, in its order: the proposals of a model last.
+
+    Raises InputError.
+    """
     rows = _rows(path)
     names = _names(path, rows)
     cells = (dict(zip(names, row, strict=False)) for _, row in rows)
-    return [row for row in cells if not row[_DECISION].strip() and row.get(_WORD, "").strip()]
+    return [row for row in cells if _is_open(row[_DECISION]) and row.get(_WORD, "").strip()]
+
+
+def _is_open(decision: str) -> bool:
+    return decision.strip().lower() in _OPEN
 
 
 def of_a_kind(rows: Iterable[Mapping[str, str]]) -> list[list[Mapping[str, str]]]:
     """The rows in groups to be decided together: codes that differ in their digits alone."""
-    groups: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    groups: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
     for row in rows:
-        groups.setdefault((_DIGITS.sub("#", row[_WORD]), row.get("why", "")), []).append(row)
+        alike = (_DIGITS.sub("#", row[_WORD]), row.get("why", ""), row[_DECISION].strip().lower())
+        groups.setdefault(alike, []).append(row)
     return list(groups.values())
 
 
@@ -286,7 +306,7 @@ def _decided(path: Path) -> Iterator[tuple[int, str, str]]:
             actual, expected = f"more than {_MOST_ROWS:,} rows", "fewer"
             raise InputError(str(path), actual, expected, "Mask the files in batches.", line)
         decision = cells[decision_at].strip() if len(cells) > decision_at else ""
-        if decision:
+        if not _is_open(decision):
             yield line, decision, _word(path, cells[word_at] if len(cells) > word_at else "", line)
 
 
@@ -340,8 +360,8 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def _suspicion(word: WordLeft) -> tuple[int, int, int]:
-    return RANK[word.why], len(word.files), word.times
+def _suspicion(word: WordLeft) -> tuple[bool, int, int, int]:
+    return word.is_proposed, RANK[word.why], len(word.files), word.times
 
 
 def _protected(word: str) -> Scalar:
@@ -353,24 +373,25 @@ def write_words(path: Path, words: Mapping[str, WordLeft], review: Review | None
     """Write the words that masking left, for the owner only; returns how many have no decision.
 
     Those come first, the most telling at the top: by why they are worth a look, and among equals
-    what stands in few files, then seldom. Then all earlier decisions.
+    what stands in few files, then seldom; behind them what a model proposes to keep. Then all
+    earlier decisions.
     """
     decisions = review.decisions if review is not None else {}
-    open_words = sorted(
+    waiting = sorted(
         (word for word in words if review is None or word not in review.keep),
         key=lambda word: (*_suspicion(words[word]), word.casefold(), word),
     )
-    closed = sorted(decisions.keys() - set(open_words))
+    closed = sorted(decisions.keys() - set(waiting))
     rows = [
         (
-            decisions.get(word, ""),
+            decisions.get(word, PROPOSED if w.is_proposed else ""),
             word,
             w.times,
             len(w.files),
             w.example,
             w.why if word in words else "",
         )
-        for word in [*open_words, *closed]
+        for word in [*waiting, *closed]
         for w in [words.get(word, WordLeft())]
     ]
     table = io.StringIO()
@@ -382,4 +403,4 @@ def write_words(path: Path, words: Mapping[str, WordLeft], review: Review | None
     )
     data = b"\xef\xbb\xbf" + table.getvalue().encode("utf-8", "backslashreplace")
     write_bytes(path, data, mode=PRIVATE_FILE)
-    return len(open_words)
+    return len(waiting)

@@ -53,6 +53,7 @@ SESSIONS = Lane(
         sessions.RECOVER,
         sessions.DISTINCT,
         sessions.NETWORK,
+        sessions.READ_PRIVATE,
         sessions.FIND_PRIVATE,
         sessions.MASKING,
         sessions.PACKAGE,

@@ -65,7 +65,7 @@ from flows.stages.analytics import (
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.repositories import TASKS as REPOSITORY_TASKS
 from flows.stages.selection import FILE_STAGES, chosen_candidates, selection_report
-from flows.stages.sessions import release_targets
+from flows.stages.sessions import READ_PRIVATE, recogniser_report, release_targets
 from flows.stages.tables import keep_pseudonymized, sealed
 from flows.stages.workflows import WORKFLOW_DEMAND, WORKFLOWS, workflows_report
 
@@ -90,7 +90,10 @@ def publish(
     trees = results.outputs.get(REPOSITORY_TASKS.name, ())
     targets = release_targets(run, (*masked, *trees), originals)
     release = _release(run, results, tables, privacy, run_info)
-    report: dict[str, Any] = {"masking": masking_report(masked, targets)}
+    masking = masking_report(masked, targets)
+    if masking is not None:
+        masking |= recogniser_report(run, results.outputs.get(READ_PRIVATE.name, ()))
+    report: dict[str, Any] = {"masking": masking}
     report |= {} if tables.report is None else {"tables": tables.report}
     report |= {"environments": environment_privacy(run, opened)} if opened else {}
     last = run.runtime.release_before(run.recipe)

@@ -110,6 +110,7 @@ class Runtime(StageConfig):
     shard_bytes: Annotated[int, Field(ge=1)] = 8 * 1024 * 1024
     network: NetworkRuntime = NetworkRuntime()
     llm: LlmRuntime = LlmRuntime()  # the model's endpoint; [judging.model] in the recipe names it
+    recogniser: LlmRuntime = LlmRuntime()  # that of the model in [masking.recogniser]
     model_calls: ModelCalls = ModelCalls()
     revision: bool = False  # add -r2 to the name if a release with another digest has it
     quiet: bool = False

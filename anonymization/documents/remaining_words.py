@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -26,7 +26,9 @@ from anonymization.documents.worth_a_look import (
     whole_sighting,
     without,
 )
+from anonymization.recogniser.informed import is_for_model
 from anonymization.text.contracts import DetectionConfig, Edit, Finding
+from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import RANK, Why, WordLeft
 from data.neutralise import one_line
@@ -389,6 +391,33 @@ def _note_packed(words: dict[str, WordLeft], finder: _Finder, text: str) -> None
                 _note(words, sighting, Piece(packed), packed)
 
 
+def rows_for_model(
+    documents: Mapping[str, Sequence[Piece]], masker: Masker, detection: DetectionConfig
+) -> dict[str, str]:
+    """What only an owner could decide, and names that rules have found, each with an example.
+
+    `masker` has learnt the documents by evidence alone. The most telling words come first.
+    """
+    words: dict[str, WordLeft] = {}
+    for pieces in documents.values():
+        here = words_left(pieces, masker.edits, detection, undecided_of=masker.undecided)
+        for piece in pieces:
+            for edit in masker.edits(piece):
+                word = piece.value[edit.start : edit.end].strip()
+                if is_for_model(edit.type, edit.recognizer, word) and one_line(word) == word:
+                    named = Sighting(word, edit.start, edit.end, Why.UNDECIDED)
+                    _note(here, named, piece, piece.value)
+        join(words, here)
+    ranked = sorted(words, key=lambda word: (RANK[words[word].why], word))
+    return {word: words[word].example for word in ranked}
+
+
+def propose(words: Mapping[str, WordLeft], proposals: Collection[str]) -> None:
+    """Mark the words that a model would keep."""
+    for word, seen in words.items():
+        seen.is_proposed = word in proposals
+
+
 def merged(parts: Iterable[tuple[str, Mapping[str, WordLeft]]]) -> dict[str, WordLeft]:
     """The words of several files, each given with its path."""
     words: dict[str, WordLeft] = {}
@@ -400,7 +429,8 @@ def merged(parts: Iterable[tuple[str, Mapping[str, WordLeft]]]) -> dict[str, Wor
 def join(words: dict[str, WordLeft], more: Mapping[str, WordLeft]) -> None:
     """Add words of other files; of two examples the more telling stays."""
     for word, part in more.items():
-        known = words.setdefault(word, WordLeft())
+        known = words.setdefault(word, WordLeft(is_proposed=True))
+        known.is_proposed &= part.is_proposed
         known.times += part.times
         known.files |= part.files
         if not known.example or RANK[part.why] < RANK[known.why]:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
-from anonymization.documents.remaining_words import merged, words_left
+from anonymization.documents.remaining_words import merged, propose, rows_for_model, words_left
 from anonymization.documents.worth_a_look import GONE
 from anonymization.language_gate import (
     LanguageConfig,
@@ -30,6 +30,16 @@ from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, Matcher
 from anonymization.leaks.scan import scan_bytes
 from anonymization.masking_recipe import MaskingLevel, Undecided, at_level
+from anonymization.recogniser.answers import ask_about
+from anonymization.recogniser.contracts import (
+    AskModel,
+    Call,
+    Recognised,
+    RecogniserConfig,
+    summed,
+)
+from anonymization.recogniser.informed import informed
+from anonymization.recogniser.passages import calls_of
 from anonymization.text.contracts import DetectionConfig, Detector, Document, EntityType, Mode
 from anonymization.text.detect.declared import declared_kind
 from anonymization.text.masking.known_search import Listed, is_distinctive, is_sought
@@ -45,7 +55,7 @@ from anonymization.text.vault import (
     keep_original,
     restore,
 )
-from anonymization.words_review import WORDS, Review, WordLeft, write_words
+from anonymization.words_review import WORDS, Review, WordLeft, open_words, write_words
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.contracts import StageConfig
@@ -135,16 +145,15 @@ def _words_of_files(
     masker: Masker,
     reports: _Reports,
     pieces: Mapping[PurePath, Sequence[Piece]],
-    detection: DetectionConfig,
-    review: Review | None,
+    job: Job,
 ) -> dict[str, dict[str, WordLeft]]:
     """The words worth a look in each file that can be released, by the path of the file."""
-    private = review.private_words if review is not None else frozenset()
+    private = job.review.private_words if job.review is not None else frozenset()
     vault = masker.vault
     words_in = partial(
-        words_left, detection=detection, private=private, undecided_of=masker.undecided
+        words_left, detection=job.config.detection, private=private, undecided_of=masker.undecided
     )
-    return {
+    words = {
         report.path: words_in(
             pieces[PurePath(report.original_path)],
             masker.edits,
@@ -153,6 +162,9 @@ def _words_of_files(
         for report in reports
         if report.refusal is None
     }
+    for of_file in words.values():
+        propose(of_file, job.recognised.proposals if job.recognised else ())
+    return words
 
 
 def _without_open_words(
@@ -160,10 +172,15 @@ def _without_open_words(
     masker: Masker,
     reports: _Reports,
     words: Mapping[str, Mapping[str, WordLeft]],
-    review: Review | None,
+    job: Job,
 ) -> list[DocumentReport]:
     """The reports, with a refusal for each file in which a word has no decision of the review."""
-    unread = {path: "" for path in words if review and review.leaves_open(words[path])}
+    review, accepts = job.review, job.config.recogniser.accepts_proposals
+    unread = {
+        path: ""
+        for path, of_file in words.items()
+        if review and review.leaves_open(open_words(of_file, accepts_proposals=accepts))
+    }
     return _refusing(files, masker, reports, unread, Refusal.NOT_REVIEWED)
 
 
@@ -216,11 +233,15 @@ class MaskingConfig(StageConfig):
     detection: DetectionConfig = DetectionConfig(public_places=True)
     documents: DocumentConfig = DocumentConfig()
     language: LanguageConfig = LanguageConfig()
+    recogniser: RecogniserConfig = RecogniserConfig()
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One scope: its name, its files with their paths below the root, and the output folder."""
+    """One scope: its name, its files with their paths below the root, and the output folder.
+
+    `recognised` is what a model has read in it; None without a model.
+    """
 
     scope: str
     files: tuple[tuple[Path, PurePath], ...]
@@ -229,6 +250,7 @@ class Job:
     config: MaskingConfig
     listed: Listed = ()
     review: Review | None = None
+    recognised: Recognised | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,22 +315,50 @@ def mask_paths(
     workers: int,
     listed: Listed = (),
     review: Review | None = None,
+    ask: AskModel | None = None,
 ) -> list[DocumentReport]:
     """Mask all files below `paths` into `out`, and write `reports/masking.json` and
     `private/words.csv` there.
 
-    With a `review`, a file in which a word worth a look has no decision is refused.
+    With a `review`, a file in which a word worth a look has no decision is refused. `ask` asks the
+    recogniser, if there is one.
     """
-    scopes = list(map_shards(mask_scope, jobs_of(paths, out, key, config, listed, review), workers))
+    jobs = jobs_of(paths, out, key, config, listed, review)
+    if ask is not None:
+        jobs = _with_model(jobs, ask, workers)
+    scopes = list(map_shards(mask_scope, jobs, workers))
     reports = [report for scope in scopes for report in scope.reports]
     words = merged(file for scope in scopes for file in sorted(scope.words.items()))
     write_words(out / "private" / WORDS, words, review)
     rows = [asdict(report) for report in reports]
     for row in rows:
         del row["original_sha256"], row["original_path"]  # private: the vault has them
-    report = {"recipe_sha256": digest(config), "files": rows}
+    report: dict[str, object] = {"recipe_sha256": digest(config), "files": rows}
+    if ask is not None:
+        read = summed(job.recognised.counts for job in jobs if job.recognised)
+        report["recogniser"] = {"model": config.recogniser.model, "counts": read}
     write_bytes(out / "reports" / "masking.json", pretty_json(report))
     return reports
+
+
+def _with_model(jobs: Sequence[Job], ask: AskModel, workers: int) -> list[Job]:
+    """The jobs with what a model recognises in each."""
+    entities = jobs[0].config.detection.entities if jobs else ()
+    known = ask_about(list(map_shards(scope_calls, jobs, workers)), ask, entities)
+    return [replace(job, recognised=of) for job, of in zip(jobs, known, strict=True)]
+
+
+def scope_calls(job: Job) -> list[Call]:
+    """What a model is asked about a scope, after it was masked by evidence alone."""
+    config = job.config
+    masker = Masker(detector(config.detection), job.key, Mode.PLACEHOLDER, job.scope, job.listed)
+    documents = {
+        str(name): pieces_in(path.read_bytes(), str(name), config.documents)
+        for path, name in job.files
+    }
+    learn(list(documents.values()), masker, are_apart=True)
+    rows = rows_for_model(documents, masker, config.detection)
+    return calls_of(job.scope, documents, rows, config.recogniser)
 
 
 def mask_scope(job: Job) -> MaskedScope:
@@ -318,7 +368,7 @@ def mask_scope(job: Job) -> MaskedScope:
     """
     config, documents = job.config, job.config.documents
     masker = Masker(
-        detector(config.detection),
+        informed(detector(config.detection), job.recognised),
         job.key,
         config.mode,
         job.scope,
@@ -337,8 +387,8 @@ def mask_scope(job: Job) -> MaskedScope:
         reports.append(replace(report, original_path=name.as_posix()))
     files = job.out / FILES
     reports = _without_survivors(files, masker, reports, job.key)
-    words = _words_of_files(files, masker, reports, pieces, config.detection, job.review)
-    reports = _without_open_words(files, masker, reports, words, job.review)
+    words = _words_of_files(files, masker, reports, pieces, job)
+    reports = _without_open_words(files, masker, reports, words, job)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
     return MaskedScope(reports, words)

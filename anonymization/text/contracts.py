@@ -59,10 +59,12 @@ PROVEN_BY_FORM = kinds(
 )
 
 
-# Recognizers (level `strict`) whose findings only the owner can decide: what an office may want to
-# hide though it names nobody, and what nothing explains. They go to the owner's list.
-DOUBTED, UNEXPLAINED = "doubted", "unexplained"
-UNDECIDED = frozenset({DOUBTED, UNEXPLAINED})
+# Recognizers whose findings only the owner can decide: what an office may want to hide though it
+# names nobody, what nothing explains, and names by rule that a model has read and not named. They
+# go to the owner's list.
+DOUBTED, UNEXPLAINED, UNNAMED = "doubted", "unexplained", "unnamed"
+UNDECIDED = frozenset({DOUBTED, UNEXPLAINED, UNNAMED})
+NAMED_HERE = "recogniser_here"  # the recognizer of what a model calls private in one place only
 
 
 @dataclass(frozen=True, slots=True, order=True)

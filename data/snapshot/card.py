@@ -46,9 +46,18 @@ _SIZES = (
 
 def stamp(release: Release) -> str:
     """What the stamp of the release means; private tables are named only where it has some."""
-    if release.privacy is PrivacyStamp.MASKED and has_tables(release.privacy_report):
-        return _WITH_TABLES
-    return _STAMPS[release.privacy]
+    with_tables = release.privacy is PrivacyStamp.MASKED and has_tables(release.privacy_report)
+    meaning = _WITH_TABLES if with_tables else _STAMPS[release.privacy]
+    return f"{meaning}{_of_recogniser(release.privacy_report)}"
+
+
+def _of_recogniser(report: Mapping[str, Any] | None) -> str:
+    """Which model read for what is private, and whether anybody looked at its proposals."""
+    read = ((report or {}).get("masking") or {}).get("recogniser")
+    if not read:
+        return ""
+    unseen = " Words that it proposed to keep were accepted unseen." * read["accepts_proposals"]
+    return f" A model ({read['model']}) recognised what is private beside the rules.{unseen}"
 
 
 def summarised(release: Release) -> Release:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -23,10 +25,12 @@ from anonymization.documents.scopes import (
     scan_paths,
 )
 from anonymization.masking_recipe import MaskingLevel, approving
+from anonymization.recogniser.contracts import AskModel
 from anonymization.text.contracts import Mode
 from anonymization.words_review import (
     KEEP,
     PRIVATE,
+    PROPOSED,
     WORDS,
     Why,
     of_a_kind,
@@ -52,6 +56,24 @@ def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConf
     return settings.model_copy(update={"documents": approving(settings.documents, approvals)})
 
 
+@contextmanager
+def _reader(
+    settings: MaskingConfig, config: Path | None, captures: Path
+) -> Iterator[AskModel | None]:
+    """The recogniser that the settings name, if they do; its replies are kept in `captures`."""
+    if not settings.recogniser.model:
+        yield None
+        return
+    from flows.recipe import Runtime, load_section
+    from flows.recogniser import recogniser
+
+    runtime = load_section(Runtime, "runtime", config)
+    store = private_dir(captures)
+    with recogniser(settings.recogniser, runtime.model_calls, runtime.recogniser, store) as made:
+        yield made.ask
+        print(made.line)
+
+
 def mask_command(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
     out: Annotated[Path, typer.Option(help="Output directory for files/, reports/ and private/.")],
@@ -63,6 +85,10 @@ def mask_command(
     approvals: Approvals = None,
     private_values: PrivateValues = None,
     reviewed: Reviewed = None,
+    captures: Annotated[
+        Path | None,
+        typer.Option(help="Recogniser's replies to reuse and add to; default: private/captures."),
+    ] = None,
     workers: Processes = 1,
 ) -> None:
     """Write masked copies of files. Exits with 1 if a file was refused."""
@@ -72,25 +98,34 @@ def mask_command(
     settings = settings.model_copy(update={k: v for k, v in chosen.items() if v is not None})
     with claimed(out) as private:
         secret = release_key(key or private / "release.key")
-        reports = scopes.mask_paths(paths, out, secret, settings, workers, listed, review)
+        with _reader(settings, config, captures or private / "captures") as ask:
+            reports = scopes.mask_paths(paths, out, secret, settings, workers, listed, review, ask)
         rejected = [report for report in reports if report.refusal is not None]
         if rejected:
             named = {r.original_path: [r.path, str(r.refusal), r.part] for r in rejected}
             write_bytes(private / "refused.json", pretty_json(named), mode=PRIVATE_FILE)
-    for report in rejected:
-        print(rejection(report))
+    print(*map(rejection, rejected), sep="\n", end="\n" * bool(rejected))
     spans = sum(len(report.rows) for report in reports if report.refusal is None)
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
     print(f"words to review: {private / WORDS}")
-    waiting = sum(row.get("why") == Why.UNDECIDED for row in open_rows(private / WORDS))
-    if waiting:
-        print(f"unexplained words still in the files: {waiting}; before anyone sees the files, run")
-        print(f"{program()} privacy words {private / WORDS}, then mask again with --reviewed")
+    _say_what_waits(private / WORDS, settings)
     if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
         print(f"decide with `{program()} privacy words`, then pass --reviewed {private / WORDS}")
     print(f"to restore them, keep {private} and run: {program()} privacy restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
+
+
+def _say_what_waits(words: Path, settings: MaskingConfig) -> None:
+    accepts = settings.recogniser.accepts_proposals
+    waiting = sum(
+        row.get("why") == Why.UNDECIDED
+        for row in open_rows(words)
+        if not (accepts and row["decision"] == PROPOSED)
+    )
+    if waiting:
+        print(f"unexplained words still in the files: {waiting}; before anyone sees the files, run")
+        print(f"{program()} privacy words {words}, then mask again with --reviewed")
 
 
 def words_command(
@@ -106,7 +141,8 @@ def words_command(
         print(f"{start + 1}-{start + len(shown)} of {len(groups)}")
         for number, rows in enumerate(shown, start=1):
             first, more = rows[0], f" and {len(rows) - 1} like it" if len(rows) > 1 else ""
-            line = f"{first['word']}{more}  [{first['why']}]  {first['example']}"
+            model = " (model: keep)" if first["decision"] == PROPOSED else ""
+            line = f"{first['word']}{more}  [{first['why']}{model}]  {first['example']}"
             print(one_line(f"{number:>4}  {line}"))
         typed = typer.prompt("private (numbers, or all; Enter: none; q: quit)", default="")
         if typed.strip().lower() == "q":

@@ -19,17 +19,24 @@ from anonymization.leaks.candidate_leaks import (
     shared_values,
     write_leak_check,
 )
-from anonymization.masking_recipe import Undecided, for_source, with_approvals
-from anonymization.session_masking import STAGE as MASKING_STAGE
+from anonymization.masking_recipe import MaskingRecipe, Undecided, for_source, with_approvals
+from anonymization.recogniser.contracts import Recognised, summed
+from anonymization.recogniser.passages import prompt_digest
 from anonymization.session_masking import (
+    CALL,
+    RECOGNISE,
     MaskJob,
     find_shard,
     mask_messages,
     mask_shard,
     payloads,
+    read_recognised,
+    session_calls,
     session_groups,
     write_list,
+    write_recognised,
 )
+from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.text.masking.known_search import Listed
 from anonymization.words_review import WORDS, kept_digest, listed_digest, owners_words
 from construction.judging.calls.contracts import Mode
@@ -65,7 +72,8 @@ from construction.sessions.stages import (
     write_packaged,
     write_reach,
 )
-from data.canonical import canonical_json, digest
+from data.atomic import private_dir
+from data.canonical import canonical_json, digest, file_digest
 from data.contracts import Disclosure, Gate, StageKind
 from data.errors import ConfigError, InputError
 from data.pool import read_pool
@@ -301,11 +309,20 @@ def _mask_shards(work: Work) -> list[Shard]:
     return _shards(work, mask_shard, shared_values(vaults, is_public=is_public))
 
 
+def _masking(run: Run) -> MaskingRecipe:
+    recipe = for_source(run.recipe.masking, run.recipe.source.disclosure)
+    return with_approvals(recipe, run.runtime.approvals)
+
+
 def _shards(work: Work, compute: Callable[[MaskJob, Path], None], elsewhere: Listed) -> list[Shard]:
     """Whole sessions, some to a shard, in the order of their ids; one vault per session."""
+    return [Shard(made_from, partial(compute, job)) for made_from, job in _jobs(work, elsewhere)]
+
+
+def _jobs(work: Work, elsewhere: Listed) -> list[tuple[Any, MaskJob]]:
+    """The jobs of masking, each with what it is made from."""
     run = work.run
-    recipe = for_source(run.recipe.masking, run.recipe.source.disclosure)
-    config = with_approvals(recipe, run.runtime.approvals)
+    config = _masking(run)
     listed, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
     masks_undecided = review is None and _masks_undecided(run)
     named = [listed_digest(values, run.key) for values in (listed, elsewhere)]
@@ -320,26 +337,70 @@ def _shards(work: Work, compute: Callable[[MaskJob, Path], None], elsewhere: Lis
         with_frozen_pages(s, results) for s in _survivors_of(work, DISTINCT.name, NETWORK.name)
     ]
     chosen = [sorted(config.documents.approvals), [*named, decided, masks_undecided]]
-    return [
-        Shard(
-            [*chosen, *map(payloads, sessions)],
-            partial(
-                compute,
-                MaskJob(
-                    sessions,
-                    _used(pages, sessions),
-                    config,
-                    run.key,
-                    file_name_spans,
-                    listed,
-                    review,
-                    masks_undecided,
-                    elsewhere,
-                ),
-            ),
+    read = _recognised(work)
+    jobs: list[tuple[Any, MaskJob]] = []
+    for sessions in session_groups(survivors):
+        uids = {survivor.instance.session_uid for of in sessions for survivor in of}
+        known = {uid: read[uid] for uid in sorted(uids & read.keys())}
+        job = MaskJob(
+            sessions,
+            _used(pages, sessions),
+            config,
+            run.key,
+            file_name_spans,
+            listed,
+            review,
+            masks_undecided,
+            elsewhere,
+            known,
         )
-        for sessions in session_groups(survivors)
-    ]
+        named_there = [digest(known[uid].as_json()) for uid in known]
+        jobs.append(([*chosen, *named_there, *map(payloads, sessions)], job))
+    return jobs
+
+
+def _recognised(work: Work) -> Mapping[str, Recognised]:
+    """What a model has read in each session; nothing without one."""
+    folders = work.folders(RECOGNISE)
+    return read_recognised(folders[0]) if folders else {}
+
+
+def _who_recognises(work: Work) -> Observed:
+    """What decides about the calls beside settings and sessions: the prompt, the owner's words."""
+    run = work.run
+    listed, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
+    recorded = run.runtime.model_calls.recorded
+    return Observed(
+        [
+            prompt_digest(),
+            listed_digest(listed, run.key),
+            None if review is None else kept_digest(review, run.key),
+            sorted(_masking(run).documents.approvals),
+            file_digest(recorded) if recorded else None,
+        ],
+        None,
+    )
+
+
+def _has_recogniser(run: Run) -> bool:
+    return bool(run.recipe.masking.recogniser.model)
+
+
+def _recognise(work: Work, out: Path) -> None:
+    """Mask by evidence, show the model what rules cannot decide, and keep what it answers."""
+    from flows.recogniser import recogniser
+
+    run = work.run
+    config, runtime = _masking(run), run.runtime
+    store = private_dir(private_dir(run.private / "captures") / "llm")
+    is_public = run.recipe.source.disclosure is Disclosure.PUBLIC
+    reached = config.recogniser, runtime.model_calls, runtime.recogniser, store
+    with recogniser(*reached, is_public=is_public) as reader:
+        jobs = (job for _, job in _jobs(work, ()))
+        calls = {uid: of for job in jobs for uid, of in session_calls(job, out).items()}
+        write_recognised(calls, reader.ask, config, out)
+        replies = {"model-replies-recogniser": reader.replies_digest()}
+    write_model_use(out, reader.costs(config.recogniser.model), replies)
 
 
 def _masks_undecided(run: Run) -> bool:
@@ -366,12 +427,23 @@ def _used(pages: Mapping[str, Path], sessions: Sequence[Sequence[Survivor]]) -> 
     return {item.sha256: pages[item.sha256] for item in fixtures if item.sha256 in pages}
 
 
+READ_PRIVATE = Stage(
+    name=RECOGNISE,
+    meaning="Which values in each session does a model on this machine call private?",
+    units=(Unit(CALL, FILTER),),
+    settings=("masking", "source.disclosure"),
+    reads=(RECOVER.name, DISTINCT.name, NETWORK.name),
+    observe=_who_recognises,
+    compute=_recognise,
+    applies=_has_recogniser,
+    uses_key=True,
+)
 FIND_PRIVATE = Stage(
     name="find-private",
     meaning="Which values in each session are private, wherever they appear in the source?",
     units=(),
     settings=("masking", "source.disclosure"),
-    reads=(RECOVER.name, DISTINCT.name, NETWORK.name),
+    reads=(RECOVER.name, DISTINCT.name, NETWORK.name, READ_PRIVATE.name),
     shards=_find_shards,
     uses_key=True,
 )
@@ -380,7 +452,7 @@ MASKING = Stage(
     meaning="Can every file be masked, or has a person approved it?",
     units=(Unit("instance", FILTER),),
     settings=("masking", "source.disclosure"),
-    reads=(RECOVER.name, DISTINCT.name, NETWORK.name, FIND_PRIVATE.name),
+    reads=(RECOVER.name, DISTINCT.name, NETWORK.name, READ_PRIVATE.name, FIND_PRIVATE.name),
     shards=_mask_shards,
     uses_key=True,
 )
@@ -392,7 +464,18 @@ def write_words_left(run: Run, masked: Folders) -> int:
     Returns how many must be decided before anything is published.
     """
     _, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
-    return write_list(masked, run.review / WORDS, review)
+    accepts = run.recipe.masking.recogniser.accepts_proposals
+    return write_list(masked, run.review / WORDS, review, accepts_proposals=accepts)
+
+
+def recogniser_report(run: Run, read: Folders) -> dict[str, Any]:
+    """Which model has read the sessions, and what came of it; empty without one."""
+    config = run.recipe.masking.recogniser
+    if not read:
+        return {}
+    known = [of.counts for folder in read for of in read_recognised(folder).values()]
+    said = {"model": config.model, "accepts_proposals": config.accepts_proposals}
+    return {"recogniser": {**said, "counts": summed(known)}}
 
 
 def release_targets(run: Run, masked: Folders, identifiers: Sequence[str] = ()) -> LeakTargets:

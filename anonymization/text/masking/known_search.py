@@ -350,3 +350,32 @@ def _are_joined(outer: str, edge: str) -> bool:
     if outer >= _NO_WORDS or edge >= _NO_WORDS:
         return False
     return (outer.isalpha() and edge.isalpha()) or (outer.isdigit() and edge.isdigit())
+
+
+def settled(
+    findings: Sequence[Finding], occurrences: Sequence[Occurrence]
+) -> tuple[list[Finding], list[Occurrence]]:
+    """Findings and known values without overlap between the two.
+
+    A known value stays where it covers more than all findings that it overlaps; otherwise those
+    findings stay. Both are given sorted and without overlap among themselves.
+    """
+    starts = [finding.start for finding in findings]
+    replaced: set[int] = set()
+    kept: list[Occurrence] = []
+    for occurrence in occurrences:
+        first = max(0, bisect_left(starts, occurrence.start) - 1)
+        overlapping = [
+            number
+            for number in range(first, bisect_left(starts, occurrence.end))
+            if findings[number].end > occurrence.start
+        ]
+        if all(_covers(occurrence, findings[number]) for number in overlapping):
+            replaced.update(overlapping)
+            kept.append(occurrence)
+    return [finding for number, finding in enumerate(findings) if number not in replaced], kept
+
+
+def _covers(occurrence: Occurrence, finding: Finding) -> bool:
+    inside = occurrence.start <= finding.start and finding.end <= occurrence.end
+    return inside and occurrence.end - occurrence.start > finding.end - finding.start

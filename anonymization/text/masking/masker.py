@@ -11,8 +11,10 @@ from itertools import chain
 
 from anonymization.text.contracts import (
     DOUBTED,
+    NAMED_HERE,
     PROVEN_BY_FORM,
     UNDECIDED,
+    UNNAMED,
     Detector,
     Edit,
     EntityType,
@@ -57,6 +59,7 @@ from anonymization.text.masking.known_search import (
     containing,
     is_distinctive,
     outside,
+    settled,
     spelled_as,
     times_in,
 )
@@ -88,7 +91,9 @@ _ANYWHERE = frozenset({EntityType.SECRET, EntityType.EMAIL, EntityType.IP_ADDRES
 _NAMED = frozenset(
     {EntityType.UNEXPLAINED, EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION}
 )
-_DECLARED = frozenset({"declared", "position", "said", "keyed_name", "romanised", FIELD})
+_DECLARED = frozenset(
+    {"declared", "position", "said", "keyed_name", "romanised", "recogniser", FIELD}
+)
 _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,3}")
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
 _JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|丁目|番地|[円歳]")
@@ -141,7 +146,7 @@ class Masker:
         self._full_names: set[str] = set()  # that a label declares
         self._cells: dict[tuple[str, str], None] = {}  # names of whole cells by their columns
         self._identifiers: set[str] = set()  # the words of identifiers in code
-        self._in_code: set[tuple[EntityType, str]] = set()  # accounts that are such words
+        self._in_places: set[tuple[EntityType, str]] = set()  # such words, and a model's
         self._placeholders: dict[tuple[EntityType, str], str] = {}
         self._native: set[str] = set()
         self._counts: dict[EntityType, int] = {}
@@ -179,8 +184,8 @@ class Masker:
             if undecided:
                 self._undecided[piece] = undecided
             self._findings[piece], self._hits[piece] = tuple(kept), tuple(hits)
-            values |= {(hit.type, hit.value) for hit in listed}
-            values |= {(finding.type, piece.value[finding.start : finding.end]) for finding in kept}
+            values |= {(hit.type, hit.value) for hit in listed} | _values_of(piece, kept)
+            self._in_places |= _values_of(piece, (f for f in kept if f.recognizer == NAMED_HERE))
             self._vocabulary.add(piece.value)
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
@@ -364,6 +369,7 @@ class Masker:
             word = value[finding.start : finding.end].casefold()
             is_thing = is_in_identifier(value, finding) or is_in_brand(value, finding)
             is_thing = is_thing or is_of_role(word)
+            is_thing = is_thing or finding.recognizer == UNNAMED
             if is_doubted and not is_thing and self.spreading.is_addressed(piece, word):
                 kept.append(replace(finding, type=EntityType.PERSON))
             else:
@@ -404,7 +410,7 @@ class Masker:
         if piece in self._fixed:
             occurring = self._in_code_of(piece, occurring)
         known = containing(occurring, hits)
-        findings, occurrences = _settled(self._findings[piece], known)
+        findings, occurrences = settled(self._findings[piece], known)
         edits = [self._edit(piece, finding) for finding in findings]
         edits += [self._occurrence_edit(text, occurrence) for occurrence in occurrences]
         edits += [self._occurrence_edit(text, hit) for hit in outside(hits, occurrences)]
@@ -458,7 +464,7 @@ class Masker:
         for kind, value in values:
             new = self._new(kind, value)
             if kind is EntityType.ACCOUNT and value.casefold() in self._identifiers:
-                self._in_code.add((kind, value))
+                self._in_places.add((kind, value))
             if new != value:
                 is_listed = (kind, value) in self._is_listed
                 is_ordinary = not is_listed and self._is_ordinary(kind, value)
@@ -468,7 +474,7 @@ class Masker:
         """Is it a word or an identifier, which elsewhere means something else?"""
         if (kind, value) in self._is_elsewhere:
             return False
-        if (kind, value) in self._in_code:
+        if (kind, value) in self._in_places:
             return True
         if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or SITE.fullmatch(value)):
             return False  # its parts may be words (`mail.harbour.com`), the whole is none
@@ -515,6 +521,10 @@ class Masker:
             placeholder = f"<{kind.value}_{number}>"
             if placeholder not in self._native:
                 return placeholder
+
+
+def _values_of(piece: Piece, findings: Iterable[Finding]) -> set[tuple[EntityType, str]]:
+    return {(finding.type, piece.value[finding.start : finding.end]) for finding in findings}
 
 
 def _hides_firms(detector: Detector) -> bool:
@@ -566,32 +576,3 @@ def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]
 def _overlapping(fixed: Spans, start: int, end: int) -> Spans:
     first = bisect_right(fixed, start, key=lambda span: span[1])
     return fixed[first : bisect_left(fixed, end, key=lambda span: span[0])]
-
-
-def _settled(
-    findings: Sequence[Finding], occurrences: Sequence[Occurrence]
-) -> tuple[list[Finding], list[Occurrence]]:
-    """Findings and known values without overlap between the two.
-
-    A known value stays where it covers more than all findings that it overlaps; otherwise those
-    findings stay. Both are given sorted and without overlap among themselves.
-    """
-    starts = [finding.start for finding in findings]
-    replaced: set[int] = set()
-    kept: list[Occurrence] = []
-    for occurrence in occurrences:
-        first = max(0, bisect_left(starts, occurrence.start) - 1)
-        overlapping = [
-            number
-            for number in range(first, bisect_left(starts, occurrence.end))
-            if findings[number].end > occurrence.start
-        ]
-        if all(_covers(occurrence, findings[number]) for number in overlapping):
-            replaced.update(overlapping)
-            kept.append(occurrence)
-    return [finding for number, finding in enumerate(findings) if number not in replaced], kept
-
-
-def _covers(occurrence: Occurrence, finding: Finding) -> bool:
-    inside = occurrence.start <= finding.start and finding.end <= occurrence.end
-    return inside and occurrence.end - occurrence.start > finding.end - finding.start

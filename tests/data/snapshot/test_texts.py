@@ -127,6 +127,15 @@ def test_private_tables_are_named_where_a_masked_release_has_some(tmp_path: Path
     assert "private tables were anonymized" in stamp(replace(given, privacy_report=tables))
 
 
+def test_the_stamp_names_the_model_that_read_and_what_nobody_looked_at(tmp_path: Path) -> None:
+    given = replace(release(tmp_path), privacy=PrivacyStamp.MASKED)
+    for accepts in (False, True):
+        read = {"model": "reader", "accepts_proposals": accepts, "counts": {}}
+        meaning = stamp(replace(given, privacy_report={"masking": {"recogniser": read}}))
+        assert "A model (reader) recognised what is private" in meaning
+        assert ("accepted unseen" in meaning) is accepts
+
+
 @pytest.mark.parametrize("policy", ["keep", "reject"])
 def test_the_card_says_if_texts_in_unsupported_languages_were_kept(
     tmp_path: Path, policy: str
