@@ -14,14 +14,21 @@ import json
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import combinations
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
 
+from construction.workflows.repair.aftermath import (
+    READ_LEDGER,
+    Aftermath,
+    Planted,
+    drawn_change,
+    plant,
+    read_aftermath,
+    read_arguments,
+    settled_files,
+)
 from construction.workflows.repair.drafts import (
     Change,
     Draw,
@@ -34,14 +41,23 @@ from construction.workflows.repair.drafts import (
     tar,
     untar,
 )
+from construction.workflows.repair.papers import facts_said
+from construction.workflows.repair.settlement import settled_again
+from construction.workflows.repair.working_program import (
+    ENVIRONMENT,
+    FOLDER,
+    SECONDS,
+    Fault,
+    Program,
+    Tree,
+    by_newer_rule,
+    edited,
+    read_program,
+    run_project,
+)
 from data.contracts.candidate import Check
 from data.randomness import keyed_order
 
-FOLDER = Path(__file__).parent / "programs"
-_ENVIRONMENT = {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-_ENVIRONMENT |= {"TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
-_SECONDS = 60
-_SILENT = 2  # faults of a draft beside the pair, which only the docs give away
 _ATTEMPTS = 8  # at data in which both faults show and interact
 _RUN_TESTS = """import contextlib, io, sys, unittest
 sys.path.insert(0, ".")
@@ -51,181 +67,6 @@ class Passed(unittest.TestResult):
 with contextlib.redirect_stdout(io.StringIO()):
     unittest.TestLoader().discover("tests", top_level_dir=".").run(Passed())
 """
-Tree = dict[str, bytes]  # path below the project -> content
-Steps = tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What was changed in the working program: (file, what works, what stands there instead).
-
-    The case of its name fails with it. `interacts` names faults that change how this one shows.
-    """
-
-    name: str
-    edits: tuple[tuple[str, str, str], ...]
-    interacts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A working program, as `program.toml` describes it.
-
-    Steps are arguments of its command line, run in one process. `sample` are those of the run that
-    the folder shows, `show` prints what came of it: lines whose last cell is a result and whose
-    other cells say of what. `case` are those of a hidden case, `fresh` the folders that a case
-    brings along; one with a file `driven` runs the script `driver` instead. `recover` mends the
-    state once the program is mended; the command `state` prints what it has to be, `kept` what must
-    not be lost with it, both without the program; the commands `loses` lose just that.
-    """
-
-    name: str
-    meaning: str
-    kind: str
-    task_family: str
-    project: Mapping[str, bytes]
-    sample: Steps
-    show: Steps
-    case: Steps
-    fresh: tuple[str, ...]
-    requests: tuple[str, ...]
-    differs: str
-    missing: str
-    tests_mutant: tuple[str, str, str]
-    faults: Mapping[str, Fault]
-    recover: Steps = ()
-    state: str = ""
-    kept: str = ""
-    loses: tuple[str, ...] = ()
-    driver: str = ""
-    driven: str = ""
-
-    @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of faults that are declared to interact."""
-        return tuple(
-            (first, second)
-            for first, second in combinations(self.faults, 2)
-            if second in self.faults[first].interacts or first in self.faults[second].interacts
-        )
-
-    @property
-    def rules(self) -> Mapping[str, tuple[str, ...]]:
-        """The faults of each kind of draft: a pair, and silent ones; no two have the same."""
-        made: dict[frozenset[str], tuple[str, ...]] = {}
-        for pair in self.pairs:
-            more = list(combinations([name for name in self.faults if name not in pair], _SILENT))
-            order = keyed_order(0, self.name, ["+".join((*pair, *names)) for names in more])
-            names = next(
-                names for each in order if frozenset(names := (*pair, *more[each])) not in made
-            )
-            made[frozenset(names)] = names
-        return {"+".join(names): names for names in made.values()}
-
-    @property
-    def archive(self) -> str:
-        return f"{self.name}.tar"
-
-    def command(self, steps: Steps) -> str:
-        """The shell command that carries out steps in one process."""
-        code = f"from {self.name}.cli import main\nfor each in {steps!r}: main(each)"
-        return f"python3 -c {shlex.quote(code)}"
-
-    @property
-    def case_command(self) -> str:
-        steps = self.command(self.case)
-        if not self.driver:
-            return steps
-        return f"if [ -f {self.driven} ]; then python3 {self.driver}; else {steps}; fi"
-
-    def case_files(self, data: Mapping[str, str]) -> dict[str, str]:
-        """The files that a hidden case puts in the place of those that were handed back."""
-        given = {
-            path: content.decode()
-            for path, content in self.project.items()
-            if path.partition("/")[0] in self.fresh
-        }
-        if self.driver:
-            given[self.driver] = (FOLDER / self.name / self.driver).read_text("utf-8")
-        return {**given, **data}
-
-
-@cache
-def read_program(name: str) -> Program:
-    """The program in the folder of that name."""
-    folder = FOLDER / name
-    table = tomllib.loads((folder / "program.toml").read_text("utf-8"))
-    faults = {
-        each["name"]: Fault(
-            each["name"], tuple(map(tuple, each["edits"])), tuple(each.get("interacts", ()))
-        )
-        for each in table.pop("fault")
-    }
-    project = {
-        path.relative_to(folder / "project").as_posix(): path.read_bytes()
-        for path in sorted((folder / "project").rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    mutant = table.pop("tests_mutant")
-    for key in {"sample", "show", "case", "recover"} & table.keys():
-        table[key] = tuple(map(tuple, table[key]))
-    table |= {key: tuple(table[key]) for key in ("fresh", "requests", "loses") if key in table}
-    return Program(
-        name,
-        project=project,
-        faults=faults,
-        tests_mutant=(mutant["file"], mutant["old"], mutant["new"]),
-        **table,
-    )
-
-
-def edited(tree: Files, edits: Sequence[tuple[str, str, str]], *, undo: bool = False) -> Tree:
-    """The files with replacements. Raises ValueError where the text does not stand there once."""
-    changed = dict(tree)
-    for file, works, fails in edits:
-        old, new = (fails, works) if undo else (works, fails)
-        text = changed[file].decode()
-        if text.count(old) != 1:
-            raise ValueError(f"{file}: found {old!r} {text.count(old)} times; expected it once")
-        changed[file] = text.replace(old, new).encode()
-    return changed
-
-
-def run_project(tree: Files, commands: Sequence[str]) -> tuple[str, Tree]:
-    """What commands print, and the files after them; `tree` is this project's own.
-
-    Raises ChildProcessError where a command fails.
-    """
-    with TemporaryDirectory() as name:
-        root = Path(name)
-        for path, content in tree.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_bytes(content)
-        done = subprocess.run(  # noqa: S603 - programs of this project
-            ["/bin/sh", "-c", " && ".join(commands)],
-            cwd=root,
-            env=_ENVIRONMENT,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-        if done.returncode:
-            raise ChildProcessError(f"{commands}: {done.stderr.decode()[-2000:]}")
-        files = [path for path in sorted(root.rglob("*")) if path.is_file()]
-        after = {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
-    return done.stdout.decode(), {path: _portable(data) for path, data in after.items()}
-
-
-_SQLITE, _VERSION = b"SQLite format 3\0", slice(96, 100)  # by which library it was written
-
-
-def _portable(data: bytes) -> bytes:
-    """The same bytes whatever version of SQLite wrote them."""
-    if not data.startswith(_SQLITE):
-        return data
-    written = bytearray(data)
-    written[_VERSION] = (3_040_001).to_bytes(4, "big")
-    return bytes(written)
 
 
 @cache
@@ -233,9 +74,9 @@ def _data(program: str, seed: str) -> Mapping[str, Mapping[str, str]]:
     """The data of the sample and of each case: path -> text."""
     done = subprocess.run(  # noqa: S603 - a program of this project
         [sys.executable, "-I", "-B", str(FOLDER / program / "make.py"), seed],
-        env=_ENVIRONMENT,
+        env=ENVIRONMENT,
         capture_output=True,
-        timeout=_SECONDS,
+        timeout=SECONDS,
         check=True,
     )
     made: Mapping[str, Mapping[str, str]] = json.loads(done.stdout)
@@ -299,6 +140,7 @@ class Staged:
     alone: tuple[Sample, Sample]
     both: Sample
     shipped: Sample
+    planted: Planted | None = None
 
     @property
     def interacts(self) -> bool:
@@ -316,6 +158,19 @@ def staged(program: Program, names: Sequence[str], seed: str) -> Staged:
     run = partial(_sample, program, data=data["sample"])
     alone, both = (run([first]), run([second])), run([first, second])
     return Staged(faults, data, run([]), alone, both, run(faults) if silent else both)
+
+
+def _with_aftermath(
+    program: Program, aftermath: Aftermath, case: Staged, draw: Draw, words: Mapping[str, str]
+) -> Staged | None:
+    """The case with what it left in the ledger; the last of its faults is the newer rule."""
+    before = _sample(program, [case.faults[-1]], case.data["sample"])
+    samples = {"shipped": case.shipped, "right": case.right, "before": before}
+    shown = {name: each.shown for name, each in samples.items()}
+    if (planted := plant(aftermath, draw, words, shown)) is None:
+        return None
+    shipped = replace(case.shipped, tree={**case.shipped.tree, **planted.files})
+    return replace(case, shipped=shipped, planted=planted)
 
 
 def _examples(program: Program, case: Staged, draw: Draw) -> str:
@@ -342,11 +197,17 @@ def _examples(program: Program, case: Staged, draw: Draw) -> str:
     return " ".join(sentences)
 
 
-def _prompt(program: Program, case: Staged, draw: Draw) -> str:
-    request = draw.pick(program.requests).format(examples=_examples(program, case, draw))
+_OUTRO = (
+    "That is what was noticed. Whatever else does not do as docs/ says is to be "
+    "mended just the same; what does, is to be left as it is."
+)
+
+
+def _prompt(program: Program, case: Staged, draw: Draw, given: Mapping[str, Any]) -> str:
+    requests = given.get("requests", program.requests)
+    request = draw.pick(requests).format(examples=_examples(program, case, draw))
     return (
-        f"{request}\n\nThat is what was noticed. Whatever else does not do as docs/ says is to be "
-        "mended just the same; what does, is to be left as it is.\n\n"
+        f"{request}\n\n{given.get('outro', _OUTRO)}\n\n"
         f"{program.archive} holds everything in a folder {program.name}/. Hand back "
         f"{program.archive}, packed the same way."
     )
@@ -418,7 +279,7 @@ def _runs(
     printed = [line.strip() for line in lines if line.strip()]
     delivered = {program.archive: program.archive}
     check = runs(check_id, files, delivered, command, [printed_lines(printed)], text, keeps=keeps)
-    return check.model_copy(update={"params": {**check.params, "seconds": float(_SECONDS)}})
+    return check.model_copy(update={"params": {**check.params, "seconds": float(SECONDS)}})
 
 
 def _tests(program: Program) -> Check:
@@ -432,8 +293,9 @@ def _tests(program: Program) -> Check:
     command = (
         f"tar -xf {program.archive} && rm -rf {program.name}/tests && "
         f"cp -R given/tests {program.name} && cp run_tests.py {program.name} && "
-        f"cd {program.name} && python3 run_tests.py | sort"
+        f"cd {program.name} && python3 run_tests.py | sort | grep -xFf ../passed"
     )
+    files["passed"] = passed  # others, if any, are of a rule that no longer holds
     text = "its own tests pass as they were"
     return _runs(program, "tests", files, command, sorted(passed.split()), text, keeps=True)
 
@@ -450,11 +312,26 @@ def _state(program: Program, case: Staged) -> Iterator[Check]:
             yield _runs(program, check_id, {}, shell, printed.splitlines(), text, keeps=keeps)
 
 
+def _ledger(program: Program, case: Staged) -> Iterator[Check]:
+    """The ledger that is handed back, and what it holds back, entry by entry."""
+    aftermath = read_aftermath(program.name)
+    if aftermath is None or case.planted is None:
+        return
+    reads = f"python3 read.py {read_arguments(aftermath, case.planted.last)}"
+    files = {"read.py": READ_LEDGER}
+    right = settled_files(aftermath, case.planted.settled)
+    printed, _ = run_project({**right, "read.py": READ_LEDGER.encode()}, [reads])
+    unpacked = f"tar -xf {program.archive} && cp read.py {program.name} && cd {program.name}"
+    text = "the ledger is put right, and what has to wait is listed"
+    yield _runs(program, "ledger", files, f"{unpacked} && {reads}", printed.splitlines(), text)
+
+
 def _checks(program: Program, case: Staged) -> list[Check]:
     names = [fault.name for fault in case.faults]
     hidden = {name: data for name, data in case.data.items() if name != "sample"}
     others = {name: data for name, data in hidden.items() if name not in names}
-    checks = [
+    checks = list(_ledger(program, case))  # first, as they are the cheapest to try
+    checks += [
         _hidden(program, name, {name: hidden[name]}, f"{program.name} does {name} as its docs say")
         for name in names
     ]
@@ -475,6 +352,10 @@ def _mutants(program: Program, case: Staged, draw: Draw) -> dict[str, Change]:
         mutants["state"] = _changed(program, lambda tree: {**tree, **faulty})
         loses = list(program.loses)
         mutants["kept_state"] = _changed(program, lambda tree: run_project(tree, loses)[1])
+    if aftermath := read_aftermath(program.name):
+        path = aftermath.path("postings.csv")
+        before = {path: case.shipped.tree[path]}
+        mutants["ledger"] = _changed(program, lambda tree: {**tree, **before})
     return mutants
 
 
@@ -488,14 +369,23 @@ def _mended(tree: Files, faults: Sequence[Fault]) -> Tree:
     return mended
 
 
+def _settled(program: Program, case: Staged) -> list[Tree]:
+    """The files of the ledger: put right, and put right in another way."""
+    if (aftermath := read_aftermath(program.name)) is None or case.planted is None:
+        return [{}]
+    return [settled_files(aftermath, each) for each in (case.planted.settled, *case.planted.wrong)]
+
+
 def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
     """Submissions that only look right: all faults mended but one, and what replaces mending."""
     base = case.shipped.tree
     entry = f"{program.name}/__main__.py"
     right, _ = run_project(case.right.tree, [program.command(program.show)])
     without_tests = {path: data for path, data in base.items() if not path.startswith("tests/")}
+    settled, *wrong = _settled(program, case)
     made = [
-        _mended(base, [fault for fault in case.faults if fault is not kept]) for kept in case.faults
+        {**_mended(base, [fault for fault in case.faults if fault is not kept]), **settled}
+        for kept in case.faults
     ]
     made += [
         without_tests,
@@ -503,6 +393,9 @@ def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
         {**base, entry: _SWALLOW.format(name=program.name).encode()},
         {**base, entry: f"print({right!r}, end='')\n".encode()},
     ]
+    if settled:  # only the program, only the ledger, and ledgers put right by other rules
+        mended = _mended(base, case.faults)
+        made += [mended, {**base, **settled}, *({**mended, **each} for each in wrong)]
     yield from ({program.archive: _packed(program, tree)} for tree in made)
 
 
@@ -510,21 +403,24 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
     rules = program.rules
     order = keyed_order(seed, program.name, list(rules))
     rule = list(rules)[order[(number - 1) % len(order)]]
-    draw = Draw(seed, program.name, number)
-    case = next(
-        (
-            each
-            for attempt in range(_ATTEMPTS)
-            if (each := staged(program, rules[rule], f"{seed}/{number}/{attempt}")).interacts
-        ),
-        None,
-    )
-    if case is None:
+    names, words, draw = rules[rule], dict[str, str](), Draw(seed, program.name, number)
+    if aftermath := read_aftermath(program.name):
+        words = drawn_change(aftermath, draw)
+        program = by_newer_rule(program, aftermath, words)
+        names = (*names, aftermath.given["change"]["name"])
+    case: Staged | None = None
+    for attempt in range(_ATTEMPTS):
+        each = staged(program, names, f"{seed}/{number}/{attempt}")
+        if each.interacts:
+            case = _with_aftermath(program, aftermath, each, draw, words) if aftermath else each
+        if case:
+            break
+    else:
         raise ValueError(f"{program.name}: found no data in which {rule} interact")
     return REPAIRS_OF[program.name].draft(
         number,
         rule=rule,
-        prompt=_prompt(program, case, draw),
+        prompt=_prompt(program, case, draw, aftermath.given if aftermath else {}),
         inputs={program.archive: _packed(program, case.shipped.tree)},
         delivers=(program.archive,),
         checks=_checks(program, case),
@@ -534,11 +430,23 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
 
 
 def _solve(program: Program, rule: str, inputs: Files) -> Files:
-    """The faults of a rule undone, and the state mended by the program's own means."""
+    """The faults of a rule undone, and the state mended by the program's own means.
+
+    The newer rule, and what is to be done about the ledger, are read in the papers.
+    """
     tree = _unpacked(program, inputs[program.archive])
-    tree = _mended(tree, [program.faults[name] for name in rule.split("+")])
+    names = rule.split("+")
+    if aftermath := read_aftermath(program.name):
+        papers = {path: data for path, data in tree.items() if path.startswith("office/")}
+        program = by_newer_rule(program, aftermath, facts_said(aftermath.given, papers))
+        names.append(aftermath.given["change"]["name"])
+    tree = _mended(tree, [program.faults[name] for name in names])
     if program.recover:
         _, tree = run_project(tree, [program.command(program.recover)])
+    if aftermath:
+        fresh = {path: data for path, data in tree.items() if not path.startswith("var/")}
+        shown = _sample(replace(program, project=fresh), (), {}).shown
+        tree |= settled_files(aftermath, settled_again(aftermath, tree, shown))
     return {program.archive: _packed(program, tree)}
 
 
@@ -552,7 +460,7 @@ def _repair(name: str) -> Repair:
         rules=tuple(program.rules),
         build=partial(_build, program),
         solve=partial(_solve, program),
-        split="full",
+        split="full" if read_aftermath(name) else "smoke",
     )
 
 

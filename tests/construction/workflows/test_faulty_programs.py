@@ -12,23 +12,22 @@ import pytest
 
 from construction.grading.programs import STDOUT, Program, Run
 from construction.workflows.repair import faulty_programs
+from construction.workflows.repair.aftermath import read_aftermath
 from construction.workflows.repair.catalogue import BY_NAME, candidate_of
 from construction.workflows.repair.drafts import RepairDraft
-from construction.workflows.repair.faulty_programs import (
-    FOLDER,
-    NAMES,
-    case_output,
-    edited,
-    read_program,
-    run_project,
-    staged,
-)
+from construction.workflows.repair.faulty_programs import NAMES, case_output, staged
 from construction.workflows.repair.screening import (
     graded,
     own_programs,
     screen_repair,
     solved,
     spec_of_repair,
+)
+from construction.workflows.repair.working_program import (
+    FOLDER,
+    edited,
+    read_program,
+    run_project,
 )
 from construction.workflows.screening import ScreeningConfig, ScreenReason
 from tests.needs import needs_box
@@ -126,7 +125,7 @@ def test_a_request_tells_symptoms_and_no_cause(name: str) -> None:
     assert not any(file in draft.prompt for fault in draft.rule.split("+")
                    for file, _, _ in program.faults[fault].edits)  # fmt: skip
     task = candidate_of(draft, BY_NAME[name], "w-1")
-    assert task.split == "full"
+    assert task.split == ("full" if read_aftermath(name) else "smoke")
     assert [fixture.path for fixture in task.fixtures] == [f"{name}.tar"]
 
 
@@ -158,14 +157,17 @@ def test_a_draft_passes_its_screening(name: str, run: Run) -> None:
 def test_half_a_repair_and_shortcuts_fail_for_their_reason(run: Run) -> None:
     draft = drafted("ratebook")
     spec = spec_of_repair(draft)
-    faults = draft.rule.split("+")
+    faults = [*draft.rule.split("+"), "written_off"]
     lost = []
     for files in draft.attacks:
         score = graded(spec, files, run, 0.8)
         assert score.passed is False
         lost.append({part.name.removeprefix("check.") for part in score.parts if part.value != 1})
-    assert lost[:4] == [{name} for name in faults]  # each has all but one mended
-    assert all({*faults} <= names for names in lost[4:])
+    assert lost[:5] == [{name} for name in faults]  # each has all but one mended
+    assert all({*faults} <= names for names in lost[5:9])
+    program_only, ledger_only, *others = lost[9:]
+    assert (program_only, ledger_only) == ({"ledger"}, {*faults})
+    assert [names & {"ledger", *faults} for names in others] == [{"ledger"}] * 2
 
 
 @needs_box

@@ -165,6 +165,22 @@ def cents(draw):
     return files(accounts, plans, [], events)
 
 
+def written_off(draw):
+    """Usage that reaches us days after its grace, before and after the day of an amendment."""
+    accounts, plans, events = [], [], []
+    for number, zone in enumerate(("Europe/Lisbon", "Asia/Tokyo", "America/Chicago", "America/New_York")):
+        name = f"W{number}"
+        accounts.append([name, zone, "EUR", 1, "2026-01-01", 0])
+        plans.append([name, "2026-01-01", "payg"])
+        for month in (1, 2):
+            end = at(f"2026-0{month + 1}-01T12:00")
+            for days in range(3, 13):
+                used = end - timedelta(days=draw.randint(3, 20))
+                received = end + timedelta(days=2 + days)
+                events.append(event(f"w{number}.{month}.{days}", name, used, draw.randint(20, 90), "gb", received=received))
+    return files(accounts, plans, [], events)
+
+
 CASES = {
     "zone_day": zone_day,
     "revisions": revisions,
@@ -174,6 +190,7 @@ CASES = {
     "rollover": rollover,
     "credits": credits,
     "cents": cents,
+    "written_off": written_off,
 }
 
 

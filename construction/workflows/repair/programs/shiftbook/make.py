@@ -128,10 +128,36 @@ def night_before(made, person, site):
     made.span(person, start, start + timedelta(hours=5))
 
 
+def overdue(made, person, site):
+    """Saturdays of which a punch is corrected days afterwards."""
+    for n, day in enumerate(("2026-02-07", "2026-02-14", "2026-02-21", "2026-03-21", "2026-04-04")):
+        _corrected(made, person, site, day, n + made.draw.randint(2, 5))
+
+
+def _corrected(made, person, site, day, days):
+    kind = made.draw.choice(("in", "out"))
+    start = made.wall(site, f"{day}T10:00", int(site == "chicago" and day > TURN[site]))
+    names = made.span(person, start, start + timedelta(hours=3))
+    more = timedelta(minutes=made.draw.choice((15, 15, 30, 45, 60, 75)))
+    at = start + timedelta(hours=3) + more if kind == "out" else start - more
+    received = at + timedelta(days=days, minutes=made.draw.randint(-200, 200))
+    made.correct(names[kind == "out"], 1, person, kind, at, received)
+
+
 CASES = {
     case.__name__: case
     for case in (clock_change, holiday_end, both_limits, ties, withdrawn, vanished, copies, forgiven, night_before)
 }
+
+
+def overdue_case(draw):
+    """Both kinds of punches, of several days, a few days before and after the last one to do it."""
+    made = Made(draw)
+    for number in range(12):
+        person, site = f"{draw.choice(NAMES)} {number}", list(WINTER)[number % 3]
+        made.people.append([person, site, 1, "2026-02-02"])
+        overdue(made, person, site)
+    return made.files()
 
 
 def case(name, draw):
@@ -170,6 +196,7 @@ def sample(draw):
             if each is not forgiven:
                 each(made, person, site)
         _usual(made, person, site, [10, 14])
+        overdue(made, person, site)
         if number % 2:
             forgiven(made, person, site)
     copied = [row for row in made.punches if draw.random() < 0.02]
@@ -183,4 +210,5 @@ def sample(draw):
 if __name__ == "__main__":
     made = {"sample": sample(random.Random(sys.argv[1]))}
     made |= {name: case(name, random.Random(f"{sys.argv[1]}/{name}")) for name in CASES}
+    made["overdue"] = overdue_case(random.Random(f"{sys.argv[1]}/overdue"))
     json.dump(made, sys.stdout)

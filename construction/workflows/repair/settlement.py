@@ -1,0 +1,148 @@
+"""The aftermath of a faulty program derived a second time: from the archive alone, by SQL."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from construction.workflows.repair.aftermath import (
+    Aftermath,
+    Entry,
+    Settled,
+    Shown,
+    read_entries,
+)
+from construction.workflows.repair.papers import day_of, facts_said, spoken
+
+_DUE = """
+WITH closed(month) AS (
+  SELECT month FROM sheet WHERE handed_on <> '' AND month NOT IN (SELECT month FROM back)
+  UNION SELECT month FROM late),
+run AS (SELECT * FROM entry WHERE of <> ''),
+pair AS (
+  SELECT run.number, coalesce(run.party, due.party) AS party, coalesce(run.of, due.of) AS of,
+    run.posted, run.amount, coalesce(due.amount, 0) AS due,
+    coalesce(due.amount, 0) - coalesce(run.amount, 0) AS delta
+  FROM run FULL OUTER JOIN due ON run.party = due.party AND run.of = due.of)
+SELECT pair.number, pair.party, pair.of, due, delta, pair.party = :held AS is_held,
+  coalesce(substr(posted, 1, 7) NOT IN (SELECT month FROM closed), 0) AS is_open
+FROM pair JOIN party ON party.id = pair.party LEFT JOIN begins ON begins.of = pair.of
+WHERE delta <> 0
+  AND NOT (pair.party = :agreed AND pair.of = :agreed_of)
+  AND (pair.party = :held OR (
+    abs(delta) > CASE WHEN pair.party = :lenient THEN :own_limit
+                      WHEN party.kind = :strict THEN 0 ELSE :small END
+    AND (delta * :asks <= 0 OR pair.party = :insists
+         OR (party.kind <> :spared AND begins.day >= :since))))
+ORDER BY pair.party, pair.of
+"""
+
+
+def _rows(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode())))
+
+
+def _month(words: Mapping[str, str], slot: str, year: int) -> list[tuple[str]]:
+    if slot not in words:
+        return []
+    return [(f"{datetime.strptime(words[slot], '%B').replace(year=year):%Y-%m}",)]
+
+
+class _Archive:
+    """What the archive says: tables, and the words of its papers."""
+
+    def __init__(self, aftermath: Aftermath, tree: Mapping[str, bytes], shown: Shown) -> None:
+        self._aftermath, given = aftermath, aftermath.given
+        papers = {path: data for path, data in tree.items() if path.startswith("office/")}
+        self.words = facts_said(given, papers)
+        self.entries = read_entries(aftermath, tree[aftermath.path("postings.csv")])
+        self._parties = _rows(tree[aftermath.path(given["parties_file"])])
+        self._sheet = _rows(tree[aftermath.path("months.csv")])
+        self._due = aftermath.booked(shown)
+        self.of = {"/".join(e.of): e.of for e in self.entries}
+        self.of |= {"/".join(key[1:]): key[1:] for key in self._due}
+
+    def party(self, role: str) -> str:
+        """The id of who is meant: by id, by name, or by what they do and where."""
+        cells = ("id", "name", "town", "trade")
+        meant = {cell: self.words[f"{role}_{cell}"] for cell in cells
+                 if f"{role}_{cell}" in self.words}  # fmt: skip
+        columns = dict(zip(cells, self._aftermath.given["parties_columns"], strict=False))
+        (row,) = [row for row in self._parties
+                  if all(row[columns[cell]] == text for cell, text in meant.items())]  # fmt: skip
+        return row[columns["id"]]
+
+    def of_words(self, role: str) -> str:
+        """The key of the entry of a party that is spoken of."""
+        given, said = self._aftermath.given, self.words[f"{role}_of"]
+        for name, of in self.of.items():
+            begins = spoken(self._aftermath.begins(of)) if of else ""
+            is_own = any(e.of == of and e.party == self.party(role) for e in self.entries)
+            if of and is_own and given["of_words"].format(*of, begins=begins) == said:
+                return name
+        raise LookupError(f"no entry of {said!r}")
+
+    def tables(self) -> sqlite3.Connection:
+        made = sqlite3.connect(":memory:")
+        year, ids = self._aftermath.given["today"].year, self._aftermath.given["parties_columns"]
+        tables: dict[str, tuple[str, Sequence[Sequence[Any]]]] = {
+            "entry": ("number, party, of, posted, amount", [
+                (e.number, e.party, "/".join(e.of), e.posted.isoformat(), e.amount)
+                for e in self.entries]),
+            "due": ("party, of, amount",
+                    [(key[0], "/".join(key[1:]), amount) for key, amount in self._due.items()]),
+            "begins": ("of, day", [(name, self._aftermath.begins(of).isoformat())
+                                   for name, of in self.of.items() if of]),
+            "party": ("id, kind", [(row[ids[0]], row[ids[-1]]) for row in self._parties]),
+            "sheet": ("month, handed_on", [tuple(row.values()) for row in self._sheet]),
+            "late": ("month", _month(self.words, "late_month", year)),
+            "back": ("month", _month(self.words, "back_month", year)),
+        }  # fmt: skip
+        for name, (columns, rows) in tables.items():
+            made.execute(f"CREATE TABLE {name} ({columns})")
+            marks = ", ".join("?" * (columns.count(",") + 1))
+            made.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)  # noqa: S608 - own names
+        return made
+
+
+def settled_again(aftermath: Aftermath, tree: Mapping[str, bytes], shown: Shown) -> Settled:
+    """The ledger put right; `shown` is what comes of the mended program.
+
+    Raises LookupError or ValueError where the papers do not say all that is needed.
+    """
+    archive, given = _Archive(aftermath, tree, shown), aftermath.given
+    words = archive.words
+    is_minutes = given["form"] == "minutes"
+    units = int if is_minutes else aftermath.units
+    slots = {
+        "held": archive.party("held"), "lenient": archive.party("lenient"),
+        "insists": archive.party("insists"), "agreed": archive.party("agreed"),
+        "agreed_of": archive.of_words("agreed"), "small": units(words["small"]),
+        "own_limit": units(words["own_limit"]), "since": day_of(words["since"]).isoformat(),
+        "strict": given["kinds"][0], "spared": given["kinds"][1], "asks": given["asks"],
+    }  # fmt: skip
+    connection = archive.tables()
+    due = connection.execute(_DUE, slots).fetchall()
+    connection.close()
+    returned = (archive.party("returned"), archive.of_words("returned"))
+    ticket, moved = f"T-{words['returned_ticket']}", archive.party("moved")
+    by_hand = sum(e.amount for e in archive.entries if e.text.endswith(ticket))
+    entries, held = {e.number: e for e in archive.entries}, set()
+    added = []
+    for number, party, of, right, delta, is_held, is_open in due:
+        if is_held:
+            held |= {number} - {None}
+        elif is_open:
+            old = entries[number]
+            entries[number] = Entry(
+                number, old.posted, party, old.of, old.kind, right, old.ref, old.text
+            )
+        elif rest := delta - (by_hand if (party, of) == returned else 0):
+            name = words["successor"] if party == moved else party
+            day = day_of(words["booked"])
+            added.append(Entry("", day, name, archive.of[of], "correction", rest, number or ""))
+    return Settled((*entries.values(), *added), tuple(sorted(held)))
