@@ -399,24 +399,36 @@ def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
     yield from ({program.archive: _packed(program, tree)} for tree in made)
 
 
-def _build(program: Program, number: int, seed: int) -> RepairDraft:
+def _staged_in_turn(
+    program: Program, number: int, seed: int, aftermath: Aftermath | None
+) -> Iterator[tuple[str, Staged]]:
+    """Data in which the faults of the draft's rule interact, then those of the others."""
     rules = program.rules
     order = keyed_order(seed, program.name, list(rules))
-    rule = list(rules)[order[(number - 1) % len(order)]]
-    names, words, draw = rules[rule], dict[str, str](), Draw(seed, program.name, number)
+    for turn in range(len(rules)):
+        rule = list(rules)[order[(number - 1 + turn) % len(order)]]
+        names = rules[rule]
+        if aftermath:
+            names = (*names, aftermath.given["change"]["name"])
+        for attempt in range(_ATTEMPTS):
+            case = staged(program, names, f"{seed}/{number}/{attempt}")
+            if case.interacts:
+                yield rule, case
+
+
+def _build(program: Program, number: int, seed: int) -> RepairDraft:
+    words, draw = dict[str, str](), Draw(seed, program.name, number)
     if aftermath := read_aftermath(program.name):
         words = drawn_change(aftermath, draw)
         program = by_newer_rule(program, aftermath, words)
-        names = (*names, aftermath.given["change"]["name"])
-    case: Staged | None = None
-    for attempt in range(_ATTEMPTS):
-        each = staged(program, names, f"{seed}/{number}/{attempt}")
-        if each.interacts:
-            case = _with_aftermath(program, aftermath, each, draw, words) if aftermath else each
+    for rule, staging in _staged_in_turn(program, number, seed, aftermath):
+        case = staging
+        if aftermath:
+            case = _with_aftermath(program, aftermath, staging, draw, words)
         if case:
             break
     else:
-        raise ValueError(f"{program.name}: found no data in which {rule} interact")
+        raise ValueError(f"{program.name}: found no data in which the faults of a rule interact")
     return REPAIRS_OF[program.name].draft(
         number,
         rule=rule,
@@ -460,7 +472,7 @@ def _repair(name: str) -> Repair:
         rules=tuple(program.rules),
         build=partial(_build, program),
         solve=partial(_solve, program),
-        split="full" if read_aftermath(name) else "smoke",
+        split="full",
     )
 
 
