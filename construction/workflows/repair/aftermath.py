@@ -124,19 +124,25 @@ class Aftermath:
 
     def booked(self, shown: Shown) -> dict[Key, int]:
         """What a run of the program means for the ledger."""
-        dropped = set(self.given.get("dropped", ()))
-        amounts = {key: self.units(text) for key, text in shown.items() if key[-1] not in dropped}
-        return {key: amount for key, amount in amounts.items() if amount}
+        given, booked = self.given, dict[Key, int]()
+        for key, text in shown.items():
+            if key[-1] not in given.get("dropped", ()):
+                party = " ".join(key[n] for n in given.get("party_cells", (0,)))
+                of = tuple(key[n] for n in given.get("of_cells", (1, 2)))
+                booked[(party, *of)] = self.units(text)
+        return booked
 
     def begins(self, of: Key) -> date:
         """The first day of what an entry is about: a day, or a week."""
         year, _, week = of[0].partition("-W")
-        return date.fromisocalendar(int(year), int(week), 1) if week else date.fromisoformat(of[0])
+        if week:
+            return date.fromisocalendar(int(year), int(week), 1)
+        return date.fromisoformat(of[0])
 
     def posted(self, of: Key) -> date:
         """The day on which the ledger got an entry: the first run after its last day."""
         last = self.begins(of) + timedelta(days=7)
-        if len(of) > 1 and of[1][:1].isdigit():
+        if of[1][:1].isdigit():
             last = date.fromisoformat(of[1])
         due = last + timedelta(days=self.given["lag_days"])
         runs: list[date] = self.given["runs"]
@@ -254,9 +260,10 @@ def plant(
     `words` are the facts of the changed rule. `shown`: what came of the run as it was (`shipped`),
     by the mended program (`right`), and by one that follows the old rule (`before`).
     """
-    names = sorted({key[0] for each in shown.values() for key in each})
-    entries = _entries(aftermath, aftermath.booked(shown["shipped"]))
-    right, before = (aftermath.booked(shown[each]) for each in ("right", "before"))
+    booked = {name: aftermath.booked(each) for name, each in shown.items()}
+    right, before = booked["right"], booked["before"]
+    names = sorted({key[0] for each in booked.values() for key in each})
+    entries = _entries(aftermath, booked["shipped"])
     for _ in range(_TRIES):
         parties = _parties(aftermath, draw, names)
         kinds = {row[0]: row[-1] for row in parties}

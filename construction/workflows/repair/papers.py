@@ -18,7 +18,7 @@ from typing import Any
 from construction.workflows.repair.drafts import Draw
 
 _FILLERS = 22  # papers of the common office in a draft
-_CHAT_DAYS, _CHAT_LINES = 16, (40, 75)
+_CHAT_DAYS, _CHAT_LINES = 16, (110, 190)
 _WHOLE_LINES = 5  # of a day of the channel; the others are put together
 _ASIDES = (3, 5)  # paragraphs on other things in each paper
 _SUFFIX = {"chat": "txt", "mails": "txt"}
@@ -58,7 +58,7 @@ class Papers:
         roles = list(given["people"])
         people = draw.several(_office()["people"], len(_office()["people"]))
         self._roles = dict(zip(roles, people, strict=False))
-        self._others = people[len(roles) :]
+        self._people = people  # who decides talks of other things as well
         self._last = given["today"] - timedelta(days=1)
 
     def written(self, words: Mapping[str, str]) -> dict[str, bytes]:
@@ -91,7 +91,7 @@ class Papers:
 
     def _chance(self) -> dict[str, str]:
         """Words for what matters to nobody."""
-        names = self._draw.several(self._others, 4)
+        names = self._draw.several(self._people, 4)
         words = dict(zip(("person", "other", "third", "fourth"), names, strict=True))
         words |= {f"n{k}": str(self._draw.number(2, 60)) for k in (1, 2, 3)}
         words |= {"amount": f"{self._draw.number(4, 90)}.{self._draw.number(0, 9)}0"}
@@ -142,7 +142,7 @@ class Papers:
         minutes = 8 * 60 + self._draw.number(0, 40)
         stamped = []
         for line in said:
-            minutes += self._draw.number(1, 11)
+            minutes += self._draw.number(0, 6)
             stamped.append(f"{minutes // 60:02}:{minutes % 60:02} {line}")
         return "\n".join(stamped) + "\n"
 

@@ -180,6 +180,23 @@ def pounds(draw):
     return {name("2026-03-06", "corvane"): written("corvane", rows)}
 
 
+def consigned(draw):
+    """Deliveries to all sites about the days from which some are on consignment."""
+    made = {}
+    for supplier, art in (("aldane", 5), ("brugnoli", 2), ("dunmore", 4)):
+        rows, moment = [], at("2026-03-05T10:00:00")
+        for n in range(30):
+            day = date(2026, 1, 27) + timedelta(days=n * 1.3)
+            price = num(supplier, draw.randint(100, 900) / 100) if n % 5 else ""
+            weight = num(supplier, draw.randint(60, 900), 0)
+            stamp = stamped(supplier, moment + timedelta(minutes=n))
+            rows.append(row(supplier, f"N{n}", art, day, weight, "kg", price, stamp, f"S{n % 3 + 1}", "EUR"))
+        terms = contracts(supplier, [(art, date(2026, 1, 1), draw.randint(100, 900) / 100)], at("2026-01-02T08:00:00"))
+        made[name("2026-01-02", supplier, "contracts")] = terms.replace(CURRENCIES[supplier], "EUR")
+        made[name("2026-03-06", supplier)] = written(supplier, rows)
+    return made
+
+
 CASES = {
     "same_stamp": same_stamp,
     "offsets": offsets,
@@ -189,6 +206,7 @@ CASES = {
     "grouping": grouping,
     "order": order,
     "pounds": pounds,
+    "consigned": consigned,
 }
 
 
@@ -236,7 +254,7 @@ def sample(draw):
         made |= _agreed(draw, supplier)
         changes = []
         for number in range(70):
-            moment = at("2026-01-05T08:00:00") + timedelta(minutes=20 * draw.randint(0, 72 * 80))
+            moment = at("2026-01-05T08:00:00") + timedelta(minutes=20 * draw.randint(0, 72 * 100))
             changes += _delivered(draw, supplier, f"{supplier[0].upper()}{4000 + number}", moment)
         changes.sort(key=lambda change: change[0])
         cuts = [round(len(changes) * n / 6) for n in range(7)]

@@ -1,11 +1,11 @@
-"""The commands: load, retry, rebuild, report, deviations, quarantine, note, notes."""
+"""The commands: load, retry, rebuild, report, payable, deviations, quarantine, note, notes."""
 
 import argparse
 from pathlib import Path
 
 from intake.database import opened
 from intake.loading import load, rebuild, retry
-from intake.reports import costs, deviations, read_rates
+from intake.reports import costs, deviations, payable, read_rates
 from intake.settings import read_settings
 
 
@@ -36,6 +36,11 @@ def _report(settings):
         print(f"{supplier},{month},{article},cost,{cost}")
         if unpriced:
             print(f"{supplier},{month},{article},unpriced,{unpriced}")
+
+
+def _payable(settings):
+    for *names, cents in payable(settings, read_rates(settings)):
+        print(",".join((*names, f"{cents // 100}.{cents % 100:02}")))
 
 
 def _deviations(settings):
@@ -69,7 +74,7 @@ def _parser():
     commands = parser.add_subparsers(dest="command", required=True)
     loading = commands.add_parser("load", help="load new files of the inbox")
     loading.add_argument("--until", default="9999", help="last date of files, YYYY-MM-DD")
-    for name in ("retry", "rebuild", "report", "deviations", "quarantine", "notes"):
+    for name in ("retry", "rebuild", "report", "payable", "deviations", "quarantine", "notes"):
         commands.add_parser(name)
     note = commands.add_parser("note", help="a remark of a buyer on a delivery")
     for name in ("supplier", "number", "author", "text"):
@@ -92,6 +97,7 @@ def main(arguments=None):
     else:
         shows = {
             "report": _report,
+            "payable": _payable,
             "deviations": _deviations,
             "quarantine": _quarantine,
             "notes": _notes,

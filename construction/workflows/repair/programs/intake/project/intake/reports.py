@@ -30,6 +30,19 @@ def costs(settings, rates):
     return dict(sorted(sums.items()))
 
 
+def payable(settings, rates):
+    """What each delivery costs: supplier, day, article, number, cents of the home currency."""
+    lines = []
+    with opened(settings.database) as connection:
+        for row in connection.execute("SELECT * FROM deliveries ORDER BY supplier, day, number"):
+            price, cents = _price(connection, row), 0
+            if row["grams"] is not None and price is not None:
+                kilogram = rates.home_cents(price[0], price[1], row["day"])
+                cents = (kilogram * row["grams"] + 500) // 1000
+            lines.append((row["supplier"], row["day"], row["article"], row["number"], cents))
+    return lines
+
+
 def deviations(settings, rates):
     """Deliveries whose price is not the one agreed: number, day, both prices in home cents."""
     lines = []
