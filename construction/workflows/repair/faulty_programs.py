@@ -399,7 +399,7 @@ def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
     yield from ({program.archive: _packed(program, tree)} for tree in made)
 
 
-def _staged_in_turn(
+def _cases(
     program: Program, number: int, seed: int, aftermath: Aftermath | None
 ) -> Iterator[tuple[str, Staged]]:
     """Data in which the faults of the draft's rule interact, then those of the others."""
@@ -421,13 +421,12 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
     if aftermath := read_aftermath(program.name):
         words = drawn_change(aftermath, draw)
         program = by_newer_rule(program, aftermath, words)
-    for rule, staging in _staged_in_turn(program, number, seed, aftermath):
-        case = staging
-        if aftermath:
-            case = _with_aftermath(program, aftermath, staging, draw, words)
-        if case:
-            break
-    else:
+    cases = _cases(program, number, seed, aftermath)
+    if aftermath:
+        made = ((r, _with_aftermath(program, aftermath, c, draw, words)) for r, c in cases)
+        cases = ((rule, case) for rule, case in made if case)
+    rule, case = next(cases, ("", None))
+    if case is None:
         raise ValueError(f"{program.name}: found no data in which the faults of a rule interact")
     return REPAIRS_OF[program.name].draft(
         number,
