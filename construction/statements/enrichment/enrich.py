@@ -4,7 +4,6 @@ one before as the statement prints them.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -227,7 +226,7 @@ def _amounts(unit: str, exponent: int) -> str:
     return f"in {scale} of {words}" if scale else f"in {words}"
 
 
-_OPENING = re.compile(r"\bbeginning\b|期首", re.I)
+_OPENING = ("beginning", "期首")
 _KEY = ("document", "report")
 Period = tuple[date, int]
 Exponents = Mapping[tuple[str, int | None, str], int]
@@ -378,7 +377,8 @@ def _printed(
 
 def _opening(row: Mapping[str, Any], point: Mapping[str, Any]) -> Period | None:
     """For a balance that opens a flow statement, the day before the period."""
-    opens = point["months"] and _OPENING.search(row["label"] or "")
+    label = (row["label"] or "").lower()
+    opens = point["months"] and any(word in label for word in _OPENING)
     if not opens or point["period_start"] is None:
         return None
     return point["period_start"] - timedelta(days=1), 0

@@ -214,8 +214,6 @@ _LOOSE_TOTAL = re.compile(
 )
 _BRACKETS = re.compile(r"\([^()]{0,300}\)|\[[^\[\]]{0,300}\]")
 _TAIL = re.compile(r"[,;:—–-]? *(?:(?:less|net of|including|at cost|net)\b[^|]*|[0-9$].*)$", re.I)
-_SPACE = re.compile(r"\s+")
-_LOOSE = re.compile(r" +(?=[,;:])")
 _SMALL = frozenset(["and", "of", "the", "in", "for", "to", "on", "or", "by", "at", "with", "from"])
 _MAX_TITLE = 60
 _WORDS = re.compile(
@@ -226,7 +224,7 @@ _KEY = ("company_id", "name")
 
 def component(text: str) -> str:
     """A label as one component: no separator inside, single spaces."""
-    return _SPACE.sub(" ", text.replace("|", "/")).strip()
+    return " ".join(text.replace("|", "/").split())
 
 
 def join(*parts: str) -> str:
@@ -237,7 +235,7 @@ def section_title(label: str) -> str:
     """The title of the section that a row closes; empty if the label says only "Total"."""
     title = _BRACKETS.sub("", component(label))
     title = _LOOSE_TOTAL.sub("", title.strip()).strip(" ,:;-")
-    title = _LOOSE.sub("", component(_TAIL.sub("", title))).strip(" ,:;-")
+    title = component(_TAIL.sub("", title)).strip(" ,:;-")
     if len(title) > _MAX_TITLE or not any(map(str.isalpha, title)):
         return ""
     return _sentence_case(title)
@@ -269,10 +267,6 @@ def spaced(name: str) -> str:
     return " ".join(joined) or name
 
 
-# Korean filers add the table of a member of theirs to its name.
-_TABLE_OF = re.compile(r"Of[A-Z]\w*MemberOf\w+TableOf$")
-
-
 def _dimension_parts(dimensions: str) -> tuple[str, ...]:
     """Axis and member of each dimension as words: at most two pairs, further ones in the last.
 
@@ -290,7 +284,7 @@ def _dimension_parts(dimensions: str) -> tuple[str, ...]:
 
 
 def _stripped(name: str, ending: str) -> str:
-    words = _TABLE_OF.sub("", name.strip().rpartition(":")[2])
+    words = name.strip().rpartition(":")[2]
     return spaced(words.removesuffix(ending) or words)
 
 

@@ -6,7 +6,6 @@ candidate also has its reference path: gold answer, executable steps, milestones
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -102,7 +101,7 @@ def _find_series(index: int, series: Series) -> Step:
 
 
 def _read_value(index: int, company: Company, series: Series, point: Point) -> Step:
-    period = re.sub(r"^for ", "", period_words(point, company, dated=True))
+    period = period_words(point, company, dated=True).removeprefix("for ")
     when = period if point.months == 0 else f"for {period}"
     arguments = {
         "company_id": series.company_id,

@@ -7,7 +7,6 @@ for a filer's own concept the statement that its neighbours in the document shar
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,6 +56,7 @@ from construction.statements.readers.xbrl.source import (
 )
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.ledger import close
+from data.text.folding import fold_words
 from data.text.lexicon import load_table
 
 _COUNTRIES: Mapping[str, str] = load_table("construction.statements.readers", "concepts.toml")[
@@ -74,7 +74,6 @@ _NAMES = (
 )
 _COUNTRY = ("CountryOfIncorporation", "DomicileOfEntity", "EntityAddressCountry",
             "AddressOfRegisteredOfficeOfEntity", "PrincipalPlaceOfBusiness")  # fmt: skip
-_FILED_IN = re.compile(r"-([A-Z]{2})-\d+\.json$")  # filings.xbrl.org: LEI-2022-03-31-ESEF-GB-0.json
 _WINDOW = 12  # facts: how far a neighbour may be that says in which statement a fact stands
 _YEAR = 12
 _DECEMBER = "12-31"
@@ -359,13 +358,15 @@ def _country(document: Document) -> str | None:
     register numbers the company."""
     for concept in _COUNTRY:
         text = (document.text(concept) or "").casefold()
-        matches = [code for name, code in _COUNTRIES.items() if re.search(rf"\b{name}\b", text)]
+        words = f" {fold_words(text)} "
+        matches = [code for name, code in _COUNTRIES.items() if f" {name} " in words]
         if len(text) == 2 and text.isalpha():
             return text.upper()
         if matches:
             return matches[-1]
-    filed_in = _FILED_IN.search(document.label)
-    return filed_in[1] if filed_in else document.register
+    # filings.xbrl.org names its documents so: LEI-2022-03-31-ESEF-GB-0.json
+    *_, code, _ = ["", *document.label.split("-")] if "-" in document.label else ["", "", ""]
+    return code if len(code) == 2 and code.isupper() else document.register
 
 
 def _year_end(facts: Sequence[Fact]) -> str | None:
