@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -173,7 +172,7 @@ def _rewritten(text: str, source: Path, package: str) -> str:
             root = node.module.partition(".")[0]
             if (source / root).is_dir():
                 line = lines[node.lineno - 1]
-                lines[node.lineno - 1] = re.sub(r"\bfrom ", f"from {package}.", line, count=1)
+                lines[node.lineno - 1] = line.replace("from ", f"from {package}.", 1)
     return "".join(lines)
 
 

@@ -188,7 +188,6 @@ _MACROS = {
     "@hourly": "0 * * * *",
 }
 _FIRST, _LAST = dt.date(2024, 1, 1), dt.date(2028, 1, 1)  # every day of a leap year and of others
-_SETTING = re.compile(r"[A-Za-z_]\w*\s*=")
 _FIELDS = 5
 
 
@@ -211,7 +210,9 @@ def jobs_of(text: str) -> list[Job]:
     jobs = []
     for line in text.splitlines():
         stripped = line.strip()
-        if not stripped or stripped.startswith("#") or _SETTING.match(stripped):
+        name, setting, _ = stripped.partition("=")
+        is_setting = setting and name.rstrip().isidentifier()
+        if not stripped or stripped.startswith("#") or is_setting:
             continue
         times, command = _split(stripped)
         jobs.append(job(times, command))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import orjson
 
 from construction.lint.findings import Finding, Report, Row, repeated, words_of
+from data.canonical import is_hex
 
 _KEYS = {"instance_id", "repo", "base_commit", "patch", "problem_statement"}
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+_COMMIT_CHARS = 40
 _TELLING = 25  # characters of a line that is not written twice by chance
 _ENOUGH = 3  # such lines of the patch in the statement, if they are at least half of it
 
@@ -42,7 +42,7 @@ def _instance(name: str, row: Row) -> Iterator[Finding]:
         yield Finding(name, "instruction.empty", "an empty problem statement")
     if not str(row["patch"] or "").strip():
         yield Finding(name, "oracle.missing", "an empty patch")
-    if not _COMMIT.fullmatch(str(row["base_commit"])):
+    if not is_hex(str(row["base_commit"]), _COMMIT_CHARS):
         yield Finding(name, "image.unpinned", "base_commit is not a full commit digest")
     if _is_told(str(row["patch"] or ""), str(row["problem_statement"] or "")):
         yield Finding(

@@ -108,8 +108,9 @@ def find_redactions(text: str) -> tuple[RedactedSpan, ...]:
 def _redacted_url(match: re.Match[str]) -> RedactedSpan | None:
     whole = match.group()
     token = whole if whole.endswith("***") else whole.rstrip(_URL_TAIL)
-    without_scheme = re.sub(r"^(?i:https?)://", "", token)
-    parts = tuple(_IN_URL.split(without_scheme))
+    scheme, mark, rest = token.partition("://")
+    is_web = mark and scheme.lower() in ("http", "https")
+    parts = tuple(_IN_URL.split(rest if is_web else token))
     if len(parts) == 1:
         return None
     return RedactedSpan(match.start(), match.start() + len(token), parts)

@@ -42,7 +42,7 @@ _LINES = frozenset(
     ]
 )
 _CELLS = frozenset({"td", "th"})
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDDEN = ("display:none", "visibility:hidden")
 _BLANKS = re.compile(r"[^\S\n\t]+")
 _EDGES = re.compile(r"[ \t]*\n[ \t]*")
 _LINE_END = re.compile(r"\s*\n\s*")
@@ -125,7 +125,9 @@ def _before(element: etree._Element) -> str:
 def _is_hidden(element: etree._Element) -> bool:
     if not isinstance(element.tag, str) or element.tag in _LEFT_OUT:
         return True
-    return "hidden" in element.attrib or bool(_HIDDEN.search(element.get("style", "")))
+    return "hidden" in element.attrib or any(
+        style in "".join(element.get("style", "").lower().split()) for style in _HIDDEN
+    )
 
 
 def _pdf_text(content: bytes) -> tuple[str, str]:

@@ -236,9 +236,8 @@ def is_of_other_label(passage: Passage, reading: Reading, target: Target) -> boo
 def _is_harmless(word: str, target: Target) -> bool:
     bare = word.lower().strip(".")
     generic = bare in lexicon.GENERIC or bare.endswith(("'s", "’s", "s'"))
-    return (
-        generic or bare in target.company.lower() or re.fullmatch(r"(?:fy|q)?\d*", bare) is not None
-    )
+    number = bare.removeprefix("fy" if bare.startswith("fy") else "q")
+    return generic or bare in target.company.lower() or not number or number.isdecimal()
 
 
 def _has_label(before: str, target: Target) -> bool:

@@ -7,7 +7,6 @@ holds requests to one model; the id of a request is the key of its question.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,14 +47,14 @@ from construction.judging.calls.replies import (
 )
 from construction.judging.calls.requests import Manner, Turn, body, form, worst_case
 from construction.judging.calls.store import NotedBatch, Store, Stored
-from data.canonical import digest
+from data.canonical import digest, is_hex
 from data.errors import BenchmintError, ConfigError
 
 _DONE = frozenset({"completed", "failed", "expired", "cancelled"})
 _MARK = "benchmint"  # the metadata key under which a batch is found again
 _LISTED = 1000  # how many of the endpoint's batches are searched for ours
 _ROUNDS = 5  # first replies, repairs, and requests that came back undone
-_KEY = re.compile(r"[0-9a-f]{64}")
+_KEY_CHARS = 64
 
 
 class BatchError(BenchmintError):
@@ -98,7 +97,7 @@ def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterat
     for raw in content.split(b"\n"):
         document = parse(raw) if 0 < len(raw) <= longest else None
         key, response = at(document, "custom_id"), at(document, "response")
-        if not isinstance(key, str) or not _KEY.fullmatch(key):
+        if not isinstance(key, str) or not is_hex(key, _KEY_CHARS):
             continue
         status, reply = at(response, "status_code"), read_reply(at(response, "body"), Usage(), keys)
         if status == 200 and reply is not None:

@@ -33,8 +33,8 @@ _NUMBER = re.compile(
     r"[-+(]?\s?[$€£¥]?\s?-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?\s?%?\)?"
 )
 _DATE = re.compile(r"\d{4}([-/.])\d{1,2}\1\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?)?")
-_NOT_DIGITS = re.compile(r"[^0-9.eE+-]")
-_ERROR = re.compile(r"#(?:DIV/0!|N/A|NAME\?|NULL!|NUM!|REF!|VALUE!|SPILL!|CALC!)")
+_OF_NUMBERS = frozenset("0123456789.eE+-")
+_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!")
 _BOOLEANS = frozenset(("true", "false"))
 _PLAIN = frozenset(("General", "@", "0"))
 
@@ -46,7 +46,7 @@ def number(text: str) -> Decimal | None:
     """The value of a text that is one number, whatever its sign, currency and thousands."""
     if len(text) > 40 or not _NUMBER.fullmatch(text):
         return None
-    bare = _NOT_DIGITS.sub("", text)
+    bare = "".join(filter(_OF_NUMBERS.__contains__, text))
     if len(bare) > 1 and bare[0] == "0" and bare.isdigit():
         return None  # an identifier such as 00417
     return -Decimal(bare) if text.startswith("(") else Decimal(bare)
@@ -216,7 +216,7 @@ def _errors(rows: Rows, first: int, margin: int) -> list[str]:
         f"{letters(margin + n + 1)}{first + at + 1} {cell}"
         for at, row in enumerate(rows)
         for n, cell in enumerate(row)
-        if cell.startswith("#") and _ERROR.fullmatch(cell)
+        if cell in _ERRORS
     ]
 
 

@@ -30,6 +30,7 @@ from construction.sessions.readers.talk import (
     plain,
     text_or_none,
     type_name,
+    without_thought,
 )
 from data.contracts import ReadIssue, Session, SourceFormat
 
@@ -368,7 +369,6 @@ def _session(
     )
 
 
-_THOUGHT = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
 _ACTION = re.compile(r"^Action:\s*(?=\{)", re.MULTILINE)
 _RETURNED = "API output: "
 _RESPOND = "respond"  # the action by which the agent speaks to the person
@@ -382,8 +382,7 @@ def _with_calls(messages: Sequence[tuple[int, object]]) -> Iterator[tuple[int, o
         if not isinstance(message, dict) or not isinstance(text, str):
             yield line, message
             continue
-        thought = _THOUGHT.match(text)
-        words = text[thought.end() :] if thought else text
+        thought, words = without_thought(text)
         action = _ACTION.search(words) if message.get("role") == "assistant" else None
         if message.get("role") == "user" and waiting and words.startswith(_RETURNED):
             shown = words.removeprefix(_RETURNED)
@@ -392,7 +391,7 @@ def _with_calls(messages: Sequence[tuple[int, object]]) -> Iterator[tuple[int, o
             call, waiting = decoded_arguments(words[action.end() :].strip()), f"call{number}"
             given = decoded_arguments(call.get("arguments"))
             made = {**message, "content": words[: action.start()].strip()}
-            made["thinking"] = thought[0].strip() if thought else None
+            made["thinking"] = thought or None
             if call.get("name") == _RESPOND:
                 waiting, made["content"] = "", plain(given.get("content"))
             else:

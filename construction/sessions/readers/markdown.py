@@ -170,7 +170,7 @@ FORM = Form(
     _add_specstory,
     lambda _, __, fence, ___: not fence,
     _track_fence,
-    {"session_id": re.compile(r"<!--[^<>]{0,80} Session ([0-9A-Za-z-]{6,80})\b")},
+    {"session_id": " Session "},
 )
 
 
@@ -454,7 +454,7 @@ FORMS = (
         re.compile(r"([>❯⏺●✻∴])[ \u00a0](.*)"),
         _add_console,
         lambda _, __, ___, ____: True,
-        facts={"cwd": re.compile(r"\bcwd: (\S[^\n]{0,400}?)\s*(?:│|$)", re.MULTILINE)},
+        facts={"cwd": "cwd: "},
     ),
     Form(
         SourceFormat.CLAUDE_CODE,
@@ -464,7 +464,7 @@ FORMS = (
         re.compile(r"###? (?:👤|🤖|🔧|📤|ℹ️) (User|Claude|Tool Use|Tool Result|System)\s*"),
         _add_extracted,
         lambda _, last, __, before: last is None or before == RULE,
-        facts={"session_id": re.compile(r"^Session ID: (?:agent-)?(\S+)", re.MULTILINE)},
+        facts={"session_id": "Session ID: "},
     ),
     FORM,
     Form(
@@ -496,10 +496,7 @@ FORMS = (
         _add_amp,
         lambda _, __, state, ___: state != "open",
         _track_amp,
-        {
-            "session_id": re.compile(r"^threadId: (\S+)", re.MULTILINE),
-            "started_at": re.compile(r"^created: (\S+)", re.MULTILINE),
-        },
+        {"session_id": "threadId: ", "started_at": "created: "},
     ),
     Form(
         SourceFormat.KIMI,
@@ -510,10 +507,7 @@ FORMS = (
         _add_kimi,
         _follows_kimi,
         _track_kimi,
-        {
-            "session_id": re.compile(r"^session_id: (\S+)", re.MULTILINE),
-            "cwd": re.compile(r"^work_dir: (.+)$", re.MULTILINE),
-        },
+        {"session_id": "session_id: ", "cwd": "work_dir: "},
     ),
     Form(
         SourceFormat.COPILOT_CLI,
@@ -523,7 +517,7 @@ FORMS = (
         re.compile(r"### (\S+) (?:(\w+)|`([^`\n]+)`)\s*"),
         _add_copilot,
         lambda _, __, ___, before: before.startswith("<sub>") and before.endswith("</sub>"),
-        facts={"session_id": re.compile(r"\*\*Session ID:\*\* `([^`\n]+)`")},
+        facts={"session_id": "**Session ID:** "},
     ),
     Form(
         SourceFormat.OPENCODE,
@@ -534,6 +528,6 @@ FORMS = (
         _add_opencode,
         lambda _, __, state, before: before == RULE and state != "open",
         _track_opencode,
-        {"session_id": re.compile(r"^\*\*Session ID:\*\* (ses_\S+)", re.MULTILINE)},
+        {"session_id": "**Session ID:** "},
     ),
 )

@@ -234,7 +234,8 @@ _WRITTEN = re.compile(
     r"\s*The file (\S.{0,999}?) has been updated\b|\s*File created successfully at: (\S.{0,999})"
 )
 # Aider logs no calls: it says which files it wrote.
-_APPLIED = re.compile(r"^Applied edit to (\S[^\n]{0,999})$", re.MULTILINE)
+_APPLIED = "Applied edit to "
+_LONGEST_PATH = 1000
 _SCRIPTED = re.compile(r'\bexec_command\(\{\s*"?cmd"?:\s*"((?:[^"\\\n]|\\.)*)("?)')
 _SCRIPT_CHARS = 20_000
 
@@ -243,9 +244,10 @@ _LONGEST_NAME = 200  # of a tool
 
 def acts_of(turn: Turn) -> Iterator[AgentAct]:
     """The file acts of one turn, in order; a call that failed or names no file yields none."""
-    if turn.role is _SYSTEM_ROLE and "Applied edit to " in turn.text:
-        for path in _APPLIED.findall(turn.text):
-            yield from (AgentAct(act, path.strip(), turn.index) for act in (READ, WROTE))
+    for line in turn.text.splitlines() if turn.role is _SYSTEM_ROLE else ():
+        path = line.removeprefix(_APPLIED).strip()
+        if line.startswith(_APPLIED) and 0 < len(path) <= _LONGEST_PATH:
+            yield from (AgentAct(act, path, turn.index) for act in (READ, WROTE))
     for call in turn.tool_calls:
         name, arguments = ("", dict[str, Any]()) if call.is_error else _tool(call)
         kind, is_edit = _kind(name)

@@ -61,7 +61,6 @@ _MOST_CHARS = 400_000  # of one file
 _LINE_CUT = 2_000  # characters after which tools cut a line, and lines after which they stop
 # A line with its number, as readers of files and `cat -n` write it.
 _NUMBERED = re.compile(r"[ \t]{0,8}(\d{1,6})(?:(?:→|\t)(.*))?", re.DOTALL)
-_REMINDER = re.compile(r"\n*<system-reminder>.*", re.DOTALL)
 # Signs at either end that a tool or an export left something out; whoever writes them in a file
 # only keeps it from being taken for whole.
 _CUT = re.compile(
@@ -186,7 +185,8 @@ def _stored(exchanges: Iterable[Exchange]) -> Iterator[tuple[str, str]]:
 
 def _show(file: _Shown, call: ToolCall) -> None:
     """Take in what a call shows of a file."""
-    text = _REMINDER.sub("", call.result or "")
+    text, reminder, _ = (call.result or "").partition("<system-reminder>")
+    text = text.rstrip("\n") if reminder else text
     if numbered := {} if extension(file.path) == "tsv" else _numbered(text):
         file.lines = numbered | file.lines  # what was seen first counts
     elif file.text is None and _is_whole(text, file.path) and _asks_for_whole(call):
