@@ -26,12 +26,16 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+~-]{0,127}")
 _NAMES = frozenset({"id", "model", "function", "tool_call_id", "completion_id"})
 _SHORTEST_KEY = 8  # characters: shorter ones are words such as "none"
 _DEEPEST = 60  # levels of a reply
-_KEY_VARIABLE = re.compile(r"(?i)(^|_)(api_?key|key|token|secret|password)$")
+_KEY_VARIABLES = ("apikey", "key", "token", "secret", "password")
 
 
 def keys_in(environment: Mapping[str, str]) -> frozenset[str]:
     """The values of variables that are named as keys are (`OPENAI_API_KEY`, `HF_TOKEN`)."""
-    values = (value.strip() for name, value in environment.items() if _KEY_VARIABLE.search(name))
+    values = (
+        value.strip()
+        for name, value in environment.items()
+        if name.lower().rpartition("_")[2] in _KEY_VARIABLES
+    )
     return frozenset(value for value in values if len(value) >= _SHORTEST_KEY)
 
 

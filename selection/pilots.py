@@ -140,7 +140,6 @@ def write_informative(
 
 Level = Literal["easy", "medium", "hard"]
 PASS_MARK = 0.8  # of a score whose table does not say whether the attempt passed
-BANDS = ("none", "low", "middle", "high", "all")  # of a pass rate
 
 
 def read_passes(path: Path) -> dict[str, list[float]]:

@@ -338,11 +338,6 @@ class _Index:
         return [self._places[name or ""] for name in names.to_list()]
 
 
-def cell(values: Column, row: int) -> Any:
-    """The value of a column at a row."""
-    return values["same"] if isinstance(values, dict) else values[row]
-
-
 def item_ids(ledger: Books) -> tuple[str, ...]:
     """The items that gates judged or stages rejected, in the order of `ids`."""
     every = pl.concat([ledger.items, ledger.turned_away()["item"]])

@@ -228,7 +228,6 @@ def descriptions(missing: Iterable[MissingInput]) -> str:
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Weight = Annotated[float, Field(ge=0)]
 
 
 def _as_text(path: Path) -> str:

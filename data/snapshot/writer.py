@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +29,6 @@ from data.snapshot.verification import VerifyReport
 _NAMED = 5  # how many of the differing tasks or files are named
 _LATEST = "latest"
 _LOCK = ".lock"
-_DATED = re.compile(r"(?P<name>.+)-(?P<date>\d{4}\.\d{2}\.\d{2})(?:-r\d+)?")
 _PUBLIC_DIR = 0o755
 _PUBLIC_FILE = 0o644
 
@@ -89,10 +87,10 @@ def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
 
 def _is_later(there: str, snapshot: str) -> bool:
     """Whether `there` is a snapshot of the same name with a later date."""
-    matches = [_DATED.fullmatch(one) for one in (there, snapshot)]
-    names = [one["name"] if one else None for one in matches]
-    dates = [one["date"] if one else "" for one in matches]
-    return names[0] == names[1] and dates[0] > dates[1]
+    theirs, ours = map(layout.snapshot_name, (there, snapshot))
+    if theirs is None or ours is None:
+        return False
+    return theirs.name == ours.name and theirs.date > ours.date
 
 
 def _publish(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,11 +29,12 @@ from data.atomic import (
     replacing_dir,
     write_bytes,
 )
-from data.canonical import canonical_json, digest
+from data.canonical import canonical_json, digest, is_hex
 from data.errors import NOT_BUILT, InputError
 from data.metrics import FILE as METRICS
 from data.metrics import openmetrics, samples
 from data.schemas import COSTS, RUNS, SELECTION_ROWS, Table
+from data.snapshot import layout
 from data.snapshot.release import SnapshotRef
 from data.stage_tables import CHANGED, MISSING, read_private
 from data.staging.database import (
@@ -56,8 +56,6 @@ _KEY_LENGTH = 12
 NAMES_FILE, CHANGES_FILE = "missing_inputs.json", "changed_parts.json"
 _LIST_RUNS = 'List the runs with `benchmint sql "FROM runs"`.'
 log = logging.getLogger("benchmint.staging")
-_RUN_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}-[0-9a-f]{12}")
-_PART = re.compile(r"([a-z_]+)-\d{4}\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ def staged_runs(out: Path) -> list[StagedRun]:
         return []
     runs = []
     for entry in os.scandir(store):
-        if not entry.is_dir(follow_symlinks=False) or not _RUN_ID.fullmatch(entry.name):
+        if not entry.is_dir(follow_symlinks=False) or not _is_run_id(entry.name):
             continue
         folder = Path(entry.path)
         if (folder / _ROW).is_file():
@@ -261,7 +259,7 @@ def _read_row(folder: Path) -> dict[str, Any]:
 def _folder(out: Path, run_id: str) -> Path:
     """The folder of a run. Raises InputError unless `run_id` names one that is kept."""
     folder = out / FOLDER / run_id
-    if not _RUN_ID.fullmatch(run_id) or folder.is_symlink() or not (folder / _ROW).is_file():
+    if not _is_run_id(run_id) or folder.is_symlink() or not (folder / _ROW).is_file():
         raise InputError(
             run_id,
             "no such run",
@@ -278,7 +276,12 @@ def _rebuild(out: Path) -> None:
 def _tables_of(run: StagedRun) -> RunTables:
     files: dict[str, list[Path]] = {}
     for path in sorted(run.folder.iterdir()):
-        match = _PART.fullmatch(path.name)
-        if match:
-            files.setdefault(match[1], []).append(path)
+        table, _, part = path.stem.rpartition("-")
+        if table and part.isdecimal() and path.suffix == ".parquet":
+            files.setdefault(table, []).append(path)
     return RunTables(run.row, files)
+
+
+def _is_run_id(text: str) -> bool:
+    snapshot, _, key = text.rpartition("-")
+    return layout.snapshot_name(snapshot) is not None and is_hex(key, _KEY_LENGTH)

@@ -73,11 +73,6 @@ def _content(text: str) -> _Content:
     return _Content(lowered.lower(), len(text) - len(_DIGIT.sub("", text)), eastern)
 
 
-def has_eastern(text: str) -> bool:
-    """Is there Han, kana or Hangul in a text? (Also true of rarer scripts and of emoji.)"""
-    return _content(text).eastern
-
-
 _BITS: dict[Need, int] = {}  # one for each need that a pattern in this process has
 
 

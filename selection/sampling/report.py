@@ -31,8 +31,6 @@ from selection.sampling.frame import (
 from selection.sampling.stages import Filled, Sample, draw_sample, fill
 from selection.sampling.systematic import Floats, Ints, depths, leaf_probabilities
 
-SEED_FALL = (28, 39)  # percentage points by which the seed's breakdown share falls under √log
-
 
 @dataclass(frozen=True, slots=True)
 class DampingReport:
@@ -113,35 +111,6 @@ def compare_in_frame(
         headline_depth=headline_depth,
         separator=config.separator,
     )
-
-
-def markdown(report: DampingReport) -> str:
-    """The report as a section of a page: a table of shares and a table by depth."""
-    low, high = SEED_FALL
-    lines = [
-        f"{report.breakdown_series:,} of {report.series:,} series are breakdowns. `none` draws "
-        "all series in a hierarchy equally; the fall is in percentage points relative to it "
-        f"(the seed's under sqrtlog: {low} to {high}).",
-        "",
-        "| damping | breakdown share | fall, points | effective series |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['damping']} | {percent(row['breakdown'])} | {row['fall_points']:.1f} "
-        f"| {row['effective_series']:,.0f} |"
-        for row in report.shares.iter_rows(named=True)
-    ]
-    wide = report.by_depth.pivot("depth", index="damping", values="share")
-    lines += [
-        "",
-        "| damping | " + " | ".join(f"depth {depth}" for depth in wide.columns[1:]) + " |",
-        "|---|" + "---|" * (wide.width - 1),
-    ]
-    lines += [
-        f"| {damping} | " + " | ".join(map(percent, shares)) + " |"
-        for damping, *shares in wide.iter_rows()
-    ]
-    return "\n".join(lines) + "\n"
 
 
 SAMPLE = "sample"
