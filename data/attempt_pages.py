@@ -14,9 +14,8 @@ from typing import Any
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
-from data.labels import delivered_nothing, own_labels, words_of
 from data.neutralise import one_line, visible
-from data.reasons import stage_sentences
+from data.reasons import delivered_nothing, own_labels, stage_sentences, words_of
 from data.snapshot.pages import asset, page
 from data.snapshot.task_pages import (
     DELIVERABLES,

@@ -2,7 +2,7 @@
 
 Prefect sees one task per stage. The workers import neither Prefect nor the recipe, and so start
 fast. On a cluster of several machines either all see the same disk, or what shards read and write
-goes through shared storage (`data/shard_store.py`).
+goes through shared storage (`data/remote_folder.py`).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from data.canonical import digest
 from data.errors import BenchmintError, ConfigError
 from data.neutralise import one_line
 from data.processes import can_have_workers
+from data.remote_folder import ShardStore
 from data.run_store import RunStore, StageOutput
-from data.shard_store import ShardStore
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")

@@ -17,7 +17,11 @@ from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.figures import percent
 from data.progress import track
-from selection.agreement import (
+from selection.config import SelectionConfig
+from selection.estimator import (
+    LEAST_PILOTS,
+    Estimator,
+    PilotFits,
     Reliability,
     kendall_tau,
     mean_absolute_error,
@@ -26,8 +30,6 @@ from selection.agreement import (
     spearman,
     subset_means,
 )
-from selection.config import SelectionConfig
-from selection.estimator import LEAST_PILOTS, Estimator, PilotFits
 from selection.plots import Chart, Shape, draw
 from selection.pool import Pool, filled
 from selection.programme import Programme

@@ -43,7 +43,7 @@ from data.contracts.gate import breaks
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
 from data.snapshot.release import AuditedKind, GradingFacts
-from data.snapshot.statistics import verified
+from data.snapshot.tasks import verified
 from data.stage_tables import write_stage_tables
 
 # The audit of a task's grader: what it should accept and reject, and whether it did.

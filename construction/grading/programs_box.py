@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from construction.grading.programs import STDOUT, CannotRun, Program, Ran
-from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed
 from construction.sandbox.toolset import interpreters, library_paths
 from data.errors import BenchmintError
 

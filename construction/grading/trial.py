@@ -17,15 +17,13 @@ from typing import Any
 
 from construction.grading.bundle import GRADER, Bundle, bundle_files
 from construction.grading.bundle_command import ANSWER, OUTPUTS
+from construction.grading.file_types import unresolved
 from construction.grading.oracle import OracleError, computable, oracle
-from construction.grading.routes import unresolved
 from construction.grading.sandbox_preflight import STAGE, Fault, TrialOutcome, TrialStep
 from construction.grading.scripted_agent import slug
 from construction.grading.spec import spec_of
-from construction.sandbox.box import Box
-from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.escapes import assert_isolated
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed, fetch_outputs
 from construction.sandbox.toolset import PACKAGES, SHELL_TOOLS, installed, library_paths
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec, answer
 from construction.statements.tools.database import Database

@@ -42,7 +42,7 @@ from construction.judging.model.asking import (
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import Judges, ModelStage
-from construction.signals.seeds import SeedIdea
+from construction.signals.weights import SeedIdea
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import Evidence, Lane, Outcome

@@ -186,7 +186,7 @@ class Judges:
     def client(self, *, masked: bool) -> Iterator[Client]:
         """The client of the model, with the run's budget and its private store of replies."""
 
-        from construction.judging.calls.recorded import add_recorded
+        from construction.judging.calls.store import add_recorded
         from construction.judging.model.asking import model_client
 
         store = private_dir(private_dir(self.out / "private") / "captures" / "llm")

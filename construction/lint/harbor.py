@@ -40,9 +40,8 @@ from construction.lint.harbor_task import (
     read_task,
     script,
 )
-from construction.sandbox.box import Box, bubblewrap
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed, bubblewrap
 from data.canonical import digest, file_digest
 from data.errors import InputError
 

@@ -24,9 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, Sandbox, SandboxFailed
 
 _SECRET = "BENCHMINT_SECRET"  # noqa: S105 (the name of a variable)
 _SET_INSIDE = frozenset({"PATH", "HOME", "PWD", "LC_ALL", "LC_CTYPE", "PYTHONPATH"})

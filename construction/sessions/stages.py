@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from construction.judging.stages import write_cases
-from construction.released_paths import with_page_paths
+from construction.prompt_frame import with_page_paths
 from construction.sessions.config import NETWORK_GATES, SessionsConfig
 from construction.sessions.gates import network
 from construction.sessions.gates.network import ProbeResult

@@ -30,8 +30,15 @@ from construction.signals.codebook import (
 )
 from construction.signals.collect import Collected, collect_file, history, keep, superseded
 from construction.signals.config import ScoringConfig, SignalsRecipe
-from construction.signals.seeds import Action, CoverageGap, GapRow, SeedIdea, seed_ideas
-from construction.signals.weights import Mixture, MixtureChange
+from construction.signals.weights import (
+    Action,
+    CoverageGap,
+    GapRow,
+    Mixture,
+    MixtureChange,
+    SeedIdea,
+    seed_ideas,
+)
 from data.atomic import write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import SignalSnapshot

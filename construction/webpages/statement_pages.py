@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.statements.model import COMPANIES, POINTS, SEPARATOR, SERIES, read_tables
-from construction.webpages.page_text import PLAIN
+from construction.webpages.importing import PLAIN
 from construction.webpages.pages import Page
 
 SITE = "https://statements.example"  # RFC 2606: a name that never resolves

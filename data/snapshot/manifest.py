@@ -14,7 +14,7 @@ from data.errors import ReleaseError
 from data.neutralise import storable_tree
 from data.snapshot import layout
 from data.snapshot.release import Authorization, GradingFacts, PrivacyStamp, Release
-from data.snapshot.statistics import stored_fixtures
+from data.snapshot.tasks import stored_fixtures
 
 if TYPE_CHECKING:
     from data.snapshot.ledger import LedgerCounts

@@ -12,9 +12,8 @@ import polars as pl
 
 from data.contracts import MISSING, Outcome
 from data.figures import amount, number, plural
-from data.labels import Labels, words_of
 from data.neutralise import one_line, public_text, script_json
-from data.reasons import ReasonWords
+from data.reasons import Labels, ReasonWords, words_of
 from data.snapshot.ledger import turned_away
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page

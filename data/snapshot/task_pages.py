@@ -23,8 +23,8 @@ import yaml
 
 from data.contracts import Candidate, Label
 from data.figures import amount, number, percent
-from data.labels import Labels, Words, named, own_labels, words_of
 from data.neutralise import one_line, visible
+from data.reasons import Labels, Words, named, own_labels, words_of
 from data.snapshot.pages import asset, page
 
 # What grades a task, in words: what each graded part is about, and what it expects.

@@ -33,10 +33,9 @@ from inspect_ai.util import LimitExceededError
 
 from data.attempts import RUN_BUDGET_SPENT
 from data.canonical import canonical_json, digest
-from data.endpoints import ModelPrice, Tokens, keys_in, read_prices, without_keys
+from data.endpoints import Journal, ModelPrice, Tokens, keys_in, read_prices, without_keys
 from data.errors import InputError
 from data.neutralise import storable_tree
-from data.reply_journal import Journal
 
 _DEFAULT_REPLY_TOKENS = 4096  # the most of one reply, where a budget is given and nothing else is
 _DEFAULT_CALLS = 1000  # the most calls of tools that one attempt makes

@@ -41,7 +41,7 @@ from inspect_swe._codex_cli import codex_cli as codex_module
 from inspect_swe._util.mcp_ready import wait_for_mcp_endpoints
 from inspect_swe._util.sandbox import SANDBOX_INSTALL_DIR
 
-from construction.sandbox.box import PROGRAMS, WORK
+from construction.sandbox.sandbox import PROGRAMS, WORK
 from construction.sessions.network.forward_proxy import (
     ForwardProxy,
     allowed_hosts,

@@ -38,8 +38,8 @@ from data.attempts import (
 )
 from data.canonical import file_digest
 from data.contracts.attempt import Progress, Score, ScorePart
-from data.labels import words_of
 from data.neutralise import visible
+from data.reasons import words_of
 from data.releases.tasks import ReleasedTasks
 from data.snapshot import layout
 from data.snapshot.task_pages import (

@@ -35,8 +35,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolCall, ToolDef
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
 
-from construction.sandbox.box import Box
-from construction.sandbox.delivery import fetch_outputs
+from construction.sandbox.sandbox import Box, fetch_outputs
 from construction.sandbox.toolset import library_paths
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.attempts import (
@@ -51,9 +50,9 @@ from data.attempts import (
     write_trajectory,
 )
 from data.canonical import pretty_json
+from data.endpoints import SUFFIX, Journal, spent
 from data.errors import BenchmintError, InputError, is_disk_full
 from data.neutralise import one_line
-from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.budget import ACCOUNT, Account, Amount, Purse, paid
 from flows.evaluate.http_agent import http_agent
 from flows.evaluate.inspect_sandbox import NAME, TOOL_FOLDERS, BoxEnvironment

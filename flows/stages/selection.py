@@ -43,11 +43,11 @@ from construction.grading.trial import (
 )
 from construction.repositories.rubrics import STAGE as RUBRICS
 from construction.repositories.stages import REQUEST as REPOSITORIES
-from construction.sandbox.presence import Presence
+from construction.sandbox.sandbox import Presence
 from construction.signals.analyse import with_families
 from construction.signals.matching import encode_multilingual
 from construction.signals.mixture import task_weights
-from construction.signals.seeds import gap_of_pool
+from construction.signals.weights import gap_of_pool
 from construction.statements.database import DATABASE
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database, open_database

@@ -28,7 +28,7 @@ from construction.grading.exports.writing import (
     write_services,
     write_text,
 )
-from construction.sandbox.box import SERVER
+from construction.sandbox.sandbox import SERVER
 from construction.statements.tools.client import URL
 from data.contracts import NetworkPolicy
 from data.errors import InputError

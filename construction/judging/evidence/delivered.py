@@ -23,9 +23,8 @@ from construction.judging.calls.contracts import Image
 from construction.judging.evidence.shown import plain_text
 from construction.judging.evidence.tables import letters
 from construction.judging.evidence.views import Change, FileView, Sheet
-from construction.sandbox.box import Box, interpreter
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed, interpreter
 from construction.sandbox.toolset import library_paths
 from data.atomic import replacing_dir
 from data.canonical import digest

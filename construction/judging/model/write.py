@@ -45,8 +45,7 @@ from construction.judging.model.prompt import (
 )
 from construction.mentions.files import find_file_spans, tail
 from construction.mentions.urls import find_urls
-from construction.prompt_frame import ANSWER
-from construction.released_paths import with_released_paths
+from construction.prompt_frame import ANSWER, with_released_paths
 from construction.signals.codebook import default_crosswalk
 from data.contracts import Deliverable, Label
 from data.contracts.candidate import Confidence

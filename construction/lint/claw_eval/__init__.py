@@ -36,7 +36,7 @@ from construction.lint.findings import (
     unread,
     words_of,
 )
-from construction.sandbox.box import bubblewrap
+from construction.sandbox.sandbox import bubblewrap
 from data.canonical import digest
 from data.errors import InputError
 

@@ -21,12 +21,11 @@ from construction.judging.contracts import Case
 from construction.judging.evidence.views import Evidence, Said, look, tree_of
 from construction.mentions.files import is_shown_in_part, named_files, path_parts, tail
 from construction.mentions.urls import find_urls, normalise, parse_url
-from construction.prompt_frame import ANSWER, PromptWords, frame, words_of
-from construction.released_paths import with_released_paths
+from construction.prompt_frame import ANSWER, PromptWords, frame, with_released_paths, words_of
 from construction.sessions.config import SessionsConfig
+from construction.sessions.gates.restoration import holds_mark
 from construction.sessions.network.probe import refusal
 from construction.sessions.recovery.recover import other_tools
-from construction.sessions.redactions import holds_mark
 from data.contracts import (
     Candidate,
     Deliverable,

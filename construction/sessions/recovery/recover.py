@@ -27,6 +27,7 @@ from construction.mentions.files import (
     tail,
 )
 from construction.mentions.urls import find_urls
+from construction.sessions.gates.restoration import holds_mark
 from construction.sessions.recovery.exchanges import (
     READ,
     WROTE,
@@ -39,7 +40,6 @@ from construction.sessions.recovery.exchanges import (
     read_exchanges,
     runs_program,
 )
-from construction.sessions.redactions import holds_mark
 from data.contracts import (
     AgentAct,
     CutReason,

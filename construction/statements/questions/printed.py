@@ -180,8 +180,7 @@ def wordings(
         if row and _has_sibling(used, row, beside, series):
             continue
         plain = plain_words(worded or own)
-        owners = "stockholders'" if row is None else owners_of(row.label)
-        of_filer = plain.replace("stockholders' equity", f"{owners} equity")
+        of_filer = _with_owners(plain, row)
         choices += (
             *_with_noun(plain, series),
             *without_parent(of_filer, row, others, series, company),
@@ -192,6 +191,12 @@ def wordings(
     return tuple(
         dict.fromkeys("" if text == own else text for text in choices if not broken(text or own))
     )
+
+
+def _with_owners(text: str, row: Printed | None) -> str:
+    """The name of equity with the filer's own word for its owners."""
+    owners = "stockholders'" if row is None else owners_of(row.label)
+    return text.replace("stockholders' equity", f"{owners} equity")
 
 
 def _comparable(rows: Rows, series: Series, twins: Collection[str]) -> Rows:

@@ -17,11 +17,10 @@ from pydantic import ValidationError
 
 from data.contracts import PRIVATE_FIELDS, Candidate, Outcome, StageKind
 from data.ledger import OUTCOMES
-from data.snapshot import croissant, layout
+from data.snapshot import card, layout
 from data.snapshot.ledger import LedgerCounts, table_problem
 from data.snapshot.manifest import Manifest, fields_of
-from data.snapshot.statistics import statistics, stored_fixtures, verified
-from data.snapshot.tasks import candidate_of, instruction
+from data.snapshot.tasks import candidate_of, instruction, statistics, stored_fixtures, verified
 from data.snapshot.verification.files import (
     BROKEN,
     LARGEST_DOCUMENT,
@@ -148,10 +147,10 @@ def check_metadata(half: Half, findings: Findings) -> None:
     if document is None:
         return
     where = f"{half.name}/croissant.json"
-    missing = croissant.problems(document)
+    missing = card.problems(document)
     if missing:
         findings.add(Check.METADATA, where, f"lacks {', '.join(missing)}")
-    for path in croissant.unpinned(document, half.digests):
+    for path in card.unpinned(document, half.digests):
         findings.add(Check.METADATA, where, f"does not pin {path} by its digest")
 
 

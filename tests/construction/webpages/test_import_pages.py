@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 from pypdf import PdfWriter
 
-from construction.webpages import importing, page_text
-from construction.webpages.importing import import_pages
-from construction.webpages.page_text import HTML, html_text, text_of, tidy
+from construction.webpages import importing
+from construction.webpages.importing import HTML, html_text, import_pages, text_of, tidy
 from construction.webpages.pages import open_pages
 from data.errors import InputError
 
@@ -61,7 +60,7 @@ def pdf(folder: Path) -> bytes:
 
 
 def test_every_row_and_file_has_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_text, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(importing, "MOST_BYTES", 10_000)
     outcomes = {
         "a.html,https://Example.org:443/a#top,2024-05-01": None,
         "b.txt,http://example.org/b?x=1,": None,
