@@ -379,7 +379,7 @@ _UNREADABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class _Archive:
     """What an archive says of itself; `files` maps a path in it to its SHA-256."""
 
     version: str
@@ -389,10 +389,10 @@ class Archive:
     files: dict[str, str]
 
 
-_SUBMISSION = TypeAdapter(Archive)
+_SUBMISSION = TypeAdapter(_Archive)
 
 
-def bundle(folder: Path, out: Path) -> Archive:
+def bundle(folder: Path, out: Path) -> _Archive:
     """Write the attempts of a configuration's folder as an archive.
 
     Raises InputError if there are none, or some that the infrastructure ended: they are to be run
@@ -410,7 +410,7 @@ def bundle(folder: Path, out: Path) -> Archive:
             "Run the same evaluation again to complete them.",
         )  # fmt: skip
     files = dict(_files(folder, records))
-    about = Archive(
+    about = _Archive(
         VERSION,
         records[0].attempt.release_digest,
         records[0].attempt.configuration,
@@ -438,7 +438,7 @@ def _files(folder: Path, records: list[AttemptRecord]) -> Iterator[tuple[str, Pa
                 yield f"{OUTPUTS}/{name}/{path.relative_to(outputs).as_posix()}", path
 
 
-def unpack(archive: Path, folder: Path) -> Archive:
+def unpack(archive: Path, folder: Path) -> _Archive:
     """Unpack a submission into `folder`, which is made anew. Raises InputError.
 
     Nothing is written unless every entry is listed, has a safe name and the digest that is stated.
@@ -508,7 +508,7 @@ def _is_safe(name: str, names: set[str]) -> bool:
     return fits and not any(parent in names for parent in above)
 
 
-def _check_files(archive: Path, opened: zipfile.ZipFile, names: set[str], about: Archive) -> None:
+def _check_files(archive: Path, opened: zipfile.ZipFile, names: set[str], about: _Archive) -> None:
     """The files are those that the manifest lists, and each has the digest that it states."""
     if names != about.files.keys():
         raise _refused(archive, "files other than those it lists")
@@ -523,7 +523,7 @@ def _check_files(archive: Path, opened: zipfile.ZipFile, names: set[str], about:
             )
 
 
-def _about(archive: Path, content: bytes) -> Archive:
+def _about(archive: Path, content: bytes) -> _Archive:
     try:
         about = _SUBMISSION.validate_json(content)
     except ValidationError:
@@ -535,7 +535,7 @@ def _about(archive: Path, content: bytes) -> Archive:
     return about
 
 
-def _check_records(archive: Path, folder: Path, about: Archive) -> None:
+def _check_records(archive: Path, folder: Path, about: _Archive) -> None:
     """Every attempt is of the release and the configuration that the manifest states."""
     for path in sorted((folder / FOLDER).glob("*.json")):
         attempt = read_attempt(path).attempt

@@ -305,7 +305,7 @@ class _TerminalLines(logging.Handler):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-class Stages(logging.Handler):
+class _Stages(logging.Handler):
     """Prints the name of each stage as it begins, except stages with their own progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -323,13 +323,13 @@ def tell_all() -> None:
 
 def tell_stages() -> None:
     """Print each stage that begins to standard error, unless all records are printed."""
-    _tell(Stages(logging.INFO))
+    _tell(_Stages(logging.INFO))
     keep_telling()
 
 
 def _tell(handler: logging.Handler) -> None:
     logger = logging.getLogger(LOGGER)
-    if any(isinstance(known, _TerminalLines | Stages) for known in logger.handlers):
+    if any(isinstance(known, _TerminalLines | _Stages) for known in logger.handlers):
         return
     logger.setLevel(logging.INFO)
     logger.propagate = False

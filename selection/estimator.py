@@ -192,7 +192,7 @@ def _smallest(classes: tuple[GapClass, ...]) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class _Calibration:
     """pool mean ≈ offset + Σ weights·score over the subset's items.
 
     `fallback` (the pilots' mean per item) stands in for missing cells; `penalty` is the one that
@@ -212,7 +212,7 @@ class Calibration:
 
 def calibrate(
     scores: Floats, chosen: NDArray[np.bool_], *, around_mean: bool = True
-) -> Calibration:
+) -> _Calibration:
     """Ridge regression of the pilots' pool means on their scores on the subset.
 
     `scores` are items × pilots. With `around_mean` the weights shrink towards 1/K, so that with few
@@ -227,7 +227,7 @@ def calibrate(
     centre, level = inputs.mean(axis=0), float(target.mean())
     penalty, dual = _ridge(inputs - centre, target - level)
     weights = (inputs - centre).T @ dual
-    return Calibration(
+    return _Calibration(
         weights=np.asarray(prior + weights),
         offset=level - float(centre @ weights),
         fallback=centre,
@@ -364,7 +364,7 @@ class Estimator:
     method: Method
     errors: dict[Method, float]
     crossed: Floats
-    calibration: Calibration | None
+    calibration: _Calibration | None
     responses: ResponseModel
     chosen: NDArray[np.bool_]
 
@@ -478,7 +478,7 @@ class ShippedEstimator:
         values = {name: np.array(value) for name, value in self.parameters.items()}
         if self.method == Method.RIDGE:
             offset, penalty = float(values["offset"]), 0.0
-            ridge = Calibration(values["weights"], offset, values["fallback"], penalty)
+            ridge = _Calibration(values["weights"], offset, values["fallback"], penalty)
             return float(ridge.estimate(row)[0])
         model = ResponseModel(values["slopes"], values["intercepts"])
         chosen = np.arange(self.pool) < len(self.items)

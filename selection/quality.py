@@ -245,7 +245,7 @@ def _frontier(pool: Pool, config: SelectionConfig) -> tuple[Frontier, ...]:
     return tuple(points)
 
 
-JSON, TEXT = "quality.json", "quality.md"
+JSON, _TEXT = "quality.json", "quality.md"
 _BARS = 12  # bins of the histogram of discrimination
 _LEAST_LISTED = 10  # how many of the least discriminating items the text lists
 
@@ -257,7 +257,7 @@ def write_quality(out: Path, quality: Quality) -> None:
     pictures = {name: draw(chart) for name, chart in charts(quality).items()}
     for name, content in pictures.items():
         write_bytes(out / name, content)
-    write_bytes(out / TEXT, text_of(quality, sorted(pictures)).encode())
+    write_bytes(out / _TEXT, text_of(quality, sorted(pictures)).encode())
 
 
 def charts(quality: Quality) -> dict[str, Chart]:

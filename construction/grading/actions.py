@@ -285,7 +285,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-OK = "ok"  # the status of a request that a service carried out
+_OK = "ok"  # the status of a request that a service carried out
 FORBIDS = frozenset({"not_called", "unchanged"})
 CHANGES = frozenset({"record_equals", "record_created", "record_deleted"})
 
@@ -343,7 +343,7 @@ def _reason(check: CheckSpec, submission: Submission) -> ActionReason | None:
 def _called(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
     """`operation` was carried out with arguments that fit `where`, `min` (1) to `max` times."""
     rows = [row for row in submission.audit if _is_operation(params, row)]
-    carried_out = [row for row in rows if row.status == OK]
+    carried_out = [row for row in rows if row.status == _OK]
     fitting = [row for row in carried_out if fits(row.arguments, params.get("where"))]
     least, most = int(params.get("min", 1)), params.get("max")
     if most is not None and len(fitting) > int(most):
@@ -360,7 +360,9 @@ def _called(params: Mapping[str, Any], submission: Submission) -> ActionReason |
 def _not_called(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
     """`operation` was never carried out with arguments that fit `where`."""
     done = any(
-        _is_operation(params, row) and row.status == OK and fits(row.arguments, params.get("where"))
+        _is_operation(params, row)
+        and row.status == _OK
+        and fits(row.arguments, params.get("where"))
         for row in submission.audit
     )
     return ActionReason.FORBIDDEN_CALL if done else None
@@ -371,7 +373,7 @@ def _order(params: Mapping[str, Any], submission: Submission) -> ActionReason | 
 
     Others may come between them.
     """
-    rows = [row for row in submission.audit if row.status == OK]
+    rows = [row for row in submission.audit if row.status == _OK]
     position = 0
     for wanted in params.get("calls", ()):
         fitting = [
@@ -394,7 +396,7 @@ def _records_returned(params: Mapping[str, Any], submission: Submission) -> Acti
     shown = {
         record
         for row in submission.audit
-        if row.status == OK and params.get("service") in (None, row.service)
+        if row.status == _OK and params.get("service") in (None, row.service)
         for record in row.records
     }
     return None if wanted and wanted <= shown else ActionReason.RECORD_NOT_READ

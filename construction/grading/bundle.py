@@ -17,7 +17,7 @@ from pathlib import Path
 
 from data.errors import BenchmintError
 
-SOURCE = Path(__file__).resolve().parents[__name__.count(".")]
+_SOURCE = Path(__file__).resolve().parents[__name__.count(".")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _bundle_digest(files: Mapping[str, bytes]) -> str:
 
 
 @cache
-def bundle_files(bundle: Bundle = GRADER, source: Path = SOURCE) -> Mapping[str, bytes]:
+def bundle_files(bundle: Bundle = GRADER, source: Path = _SOURCE) -> Mapping[str, bytes]:
     """The files of the bundle by relative POSIX path; `source` holds the project's packages."""
     files = {"__main__.py": bundle.main().encode()}
     for path in _closure(bundle, source).values():

@@ -34,7 +34,9 @@ from data.errors import BenchmintError
 from data.progress import track
 from data.snapshot.layout import INPUTS, INSTRUCTION
 
-VERSION = "benchmint-trial/1"  # raised when a trial tries something else: outcomes are then renewed
+_VERSION = (
+    "benchmint-trial/1"  # raised when a trial tries something else: outcomes are then renewed
+)
 _NOT_TRIED = {"task_id", "provenance", "preflight"}
 _ANSWERED = ("ok", "refused")
 
@@ -90,7 +92,7 @@ def trial_key(task: Candidate, made_from: Any) -> str:
     The ids are left out: they differ in a rebuild with another key.
     """
     content = task.model_dump(mode="json", exclude=_NOT_TRIED)
-    return digest([VERSION, content, made_from])
+    return digest([_VERSION, content, made_from])
 
 
 def stored_faults(trial: Trial) -> tuple[Fault, ...]:

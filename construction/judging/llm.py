@@ -103,7 +103,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class _Answer:
     """One line that came back: a reply, or a status with a code and the error's message."""
 
     key: str
@@ -113,7 +113,7 @@ class Answer:
     message: str = field(default="", repr=False)
 
 
-def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterator[Answer]:
+def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterator[_Answer]:
     """The lines of an output or error file; those with a foreign id are skipped.
 
     `keys` as for `read_reply`.
@@ -125,12 +125,12 @@ def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterat
             continue
         status, reply = at(response, "status_code"), read_reply(at(response, "body"), Usage(), keys)
         if status == 200 and reply is not None:
-            yield Answer(key, reply)
+            yield _Answer(key, reply)
             continue
         error = at(response, "body", "error") or at(document, "error")
         status = status if isinstance(status, int) else 0
         code, message = safe_code(at(error, "code")), str(at(error, "message") or "")
-        yield Answer(key, declined(status, code, message), status, code, message)
+        yield _Answer(key, declined(status, code, message), status, code, message)
 
 
 def chunks(orders: Sequence[Order], runtime: LlmRuntime) -> Iterator[list[Order]]:
@@ -263,7 +263,7 @@ class Batches:
             budget.settle(noted.worst, tariff, paid, replies=len(rows))
             self._learn(answers, by_key)
 
-    def _answers(self, batch: Batch) -> list[Answer]:
+    def _answers(self, batch: Batch) -> list[_Answer]:
         files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
         with self._explained():
             contents = [self._patient.files.content(file).content for file in files]
@@ -275,7 +275,7 @@ class Batches:
         left_out = order.manner.without(config, order.turn.question) if order else ()
         return Stored(key, len(self._store.replies(key)), replace(reply, left_out=left_out))
 
-    def _learn(self, answers: Iterable[Answer], orders: Mapping[str, Order]) -> None:
+    def _learn(self, answers: Iterable[_Answer], orders: Mapping[str, Order]) -> None:
         """Remember which forms of request the endpoint accepted and which it refused."""
         for line in answers:
             order = orders.get(line.key)

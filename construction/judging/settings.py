@@ -63,7 +63,7 @@ class ModelStage(StrEnum):
 
 
 SECOND, MEND = "second", "mend"  # prompts on programs; the model of `grade` answers them
-DERIVE = "derive"  # the prompt of second derivations; the model that writes documents answers it
+_DERIVE = "derive"  # the prompt of second derivations; the model that writes documents answers it
 _PROMPTS: dict[str, str] = {
     ModelStage.QUESTION_PHRASING: "phrasing",
     ModelStage.CANDIDATE_IDEAS: "ideas",
@@ -123,7 +123,7 @@ def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
         for prompt in (SECOND, MEND):
             models.setdefault(prompt, models[ModelStage.GRADE])
     if ModelStage.SCENARIO_DOCUMENTS in models:
-        models.setdefault(DERIVE, models[ModelStage.SCENARIO_DOCUMENTS])
+        models.setdefault(_DERIVE, models[ModelStage.SCENARIO_DOCUMENTS])
     return LlmConfig(
         model=model.name, models=models, **sampling, **calls.model_dump(exclude={"recorded"})
     )

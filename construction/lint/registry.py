@@ -271,7 +271,7 @@ _MOST = 20_000  # task folders
 
 
 @dataclass(frozen=True, slots=True)
-class RecordForm:
+class _RecordForm:
     """A form of files of records: what is looked for in a record, and who reads them."""
 
     name: str
@@ -281,10 +281,10 @@ class RecordForm:
 
 
 RECORDS = (
-    RecordForm("SWE-bench", "instance_id, base_commit, patch", _is_swe_bench, _lint_swe_bench),
-    RecordForm("tau2", "id, user_scenario, evaluation_criteria", _is_tau2, _lint_tau2),
-    RecordForm("DataClawBench", "question, guidelines, answer", records.recognises, records.lint),
-    RecordForm("Inspect", "input, target", _is_inspect, _lint_inspect),
+    _RecordForm("SWE-bench", "instance_id, base_commit, patch", _is_swe_bench, _lint_swe_bench),
+    _RecordForm("tau2", "id, user_scenario, evaluation_criteria", _is_tau2, _lint_tau2),
+    _RecordForm("DataClawBench", "question, guidelines, answer", records.recognises, records.lint),
+    _RecordForm("Inspect", "input, target", _is_inspect, _lint_inspect),
 )
 # Forms that are known and not read: a field that they alone have, and what may be done.
 _OTHERS = (

@@ -59,7 +59,7 @@ _MISSING = -1  # the size of an object that a partial clone lacks
 _NOT_WANTED = "^refs/heads/entire/*"  # transcripts
 _COMMIT_CHARS = 40
 _REFERENCE = re.compile(r"refs/(?:heads|tags|remotes|pull)/[\w@+-][\w./@+-]{0,200}(?<![./])")
-TREE, LINK, SUBMODULE = "040000", "120000", "160000"
+_TREE, LINK, SUBMODULE = "040000", "120000", "160000"
 PAGES = (".md", ".txt")
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _COMMITS = ("--exclude=*entire/checkpoints*", "--all")  # but for branches of transcripts

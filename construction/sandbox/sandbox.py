@@ -57,7 +57,7 @@ def bubblewrap() -> str | None:
     return shutil.which("bwrap")
 
 
-def wrapper(box: Box) -> list[str]:
+def _wrapper(box: Box) -> list[str]:
     """The arguments of bubblewrap for a box."""
     root = Path(sys.base_prefix)
     binds = [] if root.is_relative_to("/usr") else ["--ro-bind", str(root), str(root)]
@@ -112,7 +112,7 @@ class FileRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class _Completed:
     """What a command left: its exit code, and its output up to the limit."""
 
     code: int
@@ -223,7 +223,7 @@ class Sandbox:
         stdin: bytes = b"",
         folder: str = "",
         variables: Mapping[str, str] | None = None,
-    ) -> Completed:
+    ) -> _Completed:
         """Run a command; `folder` is relative to the work folder. Raises SandboxFailed.
 
         Where it cannot be started, its code is 127 and standard error says why.
@@ -246,10 +246,10 @@ class Sandbox:
         with self._lock:
             self._idle.append(channel)
         if "error" in header:  # an agent can deny the server its folder of outputs
-            return Completed(_NOT_RUN, b"", f"{header['error']}\n".encode(errors="replace"))
+            return _Completed(_NOT_RUN, b"", f"{header['error']}\n".encode(errors="replace"))
         if not isinstance(header.get("code"), int):
             raise self._nonsense()
-        return Completed(header["code"], parts[0], parts[1], bool(header.get("timed_out")))
+        return _Completed(header["code"], parts[0], parts[1], bool(header.get("timed_out")))
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file, relative to the work folder. Raises FileRefused or SandboxFailed."""
@@ -369,7 +369,7 @@ class Sandbox:
         # Arguments by descriptor: a command line could be read inside, and names host folders.
         reading, writing = os.pipe()
         with os.fdopen(writing, "wb") as arguments:
-            arguments.write(b"".join(part.encode() + b"\0" for part in wrapper(self.box)))
+            arguments.write(b"".join(part.encode() + b"\0" for part in _wrapper(self.box)))
         inside = [interpreter(), "-I", "/opt/sandbox_server.py", str(control)]
         return [binary, "--args", str(reading), *inside], [reading, control]
 
@@ -434,7 +434,7 @@ class Presence(StrEnum):
         return {str(self): digest(str(self))}
 
 
-class Presences(CaptureFile[str, Presence]):
+class _Presences(CaptureFile[str, Presence]):
     """What was found, by the name and date of the release."""
 
     EXPECTED = "whether a release was built with a sandbox"
@@ -460,7 +460,7 @@ def presence(
     captured: Path, release: str, problem: Callable[[], str | None], *, look_again: bool
 ) -> Presence:
     """What was captured for a release; to `look_again`, or if nothing was, what holds here now."""
-    presences = Presences.load(captured)
+    presences = _Presences.load(captured)
     known = presences.find(release)
     if known is None or look_again:
         known = Presence.PRESENT if problem() is None else Presence.ABSENT

@@ -343,7 +343,7 @@ _PATH = Path(__file__).parent / "seeds.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Grading:
+class _Grading:
     """The evidence that a grader of a pattern's tasks needs, and what is graded and what is not."""
 
     evidence: Evidence
@@ -365,12 +365,12 @@ class SeedIdea:
     user_goal: str
     artifact: str
     execution_surface: str
-    grading: Grading
+    grading: _Grading
     signals: tuple[str, ...]
 
 
 @cache
-def gradings() -> Mapping[str, Grading]:
+def gradings() -> Mapping[str, _Grading]:
     """The gradings of seeds.toml by pattern."""
     with _PATH.open("rb") as handle:
         tables = tomllib.load(handle)
@@ -425,6 +425,6 @@ def _numbers(weights: Mapping[str, float], config: SignalsConfig) -> dict[str, i
     )
 
 
-def _grading(entry: Mapping[str, Any]) -> Grading:
+def _grading(entry: Mapping[str, Any]) -> _Grading:
     kinds = dict.fromkeys(entry["evidence"], True)
-    return Grading(Evidence(**kinds), entry["expected"], entry["graded"], entry["ungraded"])
+    return _Grading(Evidence(**kinds), entry["expected"], entry["graded"], entry["ungraded"])

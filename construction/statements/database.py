@@ -209,7 +209,7 @@ def _jumping_filings(points: pl.DataFrame) -> pl.DataFrame:
     return amounts.join(wrong, on="document", how="semi").select("point_id")
 
 
-STAGE = "filter_points"
+_STAGE = "filter_points"
 # Share of points that the seed dropped as computed or auto-generated (FinRetrieval, filters).
 SEED_DROPPED_SHARE = 0.09
 _BALANCE = r"(?i)\bcash\b|balance|beginning|end of|残高|現金"
@@ -242,7 +242,7 @@ class FilterReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FilterReport:
+class _FilterReport:
     """Counts of points by reason, and the share that was computed or auto-generated.
 
     `dropped_share` is relative to all incoming points, `seed_share` is the seed's figure for it.
@@ -259,16 +259,16 @@ class FilterReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered:
+class _Filtered:
     """`points` in their order; `ledger` (schema LEDGER) has a row per rejected point."""
 
     points: pl.DataFrame
     ledger: pl.DataFrame
     tallies: tuple[StageTally, ...]
-    report: FilterReport
+    report: _FilterReport
 
 
-def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
+def filter_points(statements: Statements, config: FilterConfig) -> _Filtered:
     """Keep the points that a question can ask about.
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
@@ -283,12 +283,12 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
     by_reason = rejected_points.group_by("reason").len().sort("reason")
     rejected = {reason: int(n) for reason, n in by_reason.iter_rows()}
     counts = {Outcome.KEPT: kept.height, Outcome.REJECTED: rejected_points.height}
-    tally = close(STAGE, StageKind.FILTER, "point", judged.height, counts)
+    tally = close(_STAGE, StageKind.FILTER, "point", judged.height, counts)
     dropped = sum(rejected.get(r, 0) for r in (FilterReason.COMPUTED, FilterReason.AUTO_GENERATED))
     share = round(dropped / judged.height, 9) if judged.height else 0.0
     fill = _fill_by_category(judged)
-    report = FilterReport(judged.height, kept.height, rejected, share, fill)
-    return Filtered(kept, _ledger(rejected_points), (tally,), report)
+    report = _FilterReport(judged.height, kept.height, rejected, share, fill)
+    return _Filtered(kept, _ledger(rejected_points), (tally,), report)
 
 
 def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
@@ -404,7 +404,7 @@ def _companies(companies: pl.DataFrame) -> pl.DataFrame:
 
 
 def _fill_by_category(judged: pl.DataFrame) -> list[dict[str, Any]]:
-    """A row per category and region, those without any point included; see `FilterReport`."""
+    """A row per category and region, those without any point included; see `_FilterReport`."""
     filed = judged.filter(~pl.col("computed") & pl.col("category").is_not_null())
     counts = filed.group_by("category", "is_us", "reason").len().sort("category", "is_us", "reason")
     rows = []
@@ -421,7 +421,7 @@ def _fill_by_category(judged: pl.DataFrame) -> list[dict[str, Any]]:
 def _ledger(rejected_points: pl.DataFrame) -> pl.DataFrame:
     """One row of LEDGER per rejected point; the evidence points to the row of the filing."""
     values = {
-        "stage": pl.lit(STAGE),
+        "stage": pl.lit(_STAGE),
         "unit": pl.lit("point"),
         "item_id": pl.col("point_id"),
         "outcome": pl.lit(str(Outcome.REJECTED)),

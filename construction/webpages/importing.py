@@ -32,7 +32,7 @@ from data.neutralise import one_line, visible
 from data.stage_tables import write_stage_tables
 
 HTML, PDF, PLAIN = "text/html", "application/pdf", "text/plain"
-MOST_BYTES = 32 << 20
+_MOST_BYTES = 32 << 20
 _MOST_CHARS = 1_000_000  # of one page's text
 _LIMITS = ChildLimits(seconds=20, memory_bytes=1 << 30, answer_bytes=13 * _MOST_CHARS)
 _LEFT_OUT = frozenset(
@@ -58,7 +58,7 @@ _CELL = re.compile(r" *\t[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
-class PageText:
+class _PageText:
     """What a page says. `reason` is set where it could not be read, such as `page.unreadable`."""
 
     title: str = ""
@@ -66,20 +66,20 @@ class PageText:
     reason: str | None = None
 
 
-def text_of(path: Path, media_type: str) -> PageText:
+def text_of(path: Path, media_type: str) -> _PageText:
     """The text of a saved page, read in a child process; at most `_MOST_CHARS` of it."""
     with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        return PageText(reason="page.too_large")
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        return _PageText(reason="page.too_large")
     try:
         with Child(__name__, _LIMITS) as child:
             child.send(json.dumps({"media_type": media_type}).encode())
             child.send(content)
-            page = PageText(**json.loads(child.receive()))
+            page = _PageText(**json.loads(child.receive()))
     except ChildFailed:
-        return PageText(reason="page.limit")
-    return page if page.text or page.reason else PageText(reason="page.no_text")
+        return _PageText(reason="page.limit")
+    return page if page.text or page.reason else _PageText(reason="page.no_text")
 
 
 def html_text(content: bytes) -> tuple[str, str]:
@@ -152,14 +152,14 @@ def _pdf_text(content: bytes) -> tuple[str, str]:
     return str(title), "\n\n".join(parts)
 
 
-def _read(content: bytes, media_type: str) -> PageText:
+def _read(content: bytes, media_type: str) -> _PageText:
     if media_type == PDF:
         title, text = _pdf_text(content)
     elif media_type == HTML:
         title, text = html_text(content)
     else:
         title, text = "", decode(content)
-    return PageText(" ".join(visible(title).split())[:300], tidy(text)[:_MOST_CHARS])
+    return _PageText(" ".join(visible(title).split())[:300], tidy(text)[:_MOST_CHARS])
 
 
 def tidy(text: str) -> str:
@@ -173,29 +173,29 @@ def main() -> None:
     seconds, memory = int(sys.argv[1]), int(sys.argv[2])
     source = sys.stdin.buffer
     answer = confine(seconds, memory)
-    task = json.loads(read_frame(source, MOST_BYTES))
-    content = read_frame(source, MOST_BYTES)
+    task = json.loads(read_frame(source, _MOST_BYTES))
+    content = read_frame(source, _MOST_BYTES)
     try:
         page = _read(content, task["media_type"])
     except ImportError:
-        page = PageText(reason="page.no_library")
+        page = _PageText(reason="page.no_library")
     except (MemoryError, RecursionError):
-        page = PageText(reason="page.limit")
+        page = _PageText(reason="page.limit")
     except Exception:  # a library may raise anything on a hostile file
-        page = PageText(reason="page.unreadable")
+        page = _PageText(reason="page.unreadable")
     write_frame(answer, json.dumps(asdict(page)).encode())
 
 
 _STAGE, _UNIT = "pages", "page"
 _MOST_PAGES = 1_000_000
-MOST_TEXT = 1 << 30  # characters of all pages together
+_MOST_TEXT = 1 << 30  # characters of all pages together
 _TYPES = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
     **dict.fromkeys((".txt", ".md"), PLAIN),
     ".pdf": PDF,
 }
 _COLUMNS = {"file", "url"}
-Row = Mapping[str, str]
+_Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,20 +206,20 @@ class _Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class _Imported:
     """The folder of pages, and how many rows and files made none, by reason."""
 
     folder: PageFolder
     refused: Mapping[str, int]
 
 
-def import_pages(folder: Path, table: Path, out: Path) -> Imported:
+def import_pages(folder: Path, table: Path, out: Path) -> _Imported:
     """Read the saved pages into the new folder `out`. Raises InputError for a bad table."""
     if out.exists():
         raise InputError(str(out), "something", "a new folder", "Choose another one.")
     pages: dict[str, Page] = {}
     rows: list[LedgerRow] = []
-    room, listed = MOST_TEXT, set()
+    room, listed = _MOST_TEXT, set()
     for line, row in _rows(table):
         listed.add(row["file"])
         page = _page(folder, row)
@@ -239,10 +239,10 @@ def import_pages(folder: Path, table: Path, out: Path) -> Imported:
         ids = [row.item_id for row in rows]
         write_stage_tables(part, StageKind.FILTER, ids, rows, stage=_STAGE, unit=_UNIT)
     refused = Counter(row.reason for row in rows if row.reason)
-    return Imported(open_pages(out), refused)
+    return _Imported(open_pages(out), refused)
 
 
-def _rows(table: Path) -> Iterator[tuple[int, Row]]:
+def _rows(table: Path) -> Iterator[tuple[int, _Row]]:
     """Line and content of each row. Raises InputError for what is not such a table."""
     try:
         with table.open(encoding="utf-8-sig", newline="") as file:
@@ -261,7 +261,7 @@ def _rows(table: Path) -> Iterator[tuple[int, Row]]:
         ) from error
 
 
-def _page(folder: Path, row: Row) -> Page | _Refused:
+def _page(folder: Path, row: _Row) -> Page | _Refused:
     """The page of one row, or why there is none."""
     path, day = folder / row["file"], row.get("captured") or None
     media_type = _TYPES.get(path.suffix.lower())

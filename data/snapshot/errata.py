@@ -39,7 +39,7 @@ from data.snapshot.signature import (
 if TYPE_CHECKING:
     from securesystemslib.dsse import Envelope
 
-NOTICE, CORRECTIONS = ".errata.json", ".errata.private.json"
+_NOTICE, CORRECTIONS = ".errata.json", ".errata.private.json"
 LONGEST_REASON = 500  # characters
 _PREDICATE = "urn:benchmint:errata:1"
 _SUBJECT = f"{layout.PUBLIC}/{layout.SUMS}"
@@ -128,12 +128,12 @@ def notice_path(snapshot: Path, name: str) -> Path:
     """Where the notice of a release is: beside its folder, or beside a public half alone."""
     root = snapshot.resolve()
     is_half = root.name == layout.PUBLIC and (root.parent / layout.RUN).is_file()
-    return (root.parent if is_half else root).with_name(f"{name}{NOTICE}")
+    return (root.parent if is_half else root).with_name(f"{name}{_NOTICE}")
 
 
 def corrections_path(notice: Path) -> Path:
     """The private file beside a notice."""
-    return notice.with_name(f"{notice.name.removesuffix(NOTICE)}{CORRECTIONS}")
+    return notice.with_name(f"{notice.name.removesuffix(_NOTICE)}{CORRECTIONS}")
 
 
 def read_notice(path: Path, about: About) -> Notice | None:

@@ -115,7 +115,7 @@ def canary_sentence(snapshot: str, guid: str) -> str:
     return f"Benchmark text of {snapshot}: keep out of training data. Canary GUID {guid}"
 
 
-class SnapshotName(NamedTuple):
+class _SnapshotName(NamedTuple):
     """The parts of a snapshot's id."""
 
     name: str
@@ -123,10 +123,10 @@ class SnapshotName(NamedTuple):
     revision: int
 
 
-def snapshot_name(text: str) -> SnapshotName | None:
+def snapshot_name(text: str) -> _SnapshotName | None:
     """The parts of `text`, if it is the id of a snapshot."""
     match = _SNAPSHOT.fullmatch(text)
-    return None if match is None else SnapshotName(match[1], match[3], int(match[4] or 1))
+    return None if match is None else _SnapshotName(match[1], match[3], int(match[4] or 1))
 
 
 def is_name(text: str) -> bool:

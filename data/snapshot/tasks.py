@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _Bins = Mapping[str, tuple[float, float]]  # label -> [low, high)
 
-NONE = "not labelled"
+_NONE = "not labelled"
 _UNREAD = "nobody"  # the judge of a task that neither a model nor a person has read
 _TENTHS = 10
 _EXACT = 2**53  # largest whole number up to which floats are exact
@@ -56,15 +56,15 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
         "skills": counted(_value(task.skill_subclass) for task in candidates),
         "task_classes": counted(_class(task) for task in candidates),
         "splits": counted(_split(task) for task in candidates),
-        "judges": counted(task.role.judge if task.role else NONE for task in candidates),
+        "judges": counted(task.role.judge if task.role else _NONE for task in candidates),
         "unread": sum(task.provenance.judge == _UNREAD for task in candidates),
         "without_rubric": sum(
             task.rubric is not None and task.rubric.needs_model for task in candidates
         ),
-        "difficulties": counted(task.difficulty or NONE for task in candidates),
+        "difficulties": counted(task.difficulty or _NONE for task in candidates),
         "measured": counted(task.measured_difficulty for task in candidates),
         "smoke": counted(task.split for task in candidates),
-        "surfaces": counted(task.execution_surface or NONE for task in candidates),
+        "surfaces": counted(task.execution_surface or _NONE for task in candidates),
         "network": counted(task.network.mode for task in candidates),
         "evidence": counted(kind for task in candidates for kind in _evidence_kinds(task)),
         "input_types": _types_of(_inputs(task) for task in candidates),
@@ -173,15 +173,15 @@ def _short(value: float) -> str:
 
 
 def _value(label: Label | None) -> str:
-    return label.value if label else NONE
+    return label.value if label else _NONE
 
 
 def _class(task: Candidate) -> str:
-    return task.task_class.name if task.task_class else NONE
+    return task.task_class.name if task.task_class else _NONE
 
 
 def _split(task: Candidate) -> str:
-    return (task.task_class and task.task_class.split) or NONE
+    return (task.task_class and task.task_class.split) or _NONE
 
 
 def _inputs(task: Candidate) -> Counter[str]:
@@ -255,7 +255,7 @@ def task_table(rows: Sequence[Row]) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class _Shape:
     """The type of a field, without the None (`may_lack`) and without the bounds around it."""
 
     core: Any
@@ -267,14 +267,14 @@ class Shape:
 
 
 @cache
-def _row_types() -> Mapping[str, Shape]:
+def _row_types() -> Mapping[str, _Shape]:
     """Field of a public row -> its type."""
     public = {k: v for k, v in _types(Candidate).items() if k not in PRIVATE_FIELDS}
-    return public | {"canary": Shape(str)}
+    return public | {"canary": _Shape(str)}
 
 
 @remembered()
-def _types(contract: type[Contract]) -> Mapping[str, Shape]:
+def _types(contract: type[Contract]) -> Mapping[str, _Shape]:
     """The fields of a contract that are released; free-form details are not."""
     annotated = {name: field.annotation for name, field in contract.model_fields.items()}
     return {name: _shape(kind) for name, kind in annotated.items() if get_origin(kind) is not dict}
@@ -286,19 +286,19 @@ def _nothing(contract: type[Contract]) -> Mapping[str, Any]:
     return {name: _typed(None, each) for name, each in _types(contract).items()}
 
 
-def _shape(kind: Any) -> Shape:
+def _shape(kind: Any) -> _Shape:
     may_lack = NoneType in get_args(kind)
     if may_lack:
         (kind,) = (each for each in get_args(kind) if each is not NoneType)
-    return Shape(get_args(kind)[0] if get_origin(kind) is Annotated else kind, may_lack)
+    return _Shape(get_args(kind)[0] if get_origin(kind) is Annotated else kind, may_lack)
 
 
-def _contract(shape: Shape) -> type[Contract] | None:
+def _contract(shape: _Shape) -> type[Contract] | None:
     core = shape.core
     return core if isinstance(core, type) and issubclass(core, Contract) else None
 
 
-def _typed(value: Any, shape: Shape) -> Any:
+def _typed(value: Any, shape: _Shape) -> Any:
     contract = _contract(shape)
     if contract is not None:
         return _fields(value or {}, _types(contract))
@@ -307,11 +307,11 @@ def _typed(value: Any, shape: Shape) -> Any:
     return {float: 0.0, int: 0, bool: False}.get(shape.core, "") if value is None else value
 
 
-def _fields(value: Mapping[str, Any], types: Mapping[str, Shape]) -> dict[str, Any]:
+def _fields(value: Mapping[str, Any], types: Mapping[str, _Shape]) -> dict[str, Any]:
     return {name: _typed(value.get(name), each) for name, each in types.items()}
 
 
-def _untyped(value: Any, shape: Shape) -> Any:
+def _untyped(value: Any, shape: _Shape) -> Any:
     if isinstance(value, str):
         if shape.is_list:
             try:
@@ -328,10 +328,10 @@ def _untyped(value: Any, shape: Shape) -> Any:
     return {k: _untyped(v, types.get(k, _UNKNOWN)) for k, v in value.items() if v != {}}
 
 
-_UNKNOWN = Shape(None)
+_UNKNOWN = _Shape(None)
 
 
-def _column(shape: Shape) -> pl.DataType:
+def _column(shape: _Shape) -> pl.DataType:
     import polars as pl
 
     contract = _contract(shape)

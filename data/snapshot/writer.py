@@ -33,11 +33,11 @@ _PUBLIC_DIR = 0o755
 _PUBLIC_FILE = 0o644
 
 
-Guard = Callable[[Path], None]
+_Guard = Callable[[Path], None]
 
 
 def write_snapshot(
-    release: Release, out: Path, *, revision: bool = False, guard: Guard | None = None
+    release: Release, out: Path, *, revision: bool = False, guard: _Guard | None = None
 ) -> SnapshotRef:
     """Write `release` to `out/<name>-<date>/` and return its path and digest.
 
@@ -94,7 +94,7 @@ def _is_later(there: str, snapshot: str) -> bool:
 
 
 def _publish(
-    release: Release, frames: Frames, out: Path, revision: int, guard: Guard | None
+    release: Release, frames: Frames, out: Path, revision: int, guard: _Guard | None
 ) -> SnapshotRef | str:
     """Write one revision, unless it exists; returns the differences if the existing one differs."""
     snapshot = layout.snapshot_id(release.name, release.released, revision)

@@ -47,7 +47,7 @@ from data.staging.database import (
 )
 from data.tables import read_table, write_table
 
-FOLDER, DATABASE = "staging", "staging.duckdb"
+FOLDER, _DATABASE = "staging", "staging.duckdb"
 _MOMENT = 0.001  # seconds
 _ROW = f"{RUNS.name}.parquet"
 _SELECTION = "selection.json"
@@ -72,7 +72,7 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class StagedRun:
+class _StagedRun:
     """A run on disk: its row of `runs`, its folder, and the size of its files in bytes."""
 
     row: Mapping[str, Any]
@@ -136,7 +136,7 @@ def record_release(out: Path, run_id: str, ref: SnapshotRef, n_tasks: int) -> No
     log.info("released", extra={"staged_run": run_id, **published})
 
 
-def staged_runs(out: Path) -> list[StagedRun]:
+def staged_runs(out: Path) -> list[_StagedRun]:
     """The kept runs, oldest first. Other entries of the folder are ignored."""
     store = out / FOLDER
     if not store.is_dir() or store.is_symlink():
@@ -148,7 +148,7 @@ def staged_runs(out: Path) -> list[StagedRun]:
         folder = Path(entry.path)
         if (folder / _ROW).is_file():
             size = sum(file.stat().st_size for file in folder.iterdir())
-            runs.append(StagedRun(_read_row(folder), folder, size))
+            runs.append(_StagedRun(_read_row(folder), folder, size))
     return sorted(runs, key=lambda run: (run.row["built_at"] or 0.0, run.run_id))  # None: killed
 
 
@@ -170,7 +170,7 @@ def metrics_of_runs(out: Path, run: str | None = None) -> str:
     if run_id not in (*known, "all"):
         raise InputError(f"--run {run_id}", "no such run", "the ID of a staged run", _LIST_RUNS)
     wanted = known if run_id == "all" else {run_id}
-    with open_read_only(out / DATABASE, every_run=True) as staging:
+    with open_read_only(out / _DATABASE, every_run=True) as staging:
         return openmetrics(row for row in samples(staging) if row.labels["run_id"] in wanted)
 
 
@@ -227,7 +227,7 @@ def _write_private(out: Path, file: str, rows: Iterable[dict[str, Any]]) -> None
 
 def _write_metrics(out: Path, folder: Path) -> None:
     """Write the newest run's metrics into its folder and into `out`, where monitors read them."""
-    with open_read_only(out / DATABASE) as staging:
+    with open_read_only(out / _DATABASE) as staging:
         text = openmetrics(samples(staging)).encode()
     for target in (folder, out):
         write_bytes(target / METRICS, text)
@@ -270,10 +270,10 @@ def _folder(out: Path, run_id: str) -> Path:
 
 
 def _rebuild(out: Path) -> None:
-    build_database(out / DATABASE, [_tables_of(run) for run in staged_runs(out)])
+    build_database(out / _DATABASE, [_tables_of(run) for run in staged_runs(out)])
 
 
-def _tables_of(run: StagedRun) -> RunTables:
+def _tables_of(run: _StagedRun) -> RunTables:
     files: dict[str, list[Path]] = {}
     for path in sorted(run.folder.iterdir()):
         table, _, part = path.stem.rpartition("-")

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from selection.evaluation.board import Board
     from selection.evaluation.comparisons import Linked
 
-Attempts = Annotated[
+_Attempts = Annotated[
     Path, typer.Option("--attempts", help="Folder with the graded attempts of all configurations.")
 ]
 
 
 def leaderboard_command(
     snapshot: Snapshot,
-    attempts: Attempts = ATTEMPTS,
+    attempts: _Attempts = ATTEMPTS,
     out: WriteTo = Path("leaderboard"),
     pages: Annotated[
         bool,
@@ -339,7 +339,7 @@ def _listed(
 def plan_command(
     first: Annotated[str, typer.Argument(help="A configuration with graded attempts.")],
     second: Annotated[str, typer.Argument(help="Another configuration.")],
-    attempts: Attempts = ATTEMPTS,
+    attempts: _Attempts = ATTEMPTS,
     gap: Annotated[
         float, typer.Option(min=0.001, max=1, help="Difference in pass rate to detect.")
     ] = 0.05,
@@ -373,7 +373,7 @@ def plan_command(
 def link_command(
     reference: Annotated[Path, typer.Argument(help="Snapshot whose scale to use.")],
     later: Annotated[Path, typer.Argument(help="The other snapshot.")],
-    attempts: Attempts = ATTEMPTS,
+    attempts: _Attempts = ATTEMPTS,
     out: WriteTo = Path("leaderboard"),
     seed: Annotated[int, typer.Option(min=0, help="Bootstrap seed.")] = 0,
 ) -> None:

@@ -30,7 +30,7 @@ from selection.evaluation.intervals import LEVEL, Estimate, Floats, clustered, n
 
 
 @dataclass(frozen=True, slots=True)
-class Variances:
+class _Variances:
     """Of the difference of two agents: between tasks, and within a task between epochs.
 
     `design` is Kish's design effect of the clusters: by how much the variance of the mean exceeds
@@ -43,7 +43,7 @@ class Variances:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class _Plan:
     """Tasks with epochs each that tell a gap apart; `attempts` for both agents together."""
 
     gap: float
@@ -70,7 +70,7 @@ def _matrix(scores: pl.DataFrame, tasks: Sequence[str], epochs: Sequence[int]) -
     return np.array(rows, dtype=np.float64).reshape(len(tasks), len(epochs))
 
 
-def variances(first: Floats, second: Floats, labels: Sequence[Hashable]) -> Variances:
+def variances(first: Floats, second: Floats, labels: Sequence[Hashable]) -> _Variances:
     """From the scores of two agents, tasks × epochs with NaN for missing ones."""
     difference = np.nanmean(first, axis=1) - np.nanmean(second, axis=1)
     known = ~np.isnan(difference)
@@ -80,7 +80,7 @@ def variances(first: Floats, second: Floats, labels: Sequence[Hashable]) -> Vari
     total = float(values.var(ddof=1)) if len(values) > 1 else 0.0
     between = max(total - within / max(epochs, 1.0), 0.0)
     own = [label for label, is_known in zip(labels, known, strict=True) if is_known]
-    return Variances(between, within, _design(values, own))
+    return _Variances(between, within, _design(values, own))
 
 
 def _noise(scores: Floats) -> float:
@@ -104,14 +104,14 @@ def _design(values: Floats, labels: Sequence[Hashable]) -> float:
 
 
 def plan(
-    seen: Variances,
+    seen: _Variances,
     gap: float,
     epochs: int,
     *,
     cost_per_attempt: float | None = None,
     power: float = 0.8,
     level: float = 0.95,
-) -> Plan:
+) -> _Plan:
     """The tasks that find a gap of `gap` with this power in a two-sided test at 1 - `level`.
 
     n = design · (z₁₋α/₂ + z_power)² · (between + within / epochs) / gap².
@@ -121,7 +121,7 @@ def plan(
     tasks = max(2, ceil(seen.design * reach**2 * variance / gap**2))
     attempts = 2 * tasks * epochs
     cost = None if cost_per_attempt is None else attempts * cost_per_attempt
-    return Plan(gap, epochs, tasks, attempts, cost)
+    return _Plan(gap, epochs, tasks, attempts, cost)
 
 
 _CLOSE = 1e-12

@@ -280,14 +280,14 @@ _COLUMNS = ("attempt_id", "configuration", "task_id", "epoch", "page", "verdict"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class _Checked:
     """How many answers are in the sheet, and what people say of those that they checked."""
 
     drawn: int
     right: Estimate
 
 
-def write_sheet(path: Path, scores: pl.DataFrame, tasks: Collection[str], digest: str) -> Checked:
+def write_sheet(path: Path, scores: pl.DataFrame, tasks: Collection[str], digest: str) -> _Checked:
     """Write the sheet of passed attempts at `tasks` with the verdicts that it has already.
 
     Of each configuration 20 are drawn; rows with a verdict stay. Raises InputError for a verdict
@@ -314,7 +314,7 @@ def write_sheet(path: Path, scores: pl.DataFrame, tasks: Collection[str], digest
     if rows:
         write_bytes(path, frame.write_csv().encode(), mode=PRIVATE_FILE)
     said = [row[-1] for row in rows if row[-1]]
-    return Checked(len(rows), wilson(said.count(_RIGHT), len(said)))
+    return _Checked(len(rows), wilson(said.count(_RIGHT), len(said)))
 
 
 def _verdicts(path: Path) -> dict[str, str]:

@@ -11,16 +11,16 @@ from data.text.folding import fold_width
 from data.text.sentences import edited_sentence_end
 
 # Private-use characters mark emphasis and tags until positions are final.
-BOLD_OPEN, BOLD_CLOSE, BOX_OPEN, BOX_CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"
-MARKS = BOLD_OPEN + BOLD_CLOSE + BOX_OPEN + BOX_CLOSE
+_BOLD_OPEN, _BOLD_CLOSE, _BOX_OPEN, _BOX_CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"
+_MARKS = _BOLD_OPEN + _BOLD_CLOSE + _BOX_OPEN + _BOX_CLOSE
 
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})(?![A-Za-z0-9])([^<>]*)>")
 _HIDDEN = "display:none"
 _DROPPED = frozenset({"s", "del", "strike", "script", "style", "template"})
 _VOID = frozenset({"br", "img", "hr", "input", "meta", "link"})
 _BLOCKS = frozenset({"br", "p", "div", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "hr"})
-_OPENING = {"b": BOLD_OPEN, "strong": BOLD_OPEN, "answer": BOX_OPEN}
-_CLOSING = {"b": BOLD_CLOSE, "strong": BOLD_CLOSE, "answer": BOX_CLOSE}
+_OPENING = {"b": _BOLD_OPEN, "strong": _BOLD_OPEN, "answer": _BOX_OPEN}
+_CLOSING = {"b": _BOLD_CLOSE, "strong": _BOLD_CLOSE, "answer": _BOX_CLOSE}
 _DOLLAR = "\ue010"  # an escaped dollar, until the math delimiters are gone
 _MATH = re.compile(r"\$\$([^$\n]*)\$\$|\$([^$\n]*[0-9)\]}%])\$(?![0-9])")
 _SPACING = re.compile(r"\\(?:[,;: ]|q?quad(?![A-Za-z]))")
@@ -44,10 +44,10 @@ _SYMBOLS = {
 _SYMBOL = re.compile("|".join(re.escape(name) for name in sorted(_SYMBOLS, key=len, reverse=True)))
 _BRACE = re.compile(r"\\([A-Za-z]+)\s?\{|\^\{|\{|\}")
 _GROUPS = {
-    "boxed": (BOX_OPEN, BOX_CLOSE),
-    "fbox": (BOX_OPEN, BOX_CLOSE),
-    "textbf": (BOLD_OPEN, BOLD_CLOSE),
-    "mathbf": (BOLD_OPEN, BOLD_CLOSE),
+    "boxed": (_BOX_OPEN, _BOX_CLOSE),
+    "fbox": (_BOX_OPEN, _BOX_CLOSE),
+    "textbf": (_BOLD_OPEN, _BOLD_CLOSE),
+    "mathbf": (_BOLD_OPEN, _BOLD_CLOSE),
 }
 _PLAIN = frozenset(
     {"text", "mathrm", "mathit", "mathsf", "textit", "textrm", "mbox", "operatorname"}
@@ -266,7 +266,7 @@ _FENCE_CLEANING = re.compile(r"^ *+(?:```|~~~)[^\n]*$", re.M)
 _STRONG = re.compile(r"\*\*\*?([^*\n]+)\*\*\*?|(?<!\w)__([^_\n]+)__(?!\w)")
 _EMPHASIS = re.compile(r"\*(?=[^\s*])([^*\n]*)(?<=\S)\*|(?<!\w)_(?=[^\s_])([^_\n]+)_(?!\w)")
 _LINE_MARK = re.compile(r"^(?:[ ]*(?:>|#{1,6}(?= )|[-*+•](?= )|[0-9]{1,2}[.)](?= +\S)))+[ ]*", re.M)
-SENTENCE_END = edited_sentence_end(MARKS)
+SENTENCE_END = edited_sentence_end(_MARKS)
 _FIELD_NAMES = ("extracted", "error_reason")  # the others are in _GRADER
 _FIELD = re.compile(
     r"[\s\"'{,]*(?:is_correct|could_extract|extracted|error_reason)[\"']?\s*[:=]", re.I
@@ -324,7 +324,7 @@ def _is_hidden(attributes: str) -> bool:
 def _markdown_of_cleaning(text: str) -> str:
     text = _URL.sub("", _LINK.sub(r"\1", text))
     text = _FENCE_CLEANING.sub("", text).replace("`", "")
-    text = _STRONG.sub(lambda match: f"{BOLD_OPEN}{match[1] or match[2]}{BOLD_CLOSE}", text)
+    text = _STRONG.sub(lambda match: f"{_BOLD_OPEN}{match[1] or match[2]}{_BOLD_CLOSE}", text)
     text = _EMPHASIS.sub(lambda match: match[1] or match[2], text)
     return _LINE_MARK.sub("", text)
 
@@ -354,9 +354,9 @@ def _spans(text: str) -> Clean:
     pieces: list[str] = []
     length, position = 0, 0
     opened: dict[str, int] = {}
-    spans: dict[str, list[Span]] = {BOLD_OPEN: [], BOX_OPEN: []}
-    pairs = {BOLD_CLOSE: BOLD_OPEN, BOX_CLOSE: BOX_OPEN}
-    for match in re.finditer(f"[{MARKS}]", text):
+    spans: dict[str, list[Span]] = {_BOLD_OPEN: [], _BOX_OPEN: []}
+    pairs = {_BOLD_CLOSE: _BOLD_OPEN, _BOX_CLOSE: _BOX_OPEN}
+    for match in re.finditer(f"[{_MARKS}]", text):
         pieces.append(text[position : match.start()])
         length += match.start() - position
         position = match.end()
@@ -365,4 +365,4 @@ def _spans(text: str) -> Clean:
         elif (start := opened.pop(pairs[match[0]], None)) is not None:
             spans[pairs[match[0]]].append((start, length))
     plain = "".join([*pieces, text[position:]])
-    return Clean(plain, tuple(spans[BOLD_OPEN]), tuple(spans[BOX_OPEN]))
+    return Clean(plain, tuple(spans[_BOLD_OPEN]), tuple(spans[_BOX_OPEN]))

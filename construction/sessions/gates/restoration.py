@@ -73,7 +73,7 @@ _LOOK_BACK = 160
 
 
 @dataclass(frozen=True, slots=True)
-class RedactedSpan:
+class _RedactedSpan:
     """`text[start:end]`: a mark, or the whole URL that holds one or more marks.
 
     `parts` are the pieces of a URL (without its scheme) around the marks; empty if the span is
@@ -101,7 +101,7 @@ def _may_hold_mark(text: str) -> bool:
     return not text.isascii() and any(hint in text for hint in _HINTS_ZH)
 
 
-def find_redactions(text: str) -> tuple[RedactedSpan, ...]:
+def find_redactions(text: str) -> tuple[_RedactedSpan, ...]:
     """Redacted spans in order; a URL that holds marks is one span."""
     if not _may_hold_mark(text):
         return ()
@@ -112,11 +112,11 @@ def find_redactions(text: str) -> tuple[RedactedSpan, ...]:
             position += 1
         inside = position < len(urls) and urls[position].start <= match.start()
         if not inside and not _is_talked_about(text, match.start(), match.end()):
-            spans.append(RedactedSpan(match.start(), match.end()))
+            spans.append(_RedactedSpan(match.start(), match.end()))
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-def _redacted_url(match: re.Match[str]) -> RedactedSpan | None:
+def _redacted_url(match: re.Match[str]) -> _RedactedSpan | None:
     whole = match.group()
     token = whole if whole.endswith("***") else whole.rstrip(_URL_TAIL)
     scheme, mark, rest = token.partition("://")
@@ -124,7 +124,7 @@ def _redacted_url(match: re.Match[str]) -> RedactedSpan | None:
     parts = tuple(_IN_URL.split(rest if is_web else token))
     if len(parts) == 1:
         return None
-    return RedactedSpan(match.start(), match.start() + len(token), parts)
+    return _RedactedSpan(match.start(), match.start() + len(token), parts)
 
 
 def _is_talked_about(text: str, start: int, end: int) -> bool:
@@ -252,7 +252,7 @@ def measure(instance: TaskInstance) -> tuple[RestoredSpan, ...]:
     )
 
 
-def _redactions(turns: Sequence[UserTurn]) -> Iterator[tuple[int, str, RedactedSpan]]:
+def _redactions(turns: Sequence[UserTurn]) -> Iterator[tuple[int, str, _RedactedSpan]]:
     for number, turn in enumerate(turns):
         for span in find_redactions(turn.said):
             yield number, f"user_turns[{number}].said", span
@@ -264,7 +264,7 @@ def _redactions(turns: Sequence[UserTurn]) -> Iterator[tuple[int, str, RedactedS
                 yield number, f"user_turns[{number}].attachments[{position}].path", span
 
 
-def _restored(instance: TaskInstance, source: str, turn: int, span: RedactedSpan) -> RestoredSpan:
+def _restored(instance: TaskInstance, source: str, turn: int, span: _RedactedSpan) -> RestoredSpan:
     strategy, value = _match(span.parts, instance.session_urls)
     if value is None:
         status = RestorationStatus.UNRECOVERABLE

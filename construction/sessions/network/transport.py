@@ -115,7 +115,7 @@ def port_allowed(port: int) -> bool:
 
 
 Resolve = Callable[[str], Awaitable[list[str]]]
-Connect = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
+_Connect = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
 
 _MAX_ADDRESSES = 4
 _NO_WAY_OUT = frozenset({errno.ENETUNREACH, errno.ENETDOWN})
@@ -151,7 +151,7 @@ class Wire:
     """How names are resolved and sockets opened, and which certificates are trusted."""
 
     resolve: Resolve = _system_resolve
-    connect: Connect = system_connect
+    connect: _Connect = system_connect
     ssl_context: ssl.SSLContext = field(default_factory=httpcore.default_ssl_context)
 
 
@@ -276,7 +276,7 @@ def backoff(url: str, attempt: int, base: float) -> float:
     return float(base * 2**attempt * (0.5 + share))
 
 
-USER_AGENT = "Benchmint/0.1 (checks that the links in benchmark tasks answer)"
+_USER_AGENT = "Benchmint/0.1 (checks that the links in benchmark tasks answer)"
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")
 _UNKNOWN_TYPE = "application/octet-stream"
 _ASCII = string.punctuation
@@ -345,7 +345,7 @@ def _request(method: str, url: WebUrl, config: NetworkConfig) -> httpcore.Reques
         httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=url.target),
         headers=[
             ("Host", host_port),
-            ("User-Agent", USER_AGENT),
+            ("User-Agent", _USER_AGENT),
             ("Accept", "*/*"),
             ("Accept-Encoding", "identity"),
             ("Connection", "close"),

@@ -62,8 +62,8 @@ from construction.sessions.readers.source import (
 from construction.sessions.readers.talk import dicts, kind_of
 from data.contracts import ReadIssue, Session, SourceFormat
 
-Record = dict[str, Any]
-Reader = Callable[[SourceFile], Iterator[Session | ReadIssue]]
+_Record = dict[str, Any]
+_Reader = Callable[[SourceFile], Iterator[Session | ReadIssue]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Format:
 
     name: SourceFormat
     fits: Callable[[Sample], bool]
-    read: Reader
+    read: _Reader
     parts: Callable[[Path], Sequence[Path]] | None = None
     signed: str = ""
 

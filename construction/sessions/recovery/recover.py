@@ -253,7 +253,7 @@ class RecoveryConfig(StageConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
+class _Recovered:
     """The instances of a session and the reasons of turns left out.
 
     Every turn index is either in `left_out` or in the `turn_indices` of exactly one instance.
@@ -283,13 +283,13 @@ class _Group:
     reason: CutReason
 
 
-def recover(session: Session, config: RecoveryConfig, tasks: Tasks | None = None) -> Recovered:
+def recover(session: Session, config: RecoveryConfig, tasks: Tasks | None = None) -> _Recovered:
     """Split a session into task instances; sub-agent sessions yield none.
 
     `tasks` is a model's answer about this session; without it structure alone decides.
     """
     if session.parent_session_id is not None:
-        return Recovered((), {turn.index: LeftOutReason.SUB_AGENT for turn in session.turns})
+        return _Recovered((), {turn.index: LeftOutReason.SUB_AGENT for turn in session.turns})
     exchanges, left_out = read_exchanges(session)
     if tasks is None:
         groups, idle = _by_structure(exchanges, config), list[int]()
@@ -297,7 +297,7 @@ def recover(session: Session, config: RecoveryConfig, tasks: Tasks | None = None
         groups, idle = _as_told(exchanges, tasks)
     for position in idle:
         left_out |= dict.fromkeys(_indices([exchanges[position]]), LeftOutReason.NO_TASK)
-    return Recovered(_instances(session, exchanges, groups), dict(sorted(left_out.items())))
+    return _Recovered(_instances(session, exchanges, groups), dict(sorted(left_out.items())))
 
 
 def _by_structure(exchanges: Sequence[Exchange], config: RecoveryConfig) -> list[_Group]:

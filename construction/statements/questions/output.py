@@ -197,9 +197,8 @@ def _of_value(prefix: str, series: Series, point: Point, step: int) -> list[Mile
     ]
 
 
-__all__ = ["ANSWERS", "QUESTIONS", "TABLES"]
+__all__ = ["ANSWERS", "QUESTIONS"]
 
-TABLES = (QUESTIONS, ANSWERS)
 PAGES = "pages"  # pictures of the statements, by the number of their question
 _ORDER_STAGE = "question.order"
 _FILE = "asked.jsonl"
@@ -304,8 +303,8 @@ def stored_questions(folder: Path) -> list[Question]:
     return [_QUESTION.validate_json(line) for line in lines]
 
 
-SURFACE = "api"
-DIFFICULTY_RULE = (
+_SURFACE = "api"
+_DIFFICULTY_RULE = (
     "easy: one value, in the usual wording; medium: one value, by the filer's own label, a "
     "synonym, or part of a fiscal year without its dates; hard: two values to combine"
 )
@@ -329,9 +328,9 @@ def candidate_of(question: Question, task_id: str, licence: str | None = None) -
         ),
         display_group=default_crosswalk().display_group(family),
         business_task=f"Look up one figure: {question.category.replace('_', ' ')}",
-        execution_surface=SURFACE,
+        execution_surface=_SURFACE,
         difficulty=question.level.value,
-        difficulty_rule=DIFFICULTY_RULE,
+        difficulty_rule=_DIFFICULTY_RULE,
         tools=TOOLS,
         budget=Budget(turns=30, seconds=600),
         network=NetworkPolicy(),

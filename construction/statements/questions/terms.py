@@ -403,10 +403,10 @@ def number_of(value: str) -> Decimal | None:
 
 def currency_words(code: str) -> str | None:
     """The currency in words, or its code if there are none; None if `code` is no currency."""
-    return _CURRENCIES.get(code, code) if is_currency(code) else None
+    return _CURRENCIES.get(code, code) if _is_currency(code) else None
 
 
-def is_currency(unit: str) -> bool:
+def _is_currency(unit: str) -> bool:
     """Is a unit the code of a currency?"""
     return len(unit) == 3 and unit.isascii() and unit.isalpha() and unit.isupper()
 
@@ -438,7 +438,7 @@ def is_finer(number: Decimal, unit: str, exponent: int) -> bool:
 
     Such digits are a slip of tagging, which no reader of the statement would find.
     """
-    return exponent > 0 and is_currency(unit) and number % 1000 != 0
+    return exponent > 0 and _is_currency(unit) and number % 1000 != 0
 
 
 def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amount | None:

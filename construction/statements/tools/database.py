@@ -253,7 +253,7 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class NameKey:
+class _NameKey:
     """One name that a company can be found by."""
 
     owner: int
@@ -272,7 +272,7 @@ class Database:
     companies: Sequence[Record]
     by_id: Mapping[str, int]
     exact: Mapping[str, Sequence[int]]
-    names: Sequence[NameKey]
+    names: Sequence[_NameKey]
     series: pl.DataFrame
     points: pl.DataFrame
     series_slices: Mapping[str, tuple[int, int]]
@@ -370,9 +370,9 @@ def _exact(records: Sequence[Record]) -> dict[str, list[int]]:
     return exact
 
 
-def _names(records: Sequence[Record]) -> list[NameKey]:
+def _names(records: Sequence[Record]) -> list[_NameKey]:
     return [
-        NameKey(position, fold_words(name), core(name))
+        _NameKey(position, fold_words(name), core(name))
         for position, record in enumerate(records)
         for name in (record["name"], record["name_local"], record["name_kana"])
         if name

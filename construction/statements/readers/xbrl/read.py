@@ -259,10 +259,10 @@ def _row_frame(filings: Sequence[_Filing]) -> pl.DataFrame:
     return _frame(SecTable.PRE, rows)
 
 
-Shown = tuple[Statement, str, bool, str | None]
+_Shown = tuple[Statement, str, bool, str | None]
 
 
-def _presented(filing: _Filing) -> list[Shown]:
+def _presented(filing: _Filing) -> list[_Shown]:
     """The presented rows of roles whose concepts mostly stand in one statement."""
     instants = {fact.concept: not fact.months for fact in filing.facts}
     roles: dict[str, Counter[Statement]] = defaultdict(Counter)
@@ -273,7 +273,7 @@ def _presented(filing: _Filing) -> list[Shown]:
             roles[row.statement][statement] += 1
     of_role = {role: votes.most_common(1)[0][0] for role, votes in sorted(roles.items())}
     seen: set[tuple[Statement, str]] = set()
-    rows: list[Shown] = []
+    rows: list[_Shown] = []
     for row in filing.document.rows:
         statement = of_role.get(row.statement)
         if statement is None or row.concept not in instants or (statement, row.concept) in seen:
@@ -283,7 +283,7 @@ def _presented(filing: _Filing) -> list[Shown]:
     return rows
 
 
-def _ordered(filing: _Filing) -> list[Shown]:
+def _ordered(filing: _Filing) -> list[_Shown]:
     """The concepts in the order of the document, each in the statement that its name or, for a
     filer's own, the nearest facts on both sides tell."""
     statements = [statement_of(fact.concept, instant=not fact.months) for fact in filing.facts]

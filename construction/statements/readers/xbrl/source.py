@@ -28,7 +28,7 @@ from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
 
 STAGE = "xbrl.read"
-LABELS = ".labels.json"
+_LABELS = ".labels.json"
 _CORE = ("concept", "entity", "period", "unit", "language", "xbrl:noteId", "noteId")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)T(00:00:00|24:00:00)(?:\.0+)?(?:Z|[+-]\d\d:\d\d)?")
 _MEASURE = re.compile(r"([\w.-]+):([\w.-]+)")
@@ -98,7 +98,7 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class _Row:
     """A row of a statement as the package presents it."""
 
     statement: str  # role of the presentation
@@ -120,7 +120,7 @@ class Document:
     lost: Counter[tuple[str, XbrlReason]] = field(default_factory=Counter)
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     balance: dict[str, str] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
     company: dict[str, str] = field(default_factory=dict)
     filed: date | None = None
     register: str | None = None  # the country of the register that numbers its entities
@@ -166,7 +166,7 @@ def find_documents(paths: Sequence[Path]) -> list[Path]:
             file.resolve()
             for file in files
             if not file.is_symlink() and file.suffix in (".json", ".zip")
-            and not file.name.endswith(LABELS)
+            and not file.name.endswith(_LABELS)
         }  # fmt: skip
     if not matches:
         given = ", ".join(map(str, paths))
@@ -179,15 +179,15 @@ def contents(path: Path, config: XbrlConfig) -> Iterator[tuple[str, bytes, bytes
     """(name, document, sidecar) of a file, or of each JSON document in a zip."""
     limit = config.max_document_bytes
     if path.suffix == ".json":
-        sidecar = path.with_name(path.stem + LABELS)
+        sidecar = path.with_name(path.stem + _LABELS)
         yield path.name, _limited(path, limit), _limited(sidecar, limit, missing=b"")
         return
     try:
         with zipfile.ZipFile(path) as archive:
             names = sorted(n for n in archive.namelist() if n.endswith(".json"))
-            inside = {n for n in names if not n.endswith(LABELS) and "/META-INF/" not in f"/{n}"}
+            inside = {n for n in names if not n.endswith(_LABELS) and "/META-INF/" not in f"/{n}"}
             for name in sorted(inside):
-                beside = name.removesuffix(".json") + LABELS
+                beside = name.removesuffix(".json") + _LABELS
                 sidecar_bytes = _member(archive, beside, limit) if beside in names else b""
                 yield f"{path.name}/{name}", _member(archive, name, limit), sidecar_bytes
             if not inside and any(n.endswith((".xhtml", ".html")) for n in archive.namelist()):
@@ -436,4 +436,4 @@ def _with_sidecar(document: Document, record: Any, names: Mapping[str, str]) -> 
                 text = row.get("label") if isinstance(row.get("label"), str) else None
                 concept = _concept_name(row["concept"], names)
                 role = str(shown.get("role", ""))
-                document.rows.append(Row(role, concept, row.get("negated") is True, text))
+                document.rows.append(_Row(role, concept, row.get("negated") is True, text))
