@@ -14,19 +14,19 @@ from data.errors import ReleaseError
 from data.neutralise import storable_tree
 from data.snapshot import layout
 from data.snapshot.release import Authorization, GradingFacts, PrivacyStamp, Release
-from data.snapshot.statistics import stored_fixtures
+from data.snapshot.tasks import stored_fixtures
 
 if TYPE_CHECKING:
     from data.snapshot.ledger import LedgerCounts
 
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Closed(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Counts(_Closed):
+class _Counts(_Closed):
     """Totals that the files of the snapshot must match."""
 
     tasks: Count
@@ -51,15 +51,15 @@ class Manifest(_Closed):
     authorization: Authorization
     licence: str | None
     recipe: dict[str, Any]
-    recipe_digest: Sha256
-    inputs: dict[str, Sha256]
+    recipe_digest: _Sha256
+    inputs: dict[str, _Sha256]
     code_version: str
-    lock_digest: Sha256
+    lock_digest: _Sha256
     architecture: str
-    release_key_digest: Sha256
+    release_key_digest: _Sha256
     seed: int
     grading: GradingFacts | None = None
-    counts: Counts
+    counts: _Counts
 
 
 def recipe_digest(release: Release) -> str:
@@ -117,9 +117,9 @@ def fields_of(error: ValidationError) -> str:
     return "; ".join(shown) + more
 
 
-def _counts(candidates: Sequence[Candidate], heights: Mapping[str, int]) -> Counts:
+def _counts(candidates: Sequence[Candidate], heights: Mapping[str, int]) -> _Counts:
     fixtures = stored_fixtures(candidates)
-    return Counts(
+    return _Counts(
         tasks=len(candidates),
         fixtures=len(fixtures),
         fixture_bytes=sum(fixture.bytes for fixture in fixtures),

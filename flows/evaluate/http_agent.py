@@ -47,25 +47,25 @@ from flows.mcp_serving import PATH, http_app
 from flows.services.instance import Instance
 
 PROTOCOL = "benchmint-agent/1"
-FAILED = "agent_error"  # in an attempt's store
+_FAILED = "agent_error"  # in an attempt's store
 _CONNECTIONS = 50
 _LONGEST = 7 * 24 * 3600.0  # seconds: the time of the attempt ends it earlier
 _MOST_BYTES = 256 << 20  # of an answer
-Context = ServerRequestContext[Any]
+_Context = ServerRequestContext[Any]
 
 
-class File(BaseModel):
+class _File(BaseModel):
     """A file that an agent delivers, below outputs/."""
 
     name: str
     content: str  # base64
 
 
-class Answer(BaseModel):
+class _Answer(BaseModel):
     """What an agent answers; whatever else it says is ignored."""
 
     answer: str | None = None
-    files: Annotated[list[File], Field(max_length=2000)] = []
+    files: Annotated[list[_File], Field(max_length=2000)] = []
 
 
 def is_here(url: str) -> bool:
@@ -102,9 +102,9 @@ def http_agent(
         try:
             if status != httpx.codes.OK:
                 raise ValueError(f"it answered HTTP {status}")
-            await _take(Answer.model_validate_json(content), box, state)
+            await _take(_Answer.model_validate_json(content), box, state)
         except (ValueError, OSError) as error:
-            state.store.set(FAILED, _line(error))
+            state.store.set(_FAILED, _line(error))
         return state
 
     return solve
@@ -129,7 +129,7 @@ async def _inputs(box: BoxEnvironment) -> list[dict[str, str]]:
     ]
 
 
-async def _take(answer: Answer, box: BoxEnvironment, state: TaskState) -> None:
+async def _take(answer: _Answer, box: BoxEnvironment, state: TaskState) -> None:
     """Put the files into the box, from where outputs are fetched. Raises ValueError."""
     for file in answer.files:
         name = file.name.removeprefix("outputs/")
@@ -176,7 +176,7 @@ def _server(state: TaskState, tools: Sequence[InspectTool]) -> Server[Any]:
     """The task's tools over MCP; each call becomes a step of the attempt."""
     known = {definition.name: definition for definition in map(ToolDef, tools)}
 
-    async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(
             tools=[
                 Tool(
@@ -188,7 +188,7 @@ def _server(state: TaskState, tools: Sequence[InspectTool]) -> Server[Any]:
             ]
         )
 
-    async def call_tool(_: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(_: _Context, params: CallToolRequestParams) -> CallToolResult:
         call = ToolCall(
             id=uuid.uuid4().hex, function=params.name, arguments=dict(params.arguments or {})
         )

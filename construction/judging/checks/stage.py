@@ -69,22 +69,22 @@ _FLAGS = frozenset({"true", "false"})  # of findings that say what they expect b
 _AGREES = {"en": "Agrees with what a program has checked: ", "zh": "与程序核对的结果一致："}
 
 
-class SecondAnswer(Answer):
+class _SecondAnswer(Answer):
     plan: Annotated[str, Field(max_length=2_000)]
     program: Annotated[str, Field(max_length=30_000)]
 
 
-def second_stage(config: ModelStagesConfig) -> Stage[Case, SecondAnswer, str]:
+def _second_stage(config: ModelStagesConfig) -> Stage[Case, _SecondAnswer, str]:
     """Another program for a task; "" where the model finds it not computable."""
 
-    def check(_case: Case, answer: SecondAnswer) -> Checked[str] | Faults:
+    def check(_case: Case, answer: _SecondAnswer) -> Checked[str] | Faults:
         program = code_of(answer.program)
         problem = trouble_of(program) if program else ""
         return Faults((f"`program` {problem}",)) if problem else Checked(program)
 
     return Stage(
         prompt=load_prompt(SECOND),
-        answer=SecondAnswer,
+        answer=_SecondAnswer,
         item_id=lambda case: case.candidate.task_id,
         content=lambda case, cleaner: _task(case, cleaner, config),
         check=check,
@@ -116,13 +116,13 @@ class Unproven:
     faults: tuple[str, ...] = field(repr=False)
 
 
-class MendAnswer(Answer):
+class _MendAnswer(Answer):
     fault: Annotated[str, Field(max_length=2_000)]
     reference: Annotated[str, Field(max_length=30_000)]
     checks: Annotated[str, Field(max_length=30_000)]
 
 
-def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, MendAnswer, dict[str, str]]:
+def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, _MendAnswer, dict[str, str]]:
     """The corrected pair of a task; empty where the model gives it up."""
 
     def content(task: Unproven, cleaner: Cleaner) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, MendAnswer, dict[st
         shown: dict[str, Any] = without_addressed_in(_task(task.case, cleaner, config))
         return shown | own
 
-    def check(_task: Unproven, answer: MendAnswer) -> Checked[dict[str, str]] | Faults:
+    def check(_task: Unproven, answer: _MendAnswer) -> Checked[dict[str, str]] | Faults:
         programs = {name: code_of(getattr(answer, name)) for name in _PAIR}
         if not all(programs.values()):
             return Checked({})
@@ -139,7 +139,7 @@ def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, MendAnswer, dict[st
 
     return Stage(
         prompt=load_prompt(MEND),
-        answer=MendAnswer,
+        answer=_MendAnswer,
         item_id=lambda task: task.case.candidate.task_id,
         content=content,
         check=check,
@@ -243,7 +243,7 @@ def _tried(
     pairs = {name: {key: programs[name][key] for key in _PAIR} for name in cases}
     with judges.client(masked=True) as client:
         config = judges.config.stage_settings(ModelStage.GRADE)
-        seconds = ask(second_stage(config), list(cases.values()), client)
+        seconds = ask(_second_stage(config), list(cases.values()), client)
         if FORECASTS.get() is not None:  # a plan: the most that may be asked to mend
             untried = [one.item_id for one in seconds if one.value is None]
             most = [Unproven(cases[name], pairs[name], ()) for name in untried]

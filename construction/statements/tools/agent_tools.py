@@ -291,7 +291,7 @@ def _iso(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-Answer = Companies | SeriesList | Fundamentals
+_Answer = Companies | SeriesList | Fundamentals
 _ID = 1000
 _MAX_MESSAGE, _MAX_FAULTS, _MAX_NAME = 2000, 5, 60
 
@@ -331,7 +331,7 @@ class Arguments(BaseModel):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class CompanyArguments(Arguments):
+class _CompanyArguments(Arguments):
     query: str = Field(
         min_length=1, max_length=QUERY_CHARS, description="name in English or local, ticker, or id"
     )
@@ -344,7 +344,7 @@ class CompanyArguments(Arguments):
     limit: int = Field(default=10, ge=1, le=MOST_COMPANIES, description="most companies to return")
 
 
-class SeriesArguments(Arguments):
+class _SeriesArguments(Arguments):
     company_id: str = Field(
         min_length=1, max_length=QUERY_CHARS, description="from discover_companies"
     )
@@ -363,7 +363,7 @@ class SeriesArguments(Arguments):
     limit: int = Field(default=50, ge=1, le=MOST_SERIES, description="most series to return")
 
 
-class FundamentalsArguments(Arguments):
+class _FundamentalsArguments(Arguments):
     company_id: str = Field(
         min_length=1, max_length=QUERY_CHARS, description="from discover_companies"
     )
@@ -411,7 +411,7 @@ TOOLS = (
         "Companies by name (English or local, spelling need not be exact, legal forms such as "
         "Inc. or 株式会社 hardly count), ticker or id; best first, exact tickers before names. "
         "Returns company_id for the other tools, and the fiscal year end (MM-DD).",
-        CompanyArguments,
+        _CompanyArguments,
         TypeAdapter(Companies),
         discover_companies,
     ),
@@ -422,7 +422,7 @@ TOOLS = (
         "unit, category, and which periods have values, named by fiscal period. With a query the "
         "best fits first; without, in order of the statements. A series with dimensions is a "
         "part (a segment, a region), not the consolidated figure.",
-        SeriesArguments,
+        _SeriesArguments,
         TypeAdapter(SeriesList),
         discover_company_series,
     ),
@@ -433,7 +433,7 @@ TOOLS = (
         "and filing. Values are as filed: not rounded, scaled, annualised or converted; the last "
         "filing wins where a value was restated, and `earlier` has what filings before it gave."
         "\n\n" + _PERIODS,
-        FundamentalsArguments,
+        _FundamentalsArguments,
         TypeAdapter(Fundamentals),
         get_company_fundamentals,
     ),
@@ -486,7 +486,7 @@ def _plain(field: Mapping[str, Any], definitions: Mapping[str, Any], *, optional
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class _Reply:
     """What a client gets: text, and the same as JSON values unless the call was refused.
 
     `outcome` (ok, refused, invalid or error) and the number of rows are for the log.
@@ -498,7 +498,7 @@ class Reply:
     rows: int = 0
 
 
-def answer(database: Database, name: str, arguments: Mapping[str, Any]) -> Reply:
+def answer(database: Database, name: str, arguments: Mapping[str, Any]) -> _Reply:
     """The reply to one call.
 
     Nothing raises: what is wrong with the call, or with this server, becomes a refusal of one
@@ -519,11 +519,11 @@ def answer(database: Database, name: str, arguments: Mapping[str, Any]) -> Reply
     if isinstance(result, Refusal):
         return _refused(result.text, "refused")
     text = spec.answer.dump_json(result).decode()
-    return Reply(text, "ok", spec.answer.dump_python(result, mode="json"), _rows(result))
+    return _Reply(text, "ok", spec.answer.dump_python(result, mode="json"), _rows(result))
 
 
-def _refused(text: str, outcome: str) -> Reply:
-    return Reply(one_line(text[:_MAX_MESSAGE]), outcome)
+def _refused(text: str, outcome: str) -> _Reply:
+    return _Reply(one_line(text[:_MAX_MESSAGE]), outcome)
 
 
 def _faults(spec: ToolSpec, error: ValidationError) -> str:
@@ -537,7 +537,7 @@ def _faults(spec: ToolSpec, error: ValidationError) -> str:
     return f"Bad arguments: {'; '.join(lines)}. {spec.name} takes: {known}."
 
 
-def _rows(result: Answer) -> int:
+def _rows(result: _Answer) -> int:
     if isinstance(result, Companies):
         return len(result.companies)
     return len(result.series) if isinstance(result, SeriesList) else len(result.values)
