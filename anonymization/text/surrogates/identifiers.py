@@ -31,6 +31,7 @@ from anonymization.text.surrogates.assignment import (
     pick,
     same_shape,
 )
+from data.text.dates import YEAR
 from data.text.folding import alnum_form
 
 _DrawNumber = Callable[[str, Generator], str]  # a number by one of its form
@@ -57,7 +58,6 @@ _TEST_CARDS = {
     "4": "400000", "5": "555555", "2": "222300", "34": "378282", "37": "378282",
     "62": "620000", "60": "601111", "35": "356600", "36": "360070", "38": "385200", "30": "305693",
 }  # fmt: skip
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _YEARS = (1990, 2026)
 _FEW_LETTERS = 2
 _COUNTRY = 2  # letters that begin a VAT number
@@ -107,7 +107,8 @@ def planned(value: str) -> tuple[str, str]:
     trunk, national = number.startswith("0"), number.lstrip("0")
     if re.fullmatch(r"1[3-9]\d{9}", number) and not re.match(r"1\D", value):
         return "cn", number
-    if trunk and len(number) == 11 and re.match("7[1-9]", national):  # 070 is a mobile in Japan
+    # 070 is a mobile in Japan
+    if trunk and len(number) == 11 and "71" <= national[:2] <= "79":
         return "uk", national
     if trunk:
         return "cn", national
@@ -238,7 +239,7 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     """A case, employee or customer number: its digits are replaced, and its prefix stays."""
     if not any(map(str.isdigit, value)):
         return coded(table, value, salt)
-    is_plain = value.isdecimal() and not _YEAR.fullmatch(value)  # 75 is no other than 075
+    is_plain = value.isdecimal() and not YEAR.fullmatch(value)  # 75 is no other than 075
     lead = _SERIES.match(value)  # of a year or an office, by which a register is sorted
     start = lead.end() if lead else 0
     new = _in_parts(table, "coded", value[start:], salt, _paid if is_plain else _counted)
@@ -288,7 +289,7 @@ def shared_leads(numbers: Iterable[str]) -> dict[str, int]:
 
 
 def _counted(number: str, rng: Generator) -> str:
-    if _YEAR.fullmatch(number):
+    if YEAR.fullmatch(number):
         return str(int(rng.integers(*_YEARS)))
     new = digits(rng, len(number))
     if len(new) > 1 and new[0] == "0" != number[0]:  # EMP-02 would be read as EMP-2

@@ -36,7 +36,7 @@ from anonymization.text.surrogates.names import (
 )
 from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
 from data.text.lexicon import load_table
-from data.text.scripts import has_han, has_kana
+from data.text.scripts import RUNS, has_han, has_kana
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 # A part that was drawn (`1ccb7`), a word, a number.
@@ -234,7 +234,6 @@ _HOST_PARTS = re.compile(
     rf"(?P<machine>(?:[^.]+\.)*?)(?P<own>[^.]+)"
     rf"(?:\.(?:(?P<local>(?:corp\.)?(?:{_LOCAL}))|(?:co|com|net|org|or|ne|ac|go|gov|edu)\.[a-z]{{2}}|[^.]+))?"
 )
-_LABEL_PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
 _FOR_EXAMPLES = re.compile(r"(?i)(?:[\w-]+\.)*example\.(?:com|net|org)")
@@ -325,11 +324,11 @@ def _machine(table: SurrogateTable, labels: str) -> str:
     written, done = [], 0
     for match in IN_HOST.finditer(labels):
         written += [
-            _LABEL_PARTS.sub(part, labels[done : match.start()]),
+            RUNS.sub(part, labels[done : match.start()]),
             _addressed(table, match.group()),
         ]
         done = match.end()
-    return "".join(written) + _LABEL_PARTS.sub(part, labels[done:])
+    return "".join(written) + RUNS.sub(part, labels[done:])
 
 
 def _addressed(table: SurrogateTable, label: str) -> str:
