@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def build_command(
     sessions: Annotated[
         list[Path] | None,
-        typer.Argument(help="Session logs or folders of logs; with none, builds the demo."),
+        typer.Argument(help="Session logs or folders of logs; if omitted, the demo is built."),
     ] = None,
     files: Annotated[
         list[Path] | None,

@@ -74,7 +74,8 @@ def evaluate_command(
         str | None, typer.Option(help="Any other agent: a command line to run in the sandbox.")
     ] = None,
     mcp: Annotated[
-        bool, typer.Option("--mcp", help="With --command: it reads MCP servers from $MCP_CONFIG.")
+        bool,
+        typer.Option("--mcp", help="The --command agent reads MCP servers from $MCP_CONFIG."),
     ] = False,
     programs: Annotated[
         Path | None,

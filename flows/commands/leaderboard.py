@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from selection.evaluation.comparisons import Linked
 
 _Attempts = Annotated[
-    Path, typer.Option("--attempts", help="Folder with the graded attempts of all configurations.")
+    Path, typer.Option("--attempts", help="Folder of graded attempts by all configurations.")
 ]
 
 
