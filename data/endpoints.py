@@ -138,7 +138,7 @@ class ModelPrice(BaseModel):
         return (max(rates) * (tokens.total - tokens.output) + self.output * tokens.output) / _PER
 
 
-class _PriceList(BaseModel):
+class PriceList(BaseModel):
     """The prices of models on one day."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -147,7 +147,7 @@ class _PriceList(BaseModel):
     models: dict[str, ModelPrice]
 
 
-def read_prices(path: Path) -> _PriceList:
+def read_prices(path: Path) -> PriceList:
     """The price list in a TOML file. Raises InputError."""
     try:
         with path.open("rb") as file:
@@ -155,7 +155,7 @@ def read_prices(path: Path) -> _PriceList:
         if len(text) > _MOST_BYTES:
             raise _refused(path, f"more than {_MOST_BYTES:,} bytes")
         content = tomllib.loads(text.decode("utf-8"), parse_float=Decimal)
-        return _PriceList.model_validate(content)
+        return PriceList.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

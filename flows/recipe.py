@@ -36,7 +36,7 @@ from selection.config import SelectionRecipe
 from selection.sampling.config import SamplingConfig
 
 
-class _QuestionsRecipe(StatementsRecipe):
+class QuestionsRecipe(StatementsRecipe):
     """How to turn statements into questions, and how many of each kind to draw."""
 
     sampling: SamplingConfig = SamplingConfig()
@@ -52,7 +52,7 @@ class _Sections(StageConfig):
     masking: MaskingRecipe = MaskingRecipe()
     judging: JudgingConfig = JudgingConfig()
     signals: SignalsRecipe = SignalsRecipe()
-    questions: _QuestionsRecipe = _QuestionsRecipe()
+    questions: QuestionsRecipe = QuestionsRecipe()
     tables: TablesRecipe = TablesRecipe()
     analytics: AnalyticsRecipe = AnalyticsRecipe()
     workflows: WorkflowsRecipe = WorkflowsRecipe()

@@ -83,7 +83,7 @@ Written = Request | RepositoryReason
 T = TypeVar("T")
 
 
-class _RequestAnswer(Answer):
+class RequestAnswer(Answer):
     request: Annotated[str, Field(max_length=20_000)]
     why_none: Annotated[str, Field(max_length=400)]
 
@@ -156,10 +156,10 @@ def _unasked(task: str, said: T) -> Judged[T]:
 
 def request_stage(
     config: RepositoriesConfig, judge: str
-) -> Stage[Unwritten, _RequestAnswer, Written]:
+) -> Stage[Unwritten, RequestAnswer, Written]:
     """The stage, for callers that want its requests or checks alone."""
 
-    def check(case: Unwritten, answer: _RequestAnswer) -> Checked[Written] | Faults:
+    def check(case: Unwritten, answer: RequestAnswer) -> Checked[Written] | Faults:
         request = _text(answer)
         if not request:
             return Checked(RepositoryReason.NO_REQUEST, (answer.why_none,))
@@ -168,7 +168,7 @@ def request_stage(
             return Faults(tuple(faults.values()), JudgeReason.CHANGED_WORDS)
         return Checked(Request(request, judge))
 
-    def settled(case: Unwritten, answer: _RequestAnswer | None) -> Written:
+    def settled(case: Unwritten, answer: RequestAnswer | None) -> Written:
         said = spoken(case, config)
         if isinstance(said, Request) or answer is None:
             return said
@@ -176,7 +176,7 @@ def request_stage(
 
     return Stage(
         prompt=load_prompt(PROMPT),
-        answer=_RequestAnswer,
+        answer=RequestAnswer,
         item_id=lambda case: case.task.task,
         content=_content,
         check=check,
@@ -212,7 +212,7 @@ def given_share(patch: bytes, request: str) -> float:
     return share(sum(line in request for line in added), len(added))
 
 
-def _text(answer: _RequestAnswer) -> str:
+def _text(answer: RequestAnswer) -> str:
     return visible(HIDDEN.sub("", answer.request)).strip()
 
 

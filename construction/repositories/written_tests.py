@@ -225,7 +225,7 @@ _WRONG = {
 }
 
 
-class _TestsAnswer(Answer):
+class TestsAnswer(Answer):
     path: Annotated[str, Field(max_length=200)]
     content: Annotated[str, Field(max_length=60_000)]
     why_none: Annotated[str, Field(max_length=400)]
@@ -290,13 +290,13 @@ def write_tests(
 
 def writing_stage(
     config: RepositoriesConfig, judge: str, prove: _Prove
-) -> Stage[Untested, _TestsAnswer, ProofOfTests]:
+) -> Stage[Untested, TestsAnswer, ProofOfTests]:
     """The stage, for callers that want its tests or checks alone."""
 
     def unproven(case: Untested, note: str) -> ProofOfTests:
         return ProofOfTests(case.change.task.task, "", TestPlan((), ()), _UNPROVEN, note)
 
-    def check(case: Untested, answer: _TestsAnswer) -> Checked[ProofOfTests] | Faults:
+    def check(case: Untested, answer: TestsAnswer) -> Checked[ProofOfTests] | Faults:
         path, content = answer.path, answer.content
         if not content.strip():
             return Checked(unproven(case, answer.why_none))
@@ -318,7 +318,7 @@ def writing_stage(
 
     return Stage(
         prompt=load_prompt(PROMPT),
-        answer=_TestsAnswer,
+        answer=TestsAnswer,
         item_id=lambda case: case.change.task.task,
         content=_content,
         check=check,

@@ -93,7 +93,7 @@ class WordingAnswer(Answer):
     wording: Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
-class _RowAnswer(Answer):
+class RowAnswer(Answer):
     row: Annotated[int, Field(ge=0)]
     answer: Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -141,7 +141,7 @@ def _settled(item: Judged[_Worded], second: Judged[Question] | None) -> Judged[Q
 
 def _second_stage(
     database: Database, config: ModelStagesConfig
-) -> Stage[_Worded, _RowAnswer, Question]:
+) -> Stage[_Worded, RowAnswer, Question]:
     """Answers a wording from the company's rows: the row and the value have to be the gold's."""
 
     def content(worded: _Worded, cleaner: Cleaner) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _second_stage(
         question = cleaner.text(worded.question.text, config.wording_chars, "question")
         return {"question": question, "rows": rows}
 
-    def check(worded: _Worded, answer: _RowAnswer) -> Checked[Question] | Fault:
+    def check(worded: _Worded, answer: RowAnswer) -> Checked[Question] | Fault:
         question, points = worded.question, _rows(worded.question, database)
         chosen = points[answer.row] if answer.row < len(points) else None
         if chosen is None or chosen.point_id != question.point.point_id:
@@ -163,7 +163,7 @@ def _second_stage(
 
     return Stage(
         prompt=load_prompt("reanswer"),
-        answer=_RowAnswer,
+        answer=RowAnswer,
         item_id=lambda worded: worded.question.point_id,
         content=content,
         check=check,

@@ -22,12 +22,12 @@ _MAX_QUERY, _MAX_URL = 1000, 8192
 PAGE_CHARS = 20_000  # of text in one answer of `fetch`
 
 
-class _SearchArguments(Arguments):
+class SearchArguments(Arguments):
     query: str = Field(min_length=1, max_length=_MAX_QUERY, description="words to look for")
     limit: int = Field(default=8, ge=1, le=_MOST_HITS, description="most pages to return")
 
 
-class _FetchArguments(Arguments):
+class FetchArguments(Arguments):
     url: str = Field(min_length=1, max_length=_MAX_URL, description="address of a page")
     offset: int = Field(
         default=0, ge=0, description="first character; next_offset of the part before"
@@ -99,7 +99,7 @@ WEB_TOOLS = (
         "search",
         "Search the web",
         "Web pages by their words, best first. Pages were captured; the live web is out of reach.",
-        _SearchArguments,
+        SearchArguments,
         TypeAdapter(Results),
         search,
     ),
@@ -107,7 +107,7 @@ WEB_TOOLS = (
         "fetch",
         "Read a web page",
         f"The text of a captured page, {PAGE_CHARS:,} characters at a time.",
-        _FetchArguments,
+        FetchArguments,
         TypeAdapter(_Fetched),
         fetch,
     ),

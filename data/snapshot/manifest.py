@@ -26,7 +26,7 @@ class _Closed(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class _Counts(_Closed):
+class Counts(_Closed):
     """Totals that the files of the snapshot must match."""
 
     tasks: Count
@@ -59,7 +59,7 @@ class Manifest(_Closed):
     release_key_digest: _Sha256
     seed: int
     grading: GradingFacts | None = None
-    counts: _Counts
+    counts: Counts
 
 
 def recipe_digest(release: Release) -> str:
@@ -117,9 +117,9 @@ def fields_of(error: ValidationError) -> str:
     return "; ".join(shown) + more
 
 
-def _counts(candidates: Sequence[Candidate], heights: Mapping[str, int]) -> _Counts:
+def _counts(candidates: Sequence[Candidate], heights: Mapping[str, int]) -> Counts:
     fixtures = stored_fixtures(candidates)
-    return _Counts(
+    return Counts(
         tasks=len(candidates),
         fixtures=len(fixtures),
         fixture_bytes=sum(fixture.bytes for fixture in fixtures),

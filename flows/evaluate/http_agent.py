@@ -54,18 +54,18 @@ _MOST_BYTES = 256 << 20  # of an answer
 _Context = ServerRequestContext[Any]
 
 
-class _File(BaseModel):
+class File(BaseModel):
     """A file that an agent delivers, below outputs/."""
 
     name: str
     content: str  # base64
 
 
-class _Answer(BaseModel):
+class Answer(BaseModel):
     """What an agent answers; whatever else it says is ignored."""
 
     answer: str | None = None
-    files: Annotated[list[_File], Field(max_length=2000)] = []
+    files: Annotated[list[File], Field(max_length=2000)] = []
 
 
 def is_here(url: str) -> bool:
@@ -102,7 +102,7 @@ def http_agent(
         try:
             if status != httpx.codes.OK:
                 raise ValueError(f"it answered HTTP {status}")
-            await _take(_Answer.model_validate_json(content), box, state)
+            await _take(Answer.model_validate_json(content), box, state)
         except (ValueError, OSError) as error:
             state.store.set(_FAILED, _line(error))
         return state
@@ -129,7 +129,7 @@ async def _inputs(box: BoxEnvironment) -> list[dict[str, str]]:
     ]
 
 
-async def _take(answer: _Answer, box: BoxEnvironment, state: TaskState) -> None:
+async def _take(answer: Answer, box: BoxEnvironment, state: TaskState) -> None:
     """Put the files into the box, from where outputs are fetched. Raises ValueError."""
     for file in answer.files:
         name = file.name.removeprefix("outputs/")

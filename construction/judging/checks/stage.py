@@ -69,22 +69,22 @@ _FLAGS = frozenset({"true", "false"})  # of findings that say what they expect b
 _AGREES = {"en": "Agrees with what a program has checked: ", "zh": "与程序核对的结果一致："}
 
 
-class _SecondAnswer(Answer):
+class SecondAnswer(Answer):
     plan: Annotated[str, Field(max_length=2_000)]
     program: Annotated[str, Field(max_length=30_000)]
 
 
-def _second_stage(config: ModelStagesConfig) -> Stage[Case, _SecondAnswer, str]:
+def _second_stage(config: ModelStagesConfig) -> Stage[Case, SecondAnswer, str]:
     """Another program for a task; "" where the model finds it not computable."""
 
-    def check(_case: Case, answer: _SecondAnswer) -> Checked[str] | Faults:
+    def check(_case: Case, answer: SecondAnswer) -> Checked[str] | Faults:
         program = code_of(answer.program)
         problem = trouble_of(program) if program else ""
         return Faults((f"`program` {problem}",)) if problem else Checked(program)
 
     return Stage(
         prompt=load_prompt(SECOND),
-        answer=_SecondAnswer,
+        answer=SecondAnswer,
         item_id=lambda case: case.candidate.task_id,
         content=lambda case, cleaner: _task(case, cleaner, config),
         check=check,
@@ -116,13 +116,13 @@ class Unproven:
     faults: tuple[str, ...] = field(repr=False)
 
 
-class _MendAnswer(Answer):
+class MendAnswer(Answer):
     fault: Annotated[str, Field(max_length=2_000)]
     reference: Annotated[str, Field(max_length=30_000)]
     checks: Annotated[str, Field(max_length=30_000)]
 
 
-def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, _MendAnswer, dict[str, str]]:
+def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, MendAnswer, dict[str, str]]:
     """The corrected pair of a task; empty where the model gives it up."""
 
     def content(task: Unproven, cleaner: Cleaner) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, _MendAnswer, dict[s
         shown: dict[str, Any] = without_addressed_in(_task(task.case, cleaner, config))
         return shown | own
 
-    def check(_task: Unproven, answer: _MendAnswer) -> Checked[dict[str, str]] | Faults:
+    def check(_task: Unproven, answer: MendAnswer) -> Checked[dict[str, str]] | Faults:
         programs = {name: code_of(getattr(answer, name)) for name in _PAIR}
         if not all(programs.values()):
             return Checked({})
@@ -139,7 +139,7 @@ def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, _MendAnswer, dict[s
 
     return Stage(
         prompt=load_prompt(MEND),
-        answer=_MendAnswer,
+        answer=MendAnswer,
         item_id=lambda task: task.case.candidate.task_id,
         content=content,
         check=check,

@@ -188,9 +188,9 @@ def _settled(
         return _Round(unusable, usage, persuading)
     # What passages show; where the whole work was read too, what that shows. But passages must show
     # something by themselves: a text that persuades may stand in the work.
-    readings: dict[str, _Shows | None] = {}
+    readings: dict[str, Shows | None] = {}
     for part, shows in (pair for result in second for pair in (result.value or {}).items()):
-        if readings.get(part, _Shows.ALL) not in (None, _Shows.NOTHING):
+        if readings.get(part, Shows.ALL) not in (None, Shows.NOTHING):
             readings[part] = shows
     twins_met = (reading.verdicts[part] for part, shows in readings.items() if shows is None)
     persuading = frozenset(s for seen in twins_met for p in seen.passages for s in p.sentences)
@@ -216,13 +216,13 @@ class _Scope(Answer):
     shown_by: Literal["place", "whole"]
 
 
-class _ScopeAnswer(Answer):
+class ScopeAnswer(Answer):
     """Where a judge has to look for each criterion."""
 
     criteria: Annotated[tuple[_Scope, ...], Field(min_length=1, max_length=40)]
 
 
-def _scope_stage(config: ModelStagesConfig) -> Stage[AttemptCase, _ScopeAnswer, tuple[int, ...]]:
+def _scope_stage(config: ModelStagesConfig) -> Stage[AttemptCase, ScopeAnswer, tuple[int, ...]]:
     """Which criteria, by their place in the list, only the whole work shows."""
 
     def content(case: AttemptCase, cleaner: Cleaner) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _scope_stage(config: ModelStagesConfig) -> Stage[AttemptCase, _ScopeAnswer, 
             ],
         }
 
-    def check(case: AttemptCase, answer: _ScopeAnswer) -> Checked[tuple[int, ...]] | Fault:
+    def check(case: AttemptCase, answer: ScopeAnswer) -> Checked[tuple[int, ...]] | Fault:
         given = {entry.part: entry.shown_by for entry in answer.criteria}
         names = [f"part-{at}" for at in range(1, len(case.criteria) + 1)]
         if set(given) != set(names):
@@ -243,7 +243,7 @@ def _scope_stage(config: ModelStagesConfig) -> Stage[AttemptCase, _ScopeAnswer, 
 
     return Stage(
         prompt=load_prompt("scope"),
-        answer=_ScopeAnswer,
+        answer=ScopeAnswer,
         item_id=lambda case: case.attempt_id,
         content=content,
         check=check,
@@ -258,7 +258,7 @@ class _VerdictAnswer(Answer):
     page: Annotated[int, Field(ge=1, le=500)] | None = None
 
 
-class _AttemptAnswer(Answer):
+class AttemptAnswer(Answer):
     """A verdict for each part."""
 
     verdicts: Annotated[tuple[_VerdictAnswer, ...], Field(min_length=1, max_length=40)]
@@ -275,7 +275,7 @@ class _Reading:
 
 def _first_stage(
     config: ModelStagesConfig, key: Key
-) -> Stage[AttemptCase, _AttemptAnswer, _Reading]:
+) -> Stage[AttemptCase, AttemptAnswer, _Reading]:
     """The first request and what is read of its reply; the private `key` draws the controls."""
 
     def content(case: AttemptCase, cleaner: Cleaner) -> dict[str, Any]:
@@ -291,7 +291,7 @@ def _first_stage(
 
     return Stage(
         prompt=load_prompt("attempts"),
-        answer=_AttemptAnswer,
+        answer=AttemptAnswer,
         item_id=lambda case: case.attempt_id,
         content=content,
         check=lambda case, answer: _check_first(case, answer, key),
@@ -308,7 +308,7 @@ def _work(case: AttemptCase, cleaner: Cleaner, budget: int) -> dict[str, Any]:
             "files_not_shown": case.left_out}  # fmt: skip
 
 
-def _check_first(case: AttemptCase, answer: _AttemptAnswer, key: Key) -> Checked[_Reading] | Fault:
+def _check_first(case: AttemptCase, answer: AttemptAnswer, key: Key) -> Checked[_Reading] | Fault:
     shown = case.shown_criteria(key)
     given = {verdict.part: verdict for verdict in answer.verdicts}
     if len(answer.verdicts) != len(shown.criteria) or set(given) != set(shown.criteria):
@@ -350,7 +350,7 @@ def _supported(answer: _VerdictAnswer, passages: dict[str, Passage], pages: int)
     return replace(seen, verdict=None, reason=AttemptReason.NO_EVIDENCE)
 
 
-class _Shows(StrEnum):
+class Shows(StrEnum):
     """How much of a demand passages show by themselves."""
 
     ALL = "all"
@@ -358,7 +358,7 @@ class _Shows(StrEnum):
     NOTHING = "nothing"
 
 
-_SHOWN = dict(zip(_Shows, CriterionVerdict, strict=True))
+_SHOWN = dict(zip(Shows, CriterionVerdict, strict=True))
 _REASONS = dict(
     zip(CriterionVerdict, (None, AttemptReason.PARTLY_MET, AttemptReason.NOT_SHOWN), strict=True)
 )
@@ -423,19 +423,19 @@ class _Claims:
 
 class _ShownBy(Answer):
     part: _PartName
-    shows: _Shows
+    shows: Shows
 
 
-class _EvidenceAnswer(Answer):
+class EvidenceAnswer(Answer):
     """What the passages of each demand show."""
 
     demands: Annotated[tuple[_ShownBy, ...], Field(min_length=1, max_length=80)]
 
 
-_Readings = Mapping[str, _Shows | None]  # by part; None where the twin is called shown
+_Readings = Mapping[str, Shows | None]  # by part; None where the twin is called shown
 
 
-def _second_stage(config: ModelStagesConfig) -> Stage[_Claims, _EvidenceAnswer, _Readings]:
+def _second_stage(config: ModelStagesConfig) -> Stage[_Claims, EvidenceAnswer, _Readings]:
     """The second request: demands with their passages, and of whole work the work."""
 
     def content(attempt: _Claims, cleaner: Cleaner) -> dict[str, Any]:
@@ -461,7 +461,7 @@ def _second_stage(config: ModelStagesConfig) -> Stage[_Claims, _EvidenceAnswer, 
 
     return Stage(
         prompt=load_prompt("evidence"),
-        answer=_EvidenceAnswer,
+        answer=EvidenceAnswer,
         item_id=lambda attempt: f"{attempt.attempt_id}{'|whole' if attempt.whole else ''}",
         content=content,
         check=_check_second,
@@ -469,13 +469,13 @@ def _second_stage(config: ModelStagesConfig) -> Stage[_Claims, _EvidenceAnswer, 
     )
 
 
-def _check_second(attempt: _Claims, answer: _EvidenceAnswer) -> Checked[_Readings] | Fault:
+def _check_second(attempt: _Claims, answer: EvidenceAnswer) -> Checked[_Readings] | Fault:
     given = {entry.part: entry.shows for entry in answer.demands}
     shown = attempt.shown
     if len(answer.demands) != len(shown.criteria) or set(given) != set(shown.criteria):
         n = len(answer.demands)
         return Fault(JudgeReason.DIMENSIONS, f"{n} answers on {len(shown.criteria)} demands")
-    believed = {label for label, shows in given.items() if shows is not _Shows.NOTHING}
+    believed = {label for label, shows in given.items() if shows is not Shows.NOTHING}
     if any(label in believed and part in attempt.empty for label, part in shown.parts.items()):
         return Fault(JudgeReason.CLAIM_BELIEVED)
     persuaded = {part for label, part in shown.controls.items() if label in believed}

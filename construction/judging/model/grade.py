@@ -53,18 +53,18 @@ _Sentence = Annotated[str, Field(max_length=400)]
 _Place = Annotated[str, Field(max_length=200)]
 
 
-class _FactAnswer(Answer):
+class FactAnswer(Answer):
     path: _Place
     quote: _Sentence
 
 
-class _TrapAnswer(Answer):
+class TrapAnswer(Answer):
     what: _Sentence
     path: _Place
     quote: _Sentence
 
 
-class _CriterionAnswer(Answer):
+class CriterionAnswer(Answer):
     dimension: Annotated[
         str, Field(json_schema_extra={"enum": [str(single) for single in Dimension]})
     ]
@@ -73,12 +73,12 @@ class _CriterionAnswer(Answer):
     met: _Sentence
     partly: _Sentence
     not_met: _Sentence
-    facts: Annotated[tuple[_FactAnswer, ...], Field(max_length=12)]
+    facts: Annotated[tuple[FactAnswer, ...], Field(max_length=12)]
 
 
-class _GradeAnswer(Answer):
-    traps: Annotated[tuple[_TrapAnswer, ...], Field(max_length=10)]
-    criteria: Annotated[tuple[_CriterionAnswer, ...], Field(max_length=20)]
+class GradeAnswer(Answer):
+    traps: Annotated[tuple[TrapAnswer, ...], Field(max_length=10)]
+    criteria: Annotated[tuple[CriterionAnswer, ...], Field(max_length=20)]
     route: Literal["text", "visual"]
     retrieval: bool
     accuracy: bool
@@ -94,7 +94,7 @@ def grade_stage(
     config: ModelStagesConfig,
     otherwise: Callable[[Case], Graded],
     pictures: Pictures | None = None,
-) -> Stage[Case, _GradeAnswer, Graded]:
+) -> Stage[Case, GradeAnswer, Graded]:
     """The stage; of what `otherwise` gives the rules on facts remain."""
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
@@ -107,13 +107,13 @@ def grade_stage(
         given: dict[str, Any] = without_addressed_in(shown)
         return given
 
-    def check(case: Case, answer: _GradeAnswer) -> Checked[Graded] | Faults:
+    def check(case: Case, answer: GradeAnswer) -> Checked[Graded] | Faults:
         draft = _Draft(case, answer, otherwise(case), looked_at(case, config, pictures))
         if draft.faults:
             return Faults(tuple(draft.faults), draft.reason)
         return Checked(draft.graded)
 
-    def settled(case: Case, answer: _GradeAnswer | None) -> Graded:
+    def settled(case: Case, answer: GradeAnswer | None) -> Graded:
         given = otherwise(case)
         if answer is None:
             return given
@@ -121,7 +121,7 @@ def grade_stage(
 
     return Stage(
         prompt=load_prompt("grade"),
-        answer=_GradeAnswer,
+        answer=GradeAnswer,
         item_id=lambda case: case.candidate.task_id,
         content=content,
         check=check,
@@ -144,7 +144,7 @@ class _Draft:
     """An answer held against its case: `faults` to be mended, and the grading without them."""
 
     def __init__(
-        self, case: Case, answer: _GradeAnswer, otherwise: Graded, pictures: LookedAt
+        self, case: Case, answer: GradeAnswer, otherwise: Graded, pictures: LookedAt
     ) -> None:
         self.case, self.answer, self.pictures = case, answer, pictures
         self.inputs = CaseEvidence(files=case.evidence.files)
@@ -223,7 +223,7 @@ class _Draft:
             )
             yield criterion, own.weight if isfinite(own.weight) and own.weight > 0 else 0.0
 
-    def _pointer(self, fact: _FactAnswer, number: int) -> str | None:
+    def _pointer(self, fact: FactAnswer, number: int) -> str | None:
         """Where a fact stands: "data/a.xlsx#row 7"; "" where no input is meant, None: nowhere."""
         path, quote = self._path(fact.path), fact.quote.strip()
         if path == "" or not (quote or fact.path.strip()):
@@ -278,7 +278,7 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2].casefold()
 
 
-def _rests_on(own: _CriterionAnswer, false: Sequence[_FactAnswer]) -> bool:
+def _rests_on(own: CriterionAnswer, false: Sequence[FactAnswer]) -> bool:
     """Does a criterion rest on false facts: it has no others, or gives their values?"""
     values = {number.value for number in scan_numbers(own.text)}
     gives = any(n.value in values for fact in false for n in scan_numbers(fact.quote))

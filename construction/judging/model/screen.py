@@ -76,13 +76,13 @@ _Verdict = Literal[
 ]
 
 
-class _Lacking(Answer):
+class Lacking(Answer):
     what: _What
     kind: Literal["file", "context", "system", "day", "person"]
     quote: _Quote
 
 
-class _World(Answer):
+class World(Answer):
     what: _What
     quote: _Quote
 
@@ -95,8 +95,8 @@ class ScreenAnswer(Answer):
     addressee_quote: _Quote
     is_work: bool
     work_quote: _Quote
-    missing: Annotated[tuple[_Lacking, ...], Field(max_length=12)]
-    needs_world: Annotated[tuple[_World, ...], Field(max_length=12)]
+    missing: Annotated[tuple[Lacking, ...], Field(max_length=12)]
+    needs_world: Annotated[tuple[World, ...], Field(max_length=12)]
     pieces: Annotated[tuple[_What, ...], Field(max_length=12)]
     results: Annotated[tuple[_What, ...], Field(max_length=40)]
     verdict: _Verdict
@@ -178,7 +178,7 @@ class _Claims:
         self.faults.append(f"“{what}”: its quote does not stand in the material: “{quote[:80]}”")
         return False
 
-    def _missing(self) -> Iterator[_Lacking]:
+    def _missing(self) -> Iterator[Lacking]:
         files = {
             view.path.rpartition("/")[2].casefold(): view.path
             for view in self.case.evidence.files
@@ -195,7 +195,7 @@ class _Claims:
                 self._ask_about_unseen(lack)
                 yield lack
 
-    def _ask_about_unseen(self, lack: _Lacking) -> None:
+    def _ask_about_unseen(self, lack: Lacking) -> None:
         """A file that no name tells may be one whose pages nobody has shown to the model."""
         kind = extension(lack.what)
         alike = [path for path in self.unseen if not kind or extension(path) == kind]

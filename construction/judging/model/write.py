@@ -66,12 +66,12 @@ _LABEL_SIGNS = re.compile(r"[^a-z0-9.]+")
 _Text = Annotated[str, Field(max_length=300)]
 
 
-class _LeftOut(Answer):
+class LeftOut(Answer):
     quote: Annotated[str, Field(max_length=2_000)]
     why: _Text
 
 
-class _Choice(Answer):
+class Choice(Answer):
     """A label: why, which, and how sure."""
 
     reason: _Text
@@ -79,20 +79,20 @@ class _Choice(Answer):
     confidence: Confidence
 
 
-class _FileAnswer(Answer):
+class FileAnswer(Answer):
     path: Annotated[str, Field(max_length=200)]
     unchanged: bool
     what: _Text
 
 
-class _WriteAnswer(Answer):
+class WriteAnswer(Answer):
     request: Annotated[str, Field(max_length=40_000)]
-    left_out: Annotated[tuple[_LeftOut, ...], Field(max_length=40)]
-    deliverables: Annotated[tuple[_FileAnswer, ...], Field(max_length=_MOST_FILES)]
+    left_out: Annotated[tuple[LeftOut, ...], Field(max_length=40)]
+    deliverables: Annotated[tuple[FileAnswer, ...], Field(max_length=_MOST_FILES)]
     business_task: Annotated[str, Field(max_length=200)]
-    role: _Choice
-    skill: _Choice
-    family: _Choice
+    role: Choice
+    skill: Choice
+    family: Choice
     difficulty_reason: Annotated[str, Field(max_length=400)]
     difficulty: Literal["easy", "medium", "hard"]
 
@@ -101,16 +101,16 @@ def write_stage(
     config: ModelStagesConfig,
     otherwise: Callable[[Case], Written],
     pictures: Pictures | None = None,
-) -> Stage[Case, _WriteAnswer, Written]:
+) -> Stage[Case, WriteAnswer, Written]:
     """The stage; `otherwise` writes what the model leaves wrong."""
 
-    def check(case: Case, answer: _WriteAnswer) -> Checked[Written] | Faults:
+    def check(case: Case, answer: WriteAnswer) -> Checked[Written] | Faults:
         draft = _Draft(case, answer, otherwise(case), config)
         if draft.faults:
             return Faults(tuple(draft.faults), draft.reason)
         return Checked(draft.written())
 
-    def settled(case: Case, answer: _WriteAnswer | None) -> Written:
+    def settled(case: Case, answer: WriteAnswer | None) -> Written:
         given = otherwise(case)
         return given if answer is None else _Draft(case, answer, given, config).written()
 
@@ -120,7 +120,7 @@ def write_stage(
     )
     return Stage(
         prompt=load_prompt("write"),
-        answer=_WriteAnswer,
+        answer=WriteAnswer,
         item_id=lambda case: case.candidate.task_id,
         content=lambda case, cleaner: case_content(case, cleaner, config, pictures),
         check=check,
@@ -134,7 +134,7 @@ class _Draft:
     """An answer held against its case: `faults` to be mended, and the task without them."""
 
     def __init__(
-        self, case: Case, answer: _WriteAnswer, otherwise: Written, config: ModelStagesConfig
+        self, case: Case, answer: WriteAnswer, otherwise: Written, config: ModelStagesConfig
     ) -> None:
         self.case, self.answer, self.otherwise, self.config = case, answer, otherwise, config
         self.faults: list[str] = []
@@ -240,7 +240,7 @@ class _Draft:
         """Does a fact stand in the input files? Small numbers stand there by chance."""
         digits = fact.text.replace(",", "")
         is_small = digits.isdigit() and int(digits) < _SMALL
-        if fact.kind is _FactKind.NUMBER and is_small:
+        if fact.kind is FactKind.NUMBER and is_small:
             return False
         return find_quote(self.inputs, fact.text) is not None
 
@@ -282,7 +282,7 @@ class _Draft:
             task_family=self.case.candidate.task_family or chosen,
         )
 
-    def _label(self, field: str, choice: _Choice) -> Label | None:
+    def _label(self, field: str, choice: Choice) -> Label | None:
         """The label of a choice; None, and a fault, for one that the catalogue does not hold."""
         table = _catalogue()[field]
         value = _known(choice.label, table)
@@ -376,7 +376,7 @@ _LOOK_BACK = 12
 _MOST = 400  # facts of one text; pasted tables have thousands of numbers
 
 
-class _FactKind(StrEnum):
+class FactKind(StrEnum):
     URL = "address"
     MAIL = "mail address"
     FILE = "file name"
@@ -387,14 +387,14 @@ class _FactKind(StrEnum):
     NAME = "name"
 
 
-_SOFT = frozenset({_FactKind.NAME, _FactKind.FILE})  # may go: greetings, files that are not used
+_SOFT = frozenset({FactKind.NAME, FactKind.FILE})  # may go: greetings, files that are not used
 
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
     """A fact as it is written, and its value; `told_only`: nobody has to repeat it."""
 
-    kind: _FactKind
+    kind: FactKind
     text: str
     value: object = field(compare=False)
     told_only: bool = field(default=False, compare=False)
@@ -413,12 +413,12 @@ class _Told:
 
     def tells(self, fact: _Fact) -> bool:
         """Does the text hold the words of a fact, or another with its value?"""
-        if fact.kind is not _FactKind.NUMBER and _holds(self.words, fact.text):
+        if fact.kind is not FactKind.NUMBER and _holds(self.words, fact.text):
             return True
         same = (own for own in self.facts if own.kind is fact.kind)
         if isinstance(fact.value, Moment):
             return any(isinstance(o.value, Moment) and o.value.covers(fact.value) for o in same)
-        if fact.kind is _FactKind.NUMBER:
+        if fact.kind is FactKind.NUMBER:
             return any(own.value == fact.value for own in same) or _holds(self.words, fact.text)
         return any(own.value == fact.value for own in same)
 
@@ -447,7 +447,7 @@ def _told_by(text: str, files: tuple[str, ...] = ()) -> _Told:
         finds = list(finder(rest))
         facts += [fact for _, _, fact in finds]
         rest = _without(rest, [(start, end) for start, end, _ in finds])
-    return _Told(tuple(dict.fromkeys(facts))[: len(_FactKind) * _MOST], plain(text))
+    return _Told(tuple(dict.fromkeys(facts))[: len(FactKind) * _MOST], plain(text))
 
 
 def _holds(words: str, text: str) -> bool:
@@ -484,7 +484,7 @@ def inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()
     return [
         fact
         for fact in _told_by(rewrite, files).required
-        if fact.kind is not _FactKind.NAME and not any(one.tells(fact) for one in known)
+        if fact.kind is not FactKind.NAME and not any(one.tells(fact) for one in known)
     ]
 
 
@@ -494,7 +494,7 @@ def named(facts: Iterable[_Fact]) -> str:
 
 
 def _is_replaced(fact: _Fact, later: Sequence[_Told], rewrite: _Told) -> bool:
-    kinds = {_FactKind.NUMBER, _FactKind.DATE}
+    kinds = {FactKind.NUMBER, FactKind.DATE}
     same = kinds if fact.kind in kinds else {fact.kind}
     return any(own.kind in same and rewrite.tells(own) for one in later for own in one.facts)
 
@@ -514,29 +514,29 @@ _Spans = Iterator[tuple[int, int, _Fact]]
 def _urls(text: str) -> _Spans:
     for mention in find_urls(text):
         written = text[mention.start : mention.end]
-        yield mention.start, mention.end, _Fact(_FactKind.URL, written, mention.url)
+        yield mention.start, mention.end, _Fact(FactKind.URL, written, mention.url)
 
 
 def _mails(text: str) -> _Spans:
     for match in _MAIL.finditer(text):
-        yield *match.span(), _Fact(_FactKind.MAIL, match[0], match[0].lower())
+        yield *match.span(), _Fact(FactKind.MAIL, match[0], match[0].lower())
 
 
 def _files(known: tuple[str, ...], text: str) -> _Spans:
     for span in find_file_spans(text, known):
         if not span.doubtful:
             name = span.path.replace("\\", "/").rpartition("/")[2]
-            yield span.start, span.end, _Fact(_FactKind.FILE, span.path, name.casefold())
+            yield span.start, span.end, _Fact(FactKind.FILE, span.path, name.casefold())
 
 
 def _dates(text: str) -> _Spans:
     for start, end, moment in find_dates(text):
-        yield start, end, _Fact(_FactKind.DATE, text[start:end], moment)
+        yield start, end, _Fact(FactKind.DATE, text[start:end], moment)
 
 
 def _codes(text: str) -> _Spans:
     for match in _CODE.finditer(text):
-        yield *match.span(), _Fact(_FactKind.CODE, match[0], match[0].lower())
+        yield *match.span(), _Fact(FactKind.CODE, match[0], match[0].lower())
 
 
 def _numbers(text: str) -> _Spans:
@@ -545,7 +545,7 @@ def _numbers(text: str) -> _Spans:
     for number in scan_numbers(text):
         if not any(start <= number.start < end for start, end in marks):
             written = text[number.start : number.end].strip()
-            fact = _Fact(_FactKind.NUMBER, written, number.value, told_only=not number.digits)
+            fact = _Fact(FactKind.NUMBER, written, number.value, told_only=not number.digits)
             yield number.start, number.end, fact
 
 
@@ -553,7 +553,7 @@ def _quoted(text: str) -> _Spans:
     for match in _QUOTED.finditer(text):
         words = match[1].replace("\x00", "").strip()
         if len(words) > 1 and "\x00" not in match[1]:
-            yield *match.span(), _Fact(_FactKind.QUOTED, words, plain(words))
+            yield *match.span(), _Fact(FactKind.QUOTED, words, plain(words))
 
 
 def _names(text: str) -> _Spans:
@@ -563,4 +563,4 @@ def _names(text: str) -> _Spans:
         if _OPENING.search(text[max(0, start - _LOOK_BACK) : start]) or not start:
             name = name.partition(" ")[2]
         if len(name) > 1:
-            yield *match.span(), _Fact(_FactKind.NAME, name, plain(name))
+            yield *match.span(), _Fact(FactKind.NAME, name, plain(name))

@@ -68,14 +68,14 @@ class Conversation:
         return f"{self.uid}/{self.number}" if self.number else self.uid
 
 
-class _TaskAnswer(Answer):
+class TaskAnswer(Answer):
     turns: Annotated[tuple[int, ...], Field(max_length=500)]
     what: Annotated[str, Field(max_length=300)]
 
 
 class RecoveryAnswer(Answer):
     reason: Annotated[str, Field(max_length=2000)]
-    tasks: Annotated[tuple[_TaskAnswer, ...], Field(max_length=200)]
+    tasks: Annotated[tuple[TaskAnswer, ...], Field(max_length=200)]
     no_task: Annotated[tuple[int, ...], Field(max_length=500)] = ()
 
 

@@ -331,7 +331,7 @@ class Arguments(BaseModel):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class _CompanyArguments(Arguments):
+class CompanyArguments(Arguments):
     query: str = Field(
         min_length=1, max_length=QUERY_CHARS, description="name in English or local, ticker, or id"
     )
@@ -344,7 +344,7 @@ class _CompanyArguments(Arguments):
     limit: int = Field(default=10, ge=1, le=MOST_COMPANIES, description="most companies to return")
 
 
-class _SeriesArguments(Arguments):
+class SeriesArguments(Arguments):
     company_id: str = Field(
         min_length=1, max_length=QUERY_CHARS, description="from discover_companies"
     )
@@ -363,7 +363,7 @@ class _SeriesArguments(Arguments):
     limit: int = Field(default=50, ge=1, le=MOST_SERIES, description="most series to return")
 
 
-class _FundamentalsArguments(Arguments):
+class FundamentalsArguments(Arguments):
     company_id: str = Field(
         min_length=1, max_length=QUERY_CHARS, description="from discover_companies"
     )
@@ -411,7 +411,7 @@ TOOLS = (
         "Companies by name (English or local, spelling need not be exact, legal forms such as "
         "Inc. or 株式会社 hardly count), ticker or id; best first, exact tickers before names. "
         "Returns company_id for the other tools, and the fiscal year end (MM-DD).",
-        _CompanyArguments,
+        CompanyArguments,
         TypeAdapter(Companies),
         discover_companies,
     ),
@@ -422,7 +422,7 @@ TOOLS = (
         "unit, category, and which periods have values, named by fiscal period. With a query the "
         "best fits first; without, in order of the statements. A series with dimensions is a "
         "part (a segment, a region), not the consolidated figure.",
-        _SeriesArguments,
+        SeriesArguments,
         TypeAdapter(SeriesList),
         discover_company_series,
     ),
@@ -433,7 +433,7 @@ TOOLS = (
         "and filing. Values are as filed: not rounded, scaled, annualised or converted; the last "
         "filing wins where a value was restated, and `earlier` has what filings before it gave."
         "\n\n" + _PERIODS,
-        _FundamentalsArguments,
+        FundamentalsArguments,
         TypeAdapter(Fundamentals),
         get_company_fundamentals,
     ),
