@@ -66,16 +66,21 @@ class _Token:
     is_day: bool = False
 
 
-def mentions(text: str, wanted: str) -> bool:
-    """Is the figure, day or text stated? A text counts from the start of a word on."""
+def mentions(text: str, wanted: str, beside: Sequence[str] = ()) -> bool:
+    """Is the figure, day or text stated? A text counts from the start of a word on.
+
+    A figure or day in a list of several is not singled out, unless the others are wanted `beside`.
+    """
     day = read_date(wanted)
     plain = common_dates(_MARKDOWN.sub(" ", fold_width(text)))
     if day is not None:
+        days = [Moment(each.year, each.month, each.day) for each in map(read_date, beside) if each]
         moment = Moment(day.year, day.month, day.day)
-        return _states(plain, lambda piece: _days(piece, moment), _MAX_DAYS)
+        return _states(plain, lambda piece: _days(piece, moment, days), _MAX_DAYS)
     figure = _figure(wanted)
     if figure is not None:
-        return _states(plain, lambda piece: _figures(piece, figure), _MAX_FIGURES)
+        figures = [each for each in map(_figure, beside) if each]
+        return _states(plain, lambda piece: _figures(piece, figure, figures), _MAX_FIGURES)
     return _has_text(plain_form(text), plain_form(wanted))
 
 
@@ -87,23 +92,30 @@ def _figure(wanted: str) -> Value | None:
     return values[0] if sole and values[0].number.digits else None
 
 
-def _days(text: str, wanted: Moment) -> list[_Token]:
+def _days(text: str, wanted: Moment, beside: Sequence[Moment]) -> list[_Token]:
+    """The days of a text that are not those wanted beside."""
     days = [(start, end, moment) for start, end, moment in find_dates(text) if moment.is_day]
     return [
-        _Token(start, end, not moment.swapped and moment.covers(wanted), is_day=True)
+        _Token(start, end, is_wanted, is_day=True)
         for start, end, moment in sorted(days, key=lambda day: day[0])
+        for is_wanted in [not moment.swapped and moment.covers(wanted)]
+        if is_wanted or not any(map(moment.covers, beside))
     ]
 
 
-def _figures(text: str, wanted: Value) -> list[_Token]:
-    """The figures of a text that are the wanted one, or have as many decimals."""
+def _figures(text: str, wanted: Value, beside: Sequence[Value]) -> list[_Token]:
+    """The figures of a text that are the wanted one, or others with as many decimals."""
     days = [(start, end) for start, end, moment in find_dates(text) if moment.is_day]
     figures = [value for value in scan_values(text, days) if value.number.digits]
     return [
         _Token(value.start, value.end, is_wanted)
         for value in figures
         for is_wanted in [_is_same(value, wanted) and not _GOES_ON.match(text, value.end)]
-        if is_wanted or value.number.quantum == wanted.number.quantum
+        if is_wanted
+        or (
+            value.number.quantum == wanted.number.quantum
+            and not any(_is_same(value, other) for other in beside)
+        )
     ]
 
 
@@ -248,14 +260,14 @@ def _compares(value: Any, bound: Any, sign: int) -> bool:
     return False
 
 
-def _contains(value: Any, wanted: Any) -> bool:
+def _contains(value: Any, wanted: Any, beside: Sequence[Any] = ()) -> bool:
     if isinstance(value, list | tuple):
         return any(_equals(item, wanted) for item in value)
-    return mentions(str(value)[:_MAX_CHARS], str(wanted))
+    return mentions(str(value)[:_MAX_CHARS], str(wanted), list(map(str, beside)))
 
 
 def _all_of(value: Any, wanted: Sequence[Any]) -> bool:
-    return all(_contains(value, item) for item in wanted)
+    return all(_contains(value, item, wanted) for item in wanted)
 
 
 def _same_items(value: Any, wanted: Sequence[Any]) -> bool:
