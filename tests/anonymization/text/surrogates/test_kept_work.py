@@ -81,5 +81,12 @@ def test_both_days_of_a_range_move() -> None:
     text = "9月16日〜30日まで"
     (part,) = whole_values(text, [Finding(0, 5, EntityType.DATE, "rule", 1.0)])
     assert text[part.start : part.end] == "9月16日〜30日"
-    (new,) = learned((EntityType.DATE, "9月16日〜30日"))
-    assert new == "3月19日〜4月2日"
+    days, first, last = learned(
+        (EntityType.DATE, "9月16日〜30日"),
+        (EntityType.DATE, "9月16日"),
+        (EntityType.DATE, "9月30日"),
+    )
+    month = last.partition("月")[0]
+    is_one = first.startswith(f"{month}月")
+    assert days == f"{first}〜{last.removeprefix(f'{month}月') if is_one else last}"
+    assert not days.startswith("9月16日")
