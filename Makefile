@@ -98,7 +98,7 @@ test-full: $(TESTS) ## run all tests, including those too slow to run on every c
 
 test-cluster: $(TESTS) cluster ## run the tests for two machines with shared storage; missing tools are failures
 	BENCHMINT_REQUIRE=dask,ray,unshare $(BIN)/pytest -rs -m "full or not full" \
-	  tests/data/test_sharding.py tests/data/test_shard_store.py tests/data/test_shared_shards.py \
+	  tests/data/test_sharding.py tests/data/test_remote_folder.py tests/data/test_shared_shards.py \
 	  tests/flows/test_cluster.py
 
 test-exports: $(TESTS) $(HARBOR)/.ready ## run the tests of runners and exports; missing tools are failures

@@ -17,9 +17,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from construction.grading.actions import mentions
 from construction.grading.answers.check import check_answer
 from construction.grading.answers.lexicon import GoldAnswer
-from construction.grading.answers.mentions import mentions
 from construction.grading.answers.parts import grade_answers
 from construction.grading.bundle_command import submission_of
 from construction.grading.grade import grade

@@ -26,9 +26,17 @@ from construction.signals.collect.snapshot import read_signals
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.edinet.source import EdinetConfig
 from construction.statements.readers.sec.read import read_sec
-from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, read_attempt, write_attempt
+from data.attempts import (
+    AttemptRecord,
+    attempt_id_of,
+    bundle,
+    outputs_folder,
+    read_attempt,
+    unpack,
+    write_attempt,
+)
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
-from data.releases.errata import check_errata
+from data.releases.publishing import check_errata
 from data.releases.tasks import read_tasks
 from data.snapshot import layout
 from data.snapshot.errata import Action, Erratum, notice_path, write_notice
@@ -41,7 +49,6 @@ from data.snapshot.signature import (
 )
 from data.snapshot.verification import verify
 from data.snapshot.writer import write_snapshot
-from data.submissions import bundle, unpack
 from flows.recipe import load_settings
 from tests.conftest import REPO
 from tests.data.snapshot.sample import release

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from data.apportion import apportion
 from data.randomness import keyed_generator
-from selection.agreement import (
+from selection.config import Objective, SelectionConfig
+from selection.estimator import (
+    Method,
+    PilotFits,
     calibrate,
     kendall_tau,
     mean_absolute_error,
     pool_means,
     subset_means,
 )
-from selection.config import Objective, SelectionConfig
-from selection.estimator import Method, PilotFits
 from selection.pool import pool_of_matrix
 from selection.scores import Floats, ScoreMatrix
 from selection.select import select_subset

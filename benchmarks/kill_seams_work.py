@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from anonymization.tables.seal import KEY, MAPPING, RECORD, seal
 from data.builds import building
 from data.canonical import digest
-from data.releases.errata import check_errata
+from data.releases.publishing import check_errata
 from data.releases.retention import carry_out, plan_purge
 from data.releases.tasks import read_tasks
 from data.snapshot.errata import Action, Erratum, correction, notice_path, write_notice

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.report import table, write_result
-from tests.selection.evaluation.test_linking import simulated
+from tests.selection.evaluation.test_comparisons import simulated
 
 PAIRS = 200
 

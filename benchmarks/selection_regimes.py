@@ -25,9 +25,17 @@ from benchmarks.heldout import random_draws
 from benchmarks.report import RESULTS, table
 from data.canonical import pretty_json
 from data.figures import amount
-from selection.agreement import calibrate, kendall_tau, pool_means, subset_means
 from selection.config import Objective, SelectionConfig
-from selection.estimator import Estimator, PilotFits, ResponseModel, fit_responses
+from selection.estimator import (
+    Estimator,
+    PilotFits,
+    ResponseModel,
+    calibrate,
+    fit_responses,
+    kendall_tau,
+    pool_means,
+    subset_means,
+)
 from selection.pool import filled, pool_of_matrix, resolved, resolved_picks
 from selection.scores import Floats, ScoreMatrix, read_scores
 from selection.select import select_subset

@@ -29,8 +29,13 @@ from construction.signals.analyse import SignalAnalysis, analyse
 from construction.signals.codebook import default_crosswalk, spread
 from construction.signals.collect import CollectConfig, collect_file
 from construction.signals.config import Counting, SignalsConfig
-from construction.signals.seeds import coverage_gap, seed_ideas
-from construction.signals.weights import DatedMixture, MixtureChange, change
+from construction.signals.weights import (
+    DatedMixture,
+    MixtureChange,
+    change,
+    coverage_gap,
+    seed_ideas,
+)
 from data.canonical import digest
 from data.contracts import Popularity, SignalSnapshot
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import glob
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -92,10 +92,8 @@ def remove_leftovers(folder: Path, name: str | None = None) -> None:
 
     Call it under a lock that excludes these writers.
     """
-    own = ".*" if name is None else rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}\.part"  # by tempfile
-    for part in (*folder.glob(".*.part"), *folder.glob(f".*.part{_LOG}")):
-        if not re.fullmatch(own, part.name.removesuffix(_LOG)):
-            continue
+    own = "*" if name is None else f"{glob.escape(name)}.{'[a-z0-9_]' * 8}"  # by tempfile
+    for part in (*folder.glob(f".{own}.part"), *folder.glob(f".{own}.part{_LOG}")):
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)
         else:

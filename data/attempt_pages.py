@@ -14,9 +14,8 @@ from typing import Any
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Score, ScorePart
 from data.figures import amount, number, percent
-from data.labels import delivered_nothing, own_labels, words_of
 from data.neutralise import one_line, visible
-from data.reasons import stage_sentences
+from data.reasons import delivered_nothing, own_labels, stage_sentences, words_of
 from data.snapshot.pages import asset, page
 from data.snapshot.task_pages import (
     DELIVERABLES,
@@ -59,7 +58,7 @@ _STATUS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class _Check:
     """One graded part as it is shown: what it is about, what was expected, what was found.
 
     `reason` is a sentence, `code` its name in tables.
@@ -131,7 +130,7 @@ def checks_of(
     answer: str | None = None,
     *,
     lacks_files: bool = False,
-) -> list[Check]:
+) -> list[_Check]:
     """The parts of a score: failed ones first, then undecided ones.
 
     `answer` is the attempt's, to be shown beside what it was read as. `lacks_files`: it delivered
@@ -147,7 +146,7 @@ def checks_of(
         words = part_words(part.name, known)
         expected = part.detail.get("expected") or words.expected or part.detail.get("limit", "")
         checks.append(
-            Check(
+            _Check(
                 part.name,
                 words.about,
                 _state(part, has_none=has_none),
@@ -223,7 +222,7 @@ def _text(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
+def why(view: AttemptView, checks: Sequence[_Check]) -> list[str]:
     """Why it did not pass, in sentences; the first thing to know comes first."""
     attempt = view.record.attempt
     lacking = view.lacking
@@ -264,7 +263,7 @@ def why(view: AttemptView, checks: Sequence[Check]) -> list[str]:
     return [visible(line) for line in lines]
 
 
-def _sentence(check: Check) -> str:
+def _sentence(check: _Check) -> str:
     """How a check failed: why, what was expected and what was found."""
     expected = f" Expected {brief(check.expected)}." if check.expected else ""
     is_remark = check.observed.startswith(_REMARK)
@@ -274,7 +273,7 @@ def _sentence(check: Check) -> str:
     return f"{check.words.rstrip('.')}: {state}. {check.reason}{expected}{observed}".strip()
 
 
-def _unmet(checks: Sequence[Check]) -> str:
+def _unmet(checks: Sequence[_Check]) -> str:
     """What a passed attempt did not meet, as a sentence; empty without any."""
     lacking = sum(check.state in ("failed", "partly met", "not made") for check in checks)
     if not lacking:

@@ -19,7 +19,7 @@ from typing import Any
 from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers
 from data.canonical import digest, file_digest
 from data.errors import BenchmintError, ConfigError, InputError, NoSpaceError
-from data.logs import FLOW_RUN, logged
+from data.progress import FLOW_RUN, logged
 
 _PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
 _TOOLS = ("prefect", "polars", "duckdb", "pydantic", "numpy", "scipy", "pulp")

@@ -46,6 +46,11 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+def is_hex(text: str, length: int) -> bool:
+    """Is it so many lower-case hexadecimal digits: 64 of a SHA-256, 40 of a commit?"""
+    return len(text) == length and {*text} <= {*"0123456789abcdef"}
+
+
 def keyed_digest(key: bytes, value: str) -> str:
     """HMAC-SHA-256 (hex) of a private value; the only form in which one may be published."""
     return hmac.digest(key, value.encode("utf-8", "surrogatepass"), "sha256").hex()

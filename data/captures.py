@@ -13,11 +13,11 @@ from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.errors import InputError
 
-Key = TypeVar("Key", bound=str | tuple[str, ...])
-Found = TypeVar("Found")
+_Key = TypeVar("_Key", bound=str | tuple[str, ...])
+_Found = TypeVar("_Found")
 
 
-class CaptureFile(ABC, Generic[Key, Found]):
+class CaptureFile(ABC, Generic[_Key, _Found]):
     """Findings by key; the file's bytes do not depend on the order in which they were added.
 
     With a `path`, each finding is appended to a journal beside the file as soon as it is added, so
@@ -30,14 +30,14 @@ class CaptureFile(ABC, Generic[Key, Found]):
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._outcomes: dict[Key, Found] = {}
+        self._outcomes: dict[_Key, _Found] = {}
 
     @abstractmethod
-    def _record(self, key: Key, outcome: Found) -> dict[str, Any]:
+    def _record(self, key: _Key, outcome: _Found) -> dict[str, Any]:
         """A finding with its key as JSON values."""
 
     @abstractmethod
-    def _entry(self, record: dict[str, Any]) -> tuple[Key, Found]:
+    def _entry(self, record: dict[str, Any]) -> tuple[_Key, _Found]:
         """The reverse. Raises ValueError, KeyError, TypeError or AttributeError."""
 
     @classmethod
@@ -58,10 +58,10 @@ class CaptureFile(ABC, Generic[Key, Found]):
             captures.save()
         return captures
 
-    def find(self, key: Key) -> Found | None:
+    def find(self, key: _Key) -> _Found | None:
         return self._outcomes.get(key)
 
-    def keep(self, key: Key, outcome: Found) -> None:
+    def keep(self, key: _Key, outcome: _Found) -> None:
         """Record a finding, replacing an older one of the same key."""
         self._outcomes[key] = outcome
         if self._path is None:
@@ -89,7 +89,7 @@ class CaptureFile(ABC, Generic[Key, Found]):
     def __len__(self) -> int:
         return len(self._outcomes)
 
-    def _line(self, key: Key) -> bytes:
+    def _line(self, key: _Key) -> bytes:
         return canonical_json(self._record(key, self._outcomes[key])) + b"\n"
 
     def _take(self, line: bytes, path: str, number: int) -> None:

@@ -16,7 +16,7 @@ from data.contracts import StageConfig
 from data.errors import ConfigError
 from data.text.lexicon import load_table
 
-PREFIX = "BENCHMINT_"
+_PREFIX = "BENCHMINT_"
 Section = TypeVar("Section", bound=StageConfig)
 
 
@@ -44,7 +44,7 @@ def _line(model: type[BaseModel], item: ErrorDetails) -> str:
     *section, key = path
     name = ".".join(map(str, item["loc"]))
     if item["type"] != "extra_forbidden":
-        return f"{name}: {expected(item)}"
+        return f"{name}: {_expected(item)}"
     near = get_close_matches(str(key), _keys(model, section), n=1)
     return f"{name}: unknown key" + (f"; did you mean {near[0]}?" if near else "")
 
@@ -114,8 +114,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name in sorted(environment):
-        section, separator, rest = name.removeprefix(PREFIX).partition("__")
-        if not name.startswith(PREFIX) or not separator:
+        section, separator, rest = name.removeprefix(_PREFIX).partition("__")
+        if not name.startswith(_PREFIX) or not separator:
             continue
         nested: Any = _parsed(environment[name])
         for part in reversed([section, *rest.split("__")]):
@@ -150,7 +150,7 @@ _WORDS = load_table(__package__, "setting_errors.toml")
 FORMS: Mapping[str, str] = _WORDS["forms"]  # patterns of settings, in words
 
 
-def expected(item: ErrorDetails) -> str:
+def _expected(item: ErrorDetails) -> str:
     """`expected a whole number`, `is missing`, or the message of a check of our own."""
     kind, context = item["type"], item.get("ctx", {})
     if kind == "missing":

@@ -242,7 +242,10 @@ def program() -> str:
     known = shutil.which(_NAME)
     if not own.is_file() or (known is not None and own.samefile(known)):
         return _NAME
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # the folder was deleted meanwhile
+        return shlex.quote(str(own))
     return shlex.quote(str(own.relative_to(here) if own.is_relative_to(here) else own))
 
 

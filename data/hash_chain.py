@@ -20,7 +20,7 @@ from data.atomic import PRIVATE_FILE
 from data.canonical import canonical_json, digest
 from data.errors import BenchmintError
 
-FIRST = "0" * 64  # what the first entry follows
+_FIRST = "0" * 64  # what the first entry follows
 
 
 class BrokenChain(BenchmintError):
@@ -52,7 +52,7 @@ def extend(
         whole = _whole(log.read())
         log.truncate(len(whole))
         known = list(_entries(whole, path))
-        previous, written = known[-1]["hash"] if known else FIRST, []
+        previous, written = known[-1]["hash"] if known else _FIRST, []
         for body in bodies(known):
             written.append(linked(previous, body))
             previous = written[-1]["hash"]
@@ -85,7 +85,7 @@ def _whole(content: bytes) -> bytes:
 
 
 def _entries(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
-    previous = FIRST
+    previous = _FIRST
     for number, line in enumerate(content.splitlines(), start=1):
         try:
             entry: dict[str, Any] = orjson.loads(line)

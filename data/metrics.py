@@ -19,7 +19,7 @@ from data.tables import write_table
 if TYPE_CHECKING:  # every stage writes timings, but few queries need the database
     import duckdb
 
-Labels = tuple[tuple[str, str], ...]  # name and value, sorted by name
+_Labels = tuple[tuple[str, str], ...]  # name and value, sorted by name
 
 FILE = "metrics.prom"
 _PREFIX = "benchmint"
@@ -86,7 +86,7 @@ def openmetrics(rows: Iterable[Sample]) -> str:
     from prometheus_client import CollectorRegistry, Gauge
     from prometheus_client.openmetrics.exposition import generate_latest
 
-    families: dict[Measure, dict[Labels, float]] = {}
+    families: dict[Measure, dict[_Labels, float]] = {}
     for row in rows:
         family = families.setdefault(row.measure, {})
         labels = tuple(sorted((name, _encodable(text)) for name, text in row.labels.items()))

@@ -35,8 +35,7 @@ _SEQUENCE = re.compile(
 )
 _SHOWN = re.compile("⟨U\\+[0-9A-F]{4,6}⟩")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LINE_END = re.compile("\r\n?")
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~$])")
+_MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|#~$"})
 # Numbers, and words as code names them; neither file names nor addresses fit.
 _NUMBER = re.compile(r"-?\d{1,19}(\.\d{1,17})?(e[+-]?\d{1,3})?", re.IGNORECASE)
 _CODE_WORD = re.compile(r"[a-z]+([_|:=/][a-z0-9]+){0,9}", re.IGNORECASE)
@@ -54,7 +53,7 @@ def visible(text: str) -> str:
 
     Line ends become line feeds; tabs and line feeds stay. Idempotent.
     """
-    return _UNSEEN.sub(_name_it, _LINE_END.sub("\n", text))
+    return _UNSEEN.sub(_name_it, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def unmarked(text: str, instead: str = " ") -> str:
@@ -74,7 +73,7 @@ def one_line(text: str) -> str:
 
 def markdown(text: str) -> str:
     """`text` escaped: inline Markdown shows it literally (no link, emphasis, cell or tag)."""
-    return _MARKDOWN.sub(r"\\\1", one_line(text))
+    return one_line(text).translate(_MARKDOWN)
 
 
 def csv_cell(value: Scalar) -> Scalar:

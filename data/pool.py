@@ -18,12 +18,12 @@ from data.canonical import canonical_json
 from data.contracts import Candidate
 from data.tables import Schema, read_table, write_rows
 
-POOL_FILE, FIXTURES_FILE = "pool.parquet", "fixture_files.json"
-POOL: Schema = {"task_id": pl.String, "lane": pl.String, "candidate": pl.String}
+POOL_FILE, _FIXTURES_FILE = "pool.parquet", "fixture_files.json"
+_POOL: Schema = {"task_id": pl.String, "lane": pl.String, "candidate": pl.String}
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class _Pool:
     """Candidates in the order of their ids; `fixtures` maps SHA-256 to the file's path."""
 
     candidates: tuple[Candidate, ...]
@@ -39,19 +39,19 @@ def write_pool(out: Path, candidates: Iterable[Candidate], fixtures: Mapping[str
         (candidate.task_id, str(candidate.lane), canonical_json(candidate).decode())
         for candidate in sorted(candidates, key=lambda candidate: candidate.task_id)
     ]
-    write_rows(out / POOL_FILE, rows, POOL)
-    write_bytes(out / FIXTURES_FILE, canonical_json(fixtures))
+    write_rows(out / POOL_FILE, rows, _POOL)
+    write_bytes(out / _FIXTURES_FILE, canonical_json(fixtures))
 
 
-def read_pool(parts: Sequence[Path]) -> Pool:
+def read_pool(parts: Sequence[Path]) -> _Pool:
     """The candidates of all parts as one pool, sorted by id."""
     candidates = tuple(map(Candidate.model_validate_json, pool_rows(parts)))
-    return Pool(candidates, fixture_files(parts))
+    return _Pool(candidates, fixture_files(parts))
 
 
 def pool_rows(parts: Sequence[Path]) -> list[str]:
     """The candidates of all parts as JSON, sorted by id."""
-    table = read_table([part / POOL_FILE for part in parts], POOL).sort("task_id")
+    table = read_table([part / POOL_FILE for part in parts], _POOL).sort("task_id")
     return table["candidate"].to_list()
 
 
@@ -60,5 +60,5 @@ def fixture_files(parts: Sequence[Path]) -> dict[str, Path]:
     return {
         sha256: part / path
         for part in parts
-        for sha256, path in orjson.loads((part / FIXTURES_FILE).read_bytes()).items()
+        for sha256, path in orjson.loads((part / _FIXTURES_FILE).read_bytes()).items()
     }

@@ -29,16 +29,16 @@ from data.contracts import StageConfig
 from data.errors import BenchmintError, guarded
 from data.neutralise import one_line
 
-SUMS_FILE = "sums.json"
+_SUMS_FILE = "sums.json"
 _NAMED = 3
 
 
 KEY_FILE = "key.json"
-CODE = "code"
+_CODE = "code"
 _KEY_LENGTH = 24
 _MOST_REASONS = 4
 _WORDS = {
-    CODE: "the code",
+    _CODE: "the code",
     "release key": "the release key",
     "input files": "input files",
     "shard": "what it reads",
@@ -47,20 +47,20 @@ _WORDS = {
 _SHORT = 12  # hex digits that are kept of a part: told apart, not proved
 
 # A single value's digest, or those of the items of a list in their order.
-Parts = Mapping[str, str | list[str]]
+_Parts = Mapping[str, str | list[str]]
 
 
 class StageKey(str):
     """The key as the name of a folder; `parts` are the digests that it was made of."""
 
-    parts: Parts
+    parts: _Parts
 
-    def __new__(cls, key: str, parts: Parts) -> StageKey:
+    def __new__(cls, key: str, parts: _Parts) -> StageKey:
         made = super().__new__(cls, key)
         made.parts = parts
         return made
 
-    def __getnewargs__(self) -> tuple[str, Parts]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[str, _Parts]:  # type: ignore[override]
         """Jobs carry keys to other processes."""
         return str(self), self.parts
 
@@ -81,7 +81,7 @@ def stage_key(stage: str, code: str, parts: Sequence[Any], named: Mapping[str, A
     no name of its own by its place, `input 1` and so on; a list item by item.
     """
     whole = digest([stage, code, *parts, *([named] if named else [])])[:_KEY_LENGTH]
-    digests: dict[str, str | list[str]] = {CODE: _part_digest(code)}
+    digests: dict[str, str | list[str]] = {_CODE: _part_digest(code)}
     for name, part in (*_named("input ", parts), *named.items()):
         digests.update(_digests(name, part))
     return StageKey(whole, digests)
@@ -152,7 +152,7 @@ def _named(prefix: str, parts: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         yield type(part).__name__ if is_config else f"{prefix}{number}", part
 
 
-def _compared(before: Parts, now: Parts) -> list[Change]:
+def _compared(before: _Parts, now: _Parts) -> list[Change]:
     names = dict.fromkeys([*now, *before])
     return [
         _change(name, before.get(name), now.get(name))
@@ -176,7 +176,7 @@ def _distance(changed: Sequence[Change]) -> int:
     return sum(change.n for change in changed)
 
 
-def _read(path: Path) -> Parts | None:
+def _read(path: Path) -> _Parts | None:
     try:
         parts = orjson.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -190,13 +190,13 @@ class StageAltered(BenchmintError):
 
 def _write_sums(output: Path) -> None:
     """Write down what the files of a finished output are."""
-    write_bytes(output / SUMS_FILE, canonical_json(_sums(output)))
+    write_bytes(output / _SUMS_FILE, canonical_json(_sums(output)))
 
 
 def _read_sums(output: Path) -> dict[str, str]:
     """The digests that `_write_sums` wrote, by file; empty if they cannot be read."""
     try:
-        known: dict[str, str] = orjson.loads((output / SUMS_FILE).read_bytes())
+        known: dict[str, str] = orjson.loads((output / _SUMS_FILE).read_bytes())
     except (OSError, ValueError):
         return {}
     return known
@@ -224,7 +224,7 @@ def _altered(output: Path) -> str:
 def _sums(output: Path) -> dict[str, str]:
     files = (path for path in output.rglob("*") if path.is_file())
     named = {path.relative_to(output).as_posix(): path for path in files}
-    return {name: file_digest(path) for name, path in named.items() if name != SUMS_FILE}
+    return {name: file_digest(path) for name, path in named.items() if name != _SUMS_FILE}
 
 
 log = logging.getLogger("benchmint.stages")

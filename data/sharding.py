@@ -2,7 +2,7 @@
 
 Prefect sees one task per stage. The workers import neither Prefect nor the recipe, and so start
 fast. On a cluster of several machines either all see the same disk, or what shards read and write
-goes through shared storage (`data/shard_store.py`).
+goes through shared storage (`data/remote_folder.py`).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from data.canonical import digest
 from data.errors import BenchmintError, ConfigError
 from data.neutralise import one_line
 from data.processes import can_have_workers
+from data.remote_folder import ShardStore
 from data.run_store import RunStore, StageOutput
-from data.shard_store import ShardStore
 
-Job = TypeVar("Job")
-Result = TypeVar("Result")
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
 _LOOPBACK = "127.0.0.1"
 _WORKER_SECONDS = 60  # a cluster without a worker is waited for so long
 _LOST_WORKERS = 3  # so often a shard is begun again whose worker ended
@@ -116,12 +116,12 @@ def _is_safe(address: str) -> bool:
 
 
 def map_shards(
-    work: Callable[[Job], Result],
-    jobs: Sequence[Job],
+    work: Callable[[_Job], _Result],
+    jobs: Sequence[_Job],
     workers: int,
     runner: Runner = Runner.PROCESSES,
     cluster: str | None = None,
-) -> Iterator[Result]:
+) -> Iterator[_Result]:
     """Yield `work(job)` in the order of `jobs`. `work` and the jobs must be picklable.
 
     `cluster` is the address of a running Dask or Ray cluster; without one, one of `workers`
@@ -149,8 +149,8 @@ def compute_shard(part: ShardPart) -> StageOutput:
 
 
 def _in_processes(
-    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int
-) -> Iterator[Result]:
+    work: Callable[[_Job], _Result], jobs: Sequence[_Job], workers: int
+) -> Iterator[_Result]:
     context = multiprocessing.get_context("forkserver")
     others = set(multiprocessing.active_children())  # Prefect's server: it hears of the end last
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_watch_build) as pool:
@@ -178,8 +178,8 @@ def _end_with_build() -> None:
 
 
 def _on_dask(
-    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, cluster: str | None
-) -> Iterator[Result]:
+    work: Callable[[_Job], _Result], jobs: Sequence[_Job], workers: int, cluster: str | None
+) -> Iterator[_Result]:
     distributed = _extra("distributed", Runner.DASK)
     with ExitStack() as stack:
         address: Any = cluster or stack.enter_context(
@@ -258,8 +258,8 @@ def _no_worker_left() -> WorkersLost:
 
 
 def _on_ray(
-    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, cluster: str | None
-) -> Iterator[Result]:
+    work: Callable[[_Job], _Result], jobs: Sequence[_Job], workers: int, cluster: str | None
+) -> Iterator[_Result]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if cluster is None:  # jobs hold the release key: nobody else may request them
         os.environ["RAY_AUTH_MODE"] = "token"

@@ -44,8 +44,8 @@ from data.tables import (
     write_table,
 )
 
-LEDGER_FILE, VERDICTS_FILE = "ledger.parquet", "verdicts.parquet"
-LINEAGE_FILE, TALLIES_FILE = "lineage_rows.parquet", "tallies.parquet"
+LEDGER_FILE, _VERDICTS_FILE = "ledger.parquet", "verdicts.parquet"
+_LINEAGE_FILE, TALLIES_FILE = "lineage_rows.parquet", "tallies.parquet"
 
 
 # A stage writes these beside its ledger only if they have rows; they are never released.
@@ -87,8 +87,8 @@ def write_records(out: Path, records: StageRecords) -> None:
     write_table(out / TALLIES_FILE, tallies, TALLIES)
     write_table(out / LEDGER_FILE, map(ledger_record, records.ledger), LEDGER)
     verdicts = (verdict_record(item_id, verdict) for item_id, verdict in records.verdicts)
-    write_table(out / VERDICTS_FILE, verdicts, VERDICTS)
-    write_table(out / LINEAGE_FILE, map(lineage_record, records.lineage), LINEAGE)
+    write_table(out / _VERDICTS_FILE, verdicts, VERDICTS)
+    write_table(out / _LINEAGE_FILE, map(lineage_record, records.lineage), LINEAGE)
     missing = [values for row in records.ledger for values in missing_values(row)]
     write_private(out, MISSING, missing)
 
@@ -133,9 +133,9 @@ def read_records(folders: Sequence[Path]) -> StageRecords:
             for row in _rows(folders, LEDGER_FILE, LEDGER)
         ],
         verdicts=[
-            (row["item_id"], _verdict(row)) for row in _rows(folders, VERDICTS_FILE, VERDICTS)
+            (row["item_id"], _verdict(row)) for row in _rows(folders, _VERDICTS_FILE, VERDICTS)
         ],
-        lineage=[LineageRow(**row) for row in _rows(folders, LINEAGE_FILE, LINEAGE)],
+        lineage=[LineageRow(**row) for row in _rows(folders, _LINEAGE_FILE, LINEAGE)],
         tallies=_tallies(folders),
     )
 

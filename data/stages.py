@@ -31,7 +31,7 @@ log = logging.getLogger("benchmint.stages")
 Folders = tuple[Path, ...]
 
 
-class StageRun(Protocol):
+class _StageRun(Protocol):
     """A build, as far as every stage depends on it."""
 
     @property
@@ -51,7 +51,7 @@ class StageRun(Protocol):
         """How sharded stages are computed."""
 
 
-R = TypeVar("R", bound=StageRun)
+R = TypeVar("R", bound=_StageRun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared(Generic[R]):
+class _Prepared(Generic[R]):
     """A stage whose keys are known: what it works with, and each output's key and function."""
 
     work: Work[R]
@@ -199,7 +199,7 @@ class StageEnd:
         return f"{self.stage}: {', '.join(parts)}"
 
 
-def _prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared[R]:
+def _prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> _Prepared[R]:
     """Look outside, and derive the keys of a stage from all that its output depends on."""
     given = {name: outputs.get(name, ()) for name in stage.reads}
     work = Work(run, given)
@@ -210,14 +210,14 @@ def _prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepare
     if stage.uses_key:
         named["release key"] = run.key_id
     if stage.shards is not None:
-        return Prepared(work, inputs, _shards(run, stage, work, named))
+        return _Prepared(work, inputs, _shards(run, stage, work, named))
     named |= {f"output of {name}": _digests(folders) for name, folders in given.items()}
     # Numbered names shift when a file is added: what counts is what each kind of input holds.
     named["input files"] = sorted((name.rstrip("0123456789"), inputs[name]) for name in inputs)
     named["what it observed"] = observed.made_from
     assert stage.compute is not None
     key = run.store.key(stage.name, **named)
-    return Prepared(work, inputs, [(key, partial(stage.compute, work))])
+    return _Prepared(work, inputs, [(key, partial(stage.compute, work))])
 
 
 def run_stage(run: R, stage: Stage[R], results: Results) -> StageEnd:
@@ -260,7 +260,7 @@ def _shards(
     ]
 
 
-def _computed(run: R, stage: Stage[R], prepared: Prepared[R]) -> Folders:
+def _computed(run: R, stage: Stage[R], prepared: _Prepared[R]) -> Folders:
     """The outputs in the order of their keys; what is there already is not computed again."""
     store = run.store
     todo = [
@@ -282,7 +282,7 @@ def _computed(run: R, stage: Stage[R], prepared: Prepared[R]) -> Folders:
     return tuple(store.path(stage.name, key) for key, _ in prepared.parts)
 
 
-def _require_same_input(run: R, stage: Stage[R], prepared: Prepared[R]) -> None:
+def _require_same_input(run: R, stage: Stage[R], prepared: _Prepared[R]) -> None:
     """Raise InputError where input changed or went while the stage read it.
 
     What was made of it goes too: it would be found again under the key of the input that was there.
@@ -381,7 +381,7 @@ class PlanWalk(Generic[R]):
             return PlannedStage(lane, stage.name, Would.RUN, why=why)
         return self._looked_up(lane, stage, prepared)
 
-    def _looked_up(self, lane: str, stage: Stage[R], prepared: Prepared[R]) -> PlannedStage:
+    def _looked_up(self, lane: str, stage: Stage[R], prepared: _Prepared[R]) -> PlannedStage:
         store, parts = self.run.store, prepared.parts
         absent = [key for key, _ in parts if not store.is_done(stage.name, key)]
         n = len(parts)
@@ -400,7 +400,7 @@ class PlanWalk(Generic[R]):
         why = "its output was altered" if is_altered else why
         return PlannedStage(lane, stage.name, would, n, n - len(absent), why)
 
-    def _compute_aside(self, stage: Stage[R], prepared: Prepared[R]) -> None:
+    def _compute_aside(self, stage: Stage[R], prepared: _Prepared[R]) -> None:
         self.outputs[stage.name] = tuple(
             self.aside.run(stage.name, key, compute).path for key, compute in prepared.parts
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from data.contracts import (
 from data.neutralise import storable
 
 Schema = Mapping[str, Any]
-_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+_OS_ERROR = "(os error "
 
 LEDGER: Schema = schemas.LEDGER.schema
 VERDICTS: Schema = schemas.VERDICTS.schema
@@ -64,9 +63,10 @@ def write_frame(path: Path, frame: pl.DataFrame) -> int:
     try:
         frame.write_parquet(path, compression="zstd", compression_level=3)
     except pl.exceptions.ComputeError as error:  # Polars wraps what the operating system says
-        if (number := _OS_ERROR.search(str(error))) is None:
+        code = str(error).partition(_OS_ERROR)[2].partition(")")[0]
+        if not code.isdecimal():
             raise
-        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
+        raise OSError(int(code), os.strerror(int(code)), str(path)) from error
     return frame.height
 
 

@@ -41,7 +41,7 @@ from flows.http_server import Guard, serve_app
 _TOKEN_BYTES = 24
 _MAX_CONNECTIONS = 100
 _MAX_BODY = 16 * 1024
-Handler = Callable[[Mapping[str, Any]], dict[str, Any]]
+_Handler = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def with_words(out: Path, turns: Rows) -> Rows:
@@ -88,7 +88,7 @@ def _said(out: Path, wanted: set[tuple[str, str]]) -> dict[tuple[object, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class _Audit:
     """What is served: the directory, its columns, and the token that opens the private half.
 
     `items` are the ids as staging has them; the columns show them without control characters.
@@ -109,10 +109,10 @@ def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
     return _columns(out, _ledger(out), leaves=leaves)
 
 
-def load_audit(out: Path, token: str) -> Audit:
+def load_audit(out: Path, token: str) -> _Audit:
     """The newest run under `out` as it is served. Raises InputError."""
     ledger = _ledger(out)
-    return Audit(out, _columns(out, ledger, leaves=False), page.item_ids(ledger), token)
+    return _Audit(out, _columns(out, ledger, leaves=False), page.item_ids(ledger), token)
 
 
 def _ledger(out: Path) -> page.Books:
@@ -188,7 +188,7 @@ def serve_page(out: Path, port: int) -> None:
     serve_app(app, listening, _MAX_CONNECTIONS)
 
 
-def audit_app(audit: Audit, port: int) -> Guard:
+def audit_app(audit: _Audit, port: int) -> Guard:
     """The application, behind the checks of Host and Origin. Everything public is made once."""
     private = PrivateHalf(audit.out, audit.items, audit.columns, evidence)
     html = page.audit_page(audit.columns, served=True).encode()
@@ -209,7 +209,7 @@ def _fixed(content: bytes, media: str) -> Callable[[Request], Response]:
 
 
 def _download(
-    path: str, audit: Audit, make: Callable[[Mapping[str, Any]], str | bytes], media: str
+    path: str, audit: _Audit, make: Callable[[Mapping[str, Any]], str | bytes], media: str
 ) -> Route:
     """A download, made when it is asked for (in a thread: the function is not a coroutine)."""
     headers = {"Content-Disposition": f'attachment; filename="{path[1:]}"'}
@@ -218,7 +218,7 @@ def _download(
     )
 
 
-def _private(path: str, token: str, handler: Handler) -> Route:
+def _private(path: str, token: str, handler: _Handler) -> Route:
     async def answer(request: Request) -> Response:
         try:
             body = await _json_body(request, token)

@@ -95,7 +95,7 @@ REPOSITORIES = Lane(
     ),
     given=repositories.is_given,
 )
-SELECTION = Lane(
+_SELECTION = Lane(
     name="select-subset",
     meaning="The pool of all lanes to the release's tasks.",
     stages=(
@@ -105,8 +105,8 @@ SELECTION = Lane(
         selection.SELECT,
     ),
 )
-WORKFLOWS_ALONE = (SIGNALS, WORKFLOWS, SELECTION)
-PIPELINE = (SESSIONS, REPOSITORIES, QUESTIONS, TABLES, SIGNALS, ANALYTICS, WORKFLOWS, SELECTION)
+WORKFLOWS_ALONE = (SIGNALS, WORKFLOWS, _SELECTION)
+PIPELINE = (SESSIONS, REPOSITORIES, QUESTIONS, TABLES, SIGNALS, ANALYTICS, WORKFLOWS, _SELECTION)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def options(
 
         hush()
     if verbose:
-        from data.logs import tell_all
+        from data.progress import tell_all
 
         tell_all()
 

@@ -34,10 +34,10 @@ from flows.source import with_signals, with_snapshots, with_source
 if TYPE_CHECKING:
     from flows.evaluate.plan import Request
 
-RETRIES = 2
-RETRY_SECONDS = 30
-SCHEDULED = "scheduled"
-CAPTURES = "captures"
+_RETRIES = 2
+_RETRY_SECONDS = 30
+_SCHEDULED = "scheduled"
+_CAPTURES = "captures"
 
 
 def _due() -> dt.date:
@@ -54,8 +54,8 @@ def _first_name() -> str:
 @flow(
     name="build-snapshot",
     flow_run_name=_first_name,
-    retries=RETRIES,
-    retry_delay_seconds=RETRY_SECONDS,
+    retries=_RETRIES,
+    retry_delay_seconds=_RETRY_SECONDS,
 )
 def build_snapshot(
     config: str | None = None,
@@ -115,8 +115,8 @@ def _build(settings: Settings, wait_seconds: float, *, signals_alone: bool) -> s
 @flow(
     name="refresh-signals",
     flow_run_name=_first_name,
-    retries=RETRIES,
-    retry_delay_seconds=RETRY_SECONDS,
+    retries=_RETRIES,
+    retry_delay_seconds=_RETRY_SECONDS,
 )
 def refresh_signals(
     config: str | None = None,
@@ -153,7 +153,7 @@ def _refresh(
 ) -> str:
     """Capture and weigh; a line for the run's page."""
     recipe, runtime = settings.recipe, settings.runtime
-    captures = runtime.out / CAPTURES
+    captures = runtime.out / _CAPTURES
     with building(runtime.out, wait_seconds):
         if address := registry or runtime.registry.base_url:
             capture_registry(address, runtime.registry, recipe.signals, captures, day)
@@ -170,8 +170,8 @@ def _refresh(
 @flow(
     name="refresh-and-build",
     flow_run_name=_first_name,
-    retries=RETRIES,
-    retry_delay_seconds=RETRY_SECONDS,
+    retries=_RETRIES,
+    retry_delay_seconds=_RETRY_SECONDS,
 )
 def refresh_and_build(
     config: str | None = None,
@@ -198,7 +198,7 @@ def refresh_and_build(
         day = dt.date.fromisoformat(date) if date else _due()
         refreshed = _refresh(settings, [], registry, day, wait_seconds)
         runtime = settings.runtime
-        signals = (*runtime.signals, *filter(Path.exists, [runtime.out / CAPTURES]))
+        signals = (*runtime.signals, *filter(Path.exists, [runtime.out / _CAPTURES]))
         runtime = runtime.model_copy(update={"signals": signals})
         dated = settings.model_copy(update={"runtime": runtime}).released(day)
         built = _build(dated, wait_seconds, signals_alone=not runtime.has_input)
@@ -219,8 +219,8 @@ def _hand_over(results: Results, out: Path) -> Path:
 @flow(
     name="evaluate-snapshot",
     flow_run_name=_first_name,
-    retries=RETRIES,
-    retry_delay_seconds=RETRY_SECONDS,
+    retries=_RETRIES,
+    retry_delay_seconds=_RETRY_SECONDS,
 )
 def evaluate_snapshot(
     snapshot: str | None = None,
@@ -300,5 +300,5 @@ def _dated(settings: Settings, release_date: str | None) -> Settings:
     """With the date that was given; real input without any is released as of the run's day."""
     if release_date is None:
         return settings.dated(_due())
-    due = release_date == SCHEDULED
+    due = release_date == _SCHEDULED
     return settings.released(_due() if due else dt.date.fromisoformat(release_date))

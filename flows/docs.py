@@ -7,23 +7,257 @@ Tables in pages that are otherwise written by hand stand between two markers.
 
 from __future__ import annotations
 
+import ast
+import dataclasses
+import inspect
+import io
+import textwrap
+import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from construction.sessions.readers.registry import FORMATS, Format, Named
 from data.atomic import write_bytes
+from data.canonical import canonical_json
 from data.contracts import Bound, Gate, Limit, Status
-from data.labels import own_labels
-from data.reasons import sentences
-from data.settings_page import Part, Reference, settings_page
+from data.reasons import own_labels, sentences
 from data.stages import Lane
 from flows import ROOT
 from flows.build_snapshot import PIPELINE
 from flows.gates import GATES
 from flows.recipe import Settings
 from selection.evaluation.board import COLUMNS
+
+_WORDS = {
+    "string": "text", "integer": "integer", "number": "number", "boolean": "true or false",
+    "null": "none", "array": "list", "object": "table",
+}  # fmt: skip
+_BOUNDS = {
+    "minimum": "≥ {}", "exclusiveMinimum": "> {}", "maximum": "≤ {}", "exclusiveMaximum": "< {}",
+    "maxLength": "at most {} characters", "minItems": "{} or more", "pattern": "like `{}`",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the page: its heading and the paragraph under it."""
+
+    heading: str
+    intro: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the page says beside the models.
+
+    `common` are rows (key, meaning, example) of the first part, `behind` the sections of the
+    advanced part. `meanings` explain fields by model and name; `by_machine` are defaults in words,
+    by path. The intro of the first part may name `{common}` and `{all}`, the numbers of settings.
+    """
+
+    first: Part
+    usual: Part
+    advanced: Part
+    common: Sequence[Mapping[str, str]]
+    behind: Sequence[str]
+    meanings: Mapping[tuple[type[BaseModel], str], str] = dataclasses.field(default_factory=dict)
+    by_machine: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A section of the configuration: its lines on the page, and its keys with their defaults."""
+
+    path: str
+    lines: list[str]
+    defaults: dict[str, str]
+
+
+def settings_page(current: str, settings: BaseModel, reference: Reference) -> str:
+    """The page with its parts made anew. Raises ValueError where a heading is missing."""
+    sections = list(_sections(reference, "", type(settings), settings, {}))
+    advanced = [section for section in sections if _is_inside(section.path, reference.behind)]
+    usual = [section for section in sections if section not in advanced]
+    page = _with_part(current, reference.first.heading, _common_lines(reference, sections))
+    for part, members in ((reference.usual, usual), (reference.advanced, advanced)):
+        lines = [line for section in members for line in section.lines]
+        page = _with_part(page, part.heading, [part.intro, *lines])
+    return page
+
+
+def _with_part(page: str, heading: str, lines: Iterable[str]) -> str:
+    """The page with the text between a heading and the next of its level replaced."""
+    before, mark, after = page.partition(f"\n## {heading}\n")
+    if not mark:
+        raise ValueError(f"no heading '## {heading}' to put a part of the reference under")
+    _, following, rest = after.partition("\n## ")
+    return before + mark + "\n".join(lines) + "\n" + following + rest
+
+
+def _common_lines(reference: Reference, sections: Sequence[_Section]) -> Iterator[str]:
+    defaults = {
+        f"{section.path}.{key}": default
+        for section in sections
+        for key, default in section.defaults.items()
+    }
+    yield reference.first.intro.format(common=len(reference.common), all=len(defaults))
+    yield ""
+    yield "| setting | what it does | default | example |"
+    yield "| --- | --- | --- | --- |"
+    for row in reference.common:
+        key, example = row["key"], _escaped(f"{row['key']} = {row['example']}")
+        yield f"| `{key}` | {_escaped(row['meaning'])} | {defaults[key]} | `{example}` |"
+
+
+def _is_inside(path: str, outer: Sequence[str]) -> bool:
+    return any(path == section or path.startswith(f"{section}.") for section in outer)
+
+
+def _sections(
+    reference: Reference,
+    path: str,
+    model: type[BaseModel],
+    value: BaseModel | None,
+    shown: dict[type[BaseModel], str],
+) -> Iterator[_Section]:
+    """A model's keys as a table, then those of the models inside it.
+
+    `value` is what the section is by default; None where there is none until a user names one.
+    The keys of such a section are listed once: `shown` says where those of a model stand.
+    """
+    schema = model.model_json_schema()
+    rows: list[tuple[str, str, str, str]] = []
+    inner: list[tuple[str, type[BaseModel], BaseModel | None]] = []
+    defaults: dict[str, str] = {}
+    for name, field in model.model_fields.items():
+        default = getattr(value, name) if value is not None else _default(field)
+        field_path = f"{path}.{name}" if path else name
+        if isinstance(default, BaseModel):
+            inner.append((field_path, type(default), default))
+            continue
+        models = _models(field.annotation)
+        inner += [(field_path + step, item, None) for step, item in models if item is not model]
+        kind = _kind(schema["properties"][name], schema.get("$defs", {}))
+        defaults[name] = reference.by_machine.get(field_path) or _written(default)
+        meaning = reference.meanings.get((model, name)) or _meaning(model, name, field)
+        rows.append((f"`{name}`", kind, defaults[name], _escaped(meaning)))
+    heading = _heading(path, model) if path else ()
+    lines = [*heading, *(_table(rows) if rows else ())]
+    if value is None and shown.setdefault(model, path) != path:
+        lines = [f"\n### [{path}]\n", f"The same keys as in `[{shown[model]}]`."]
+    yield _Section(path, lines, defaults)
+    for inner_path, item, given in inner:
+        yield from _sections(reference, inner_path, item, given, shown)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """A Markdown table; without the last column if it is empty."""
+    wide = 4 if any(row[-1] for row in rows) else 3
+    head = ("key", "type", "default", "meaning")
+    yield ""
+    for row in (head, ("---",) * 4, *rows):
+        yield f"| {' | '.join(row[:wide])} |"
+
+
+def _heading(path: str, model: type[BaseModel]) -> Iterator[str]:
+    yield f"\n### [{path}]\n"
+    yield _escaped(inspect.getdoc(model) or "", keep_lines=True)
+
+
+def _default(field: FieldInfo) -> Any:
+    """The default of a field; undefined where it must be given."""
+    return field.get_default(call_default_factory=True, validated_data={})
+
+
+def _models(annotation: Any, step: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+    """The models in an annotation, with how a path goes on to them: `.<name>` in a mapping."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield step, annotation
+        return
+    origin = getattr(annotation, "__origin__", None)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        step += ".<name>"
+    elif origin in (tuple, list, set, frozenset):
+        step += ".<number>"
+    for part in get_args(annotation):
+        yield from _models(part, step)
+
+
+def _kind(node: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    """A JSON schema's type in words, with its bounds."""
+    if "$ref" in node:
+        return _kind(defs[node["$ref"].rpartition("/")[2]], defs)
+    if "enum" in node or "const" in node:
+        return ", ".join(f"`{one}`" for one in node.get("enum", [node.get("const")]))
+    if "anyOf" in node:
+        *kinds, last = dict.fromkeys(_kind(one, defs) for one in node["anyOf"])
+        return f"{', '.join(kinds)} or {last}" if kinds else last
+    name = node.get("format") or _WORDS.get(node.get("type", ""), "any")
+    item = node.get("items") or (node.get("prefixItems") or [None])[0]
+    if item:
+        name = f"list of {_kind(item, defs)}"
+    elif isinstance(node.get("additionalProperties"), Mapping):
+        name = f"table of {_kind(node['additionalProperties'], defs)}"
+    bounds = [told.format(node[key]) for key, told in _BOUNDS.items() if key in node]
+    return _escaped(", ".join([name, *bounds]))
+
+
+def _written(value: Any) -> str:
+    """A default as it would be written in TOML; sets in the order of their values."""
+    if value is PydanticUndefined:
+        return "**required**"
+    if value is None:
+        return "*none*"
+    if isinstance(value, frozenset | set):
+        value = sorted(value)
+    plain = value.value if isinstance(value, Enum) else to_jsonable_python(value)
+    return f"`{_escaped(canonical_json(plain).decode())}`"
+
+
+def _meaning(model: type[BaseModel], name: str, field: FieldInfo) -> str:
+    """The field's description, else the comment behind it; the section's text tells the rest."""
+    if field.description:
+        return field.description
+    owners = [one for one in model.__mro__ if name in vars(one).get("__annotations__", {})]
+    return _comments(owners[0]).get(name, "") if owners else ""
+
+
+@cache
+def _comments(model: type[BaseModel]) -> Mapping[str, str]:
+    """The comment at the end of each field's last line, by field."""
+    source = textwrap.dedent(inspect.getsource(model))
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    by_line = {
+        token.start[0]: token.string.lstrip("# ")
+        for token in tokens
+        if token.type == tokenize.COMMENT and "noqa" not in token.string
+    }
+    (body,) = ast.parse(source).body
+    assert isinstance(body, ast.ClassDef)
+    return {
+        node.target.id: by_line[node.end_lineno]
+        for node in body.body
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and node.end_lineno in by_line
+    }
+
+
+def _escaped(text: str, *, keep_lines: bool = False) -> str:
+    """Text for a Markdown cell, or with `keep_lines` for a paragraph."""
+    if keep_lines:
+        return text.replace("<", "&lt;")
+    return " ".join(text.split()).replace("|", "\\|")
+
 
 SETTINGS_PAGE = ROOT / "docs" / "configuration.md"
 COMMON_FILE = Path(__file__).with_name("common_settings.toml")
@@ -49,7 +283,7 @@ Limits and weights that were set by measurement. Before you change one, check wh
 )
 
 
-AnyGate = Gate[Any, Any]
+_AnyGate = Gate[Any, Any]
 _SIGNS = {Bound.MIN: "≥", Bound.MAX: "≤"}
 
 
@@ -76,7 +310,7 @@ def between_markers(page: str, name: str, table: str) -> str:
     return f"{before}{begin}\n{table}\n{end}{after}"
 
 
-def stage_table(lanes: Iterable[Lane[Any]]) -> str:
+def _stage_table(lanes: Iterable[Lane[Any]]) -> str:
     """One row per stage, in the order of the pipeline."""
     rows = []
     for lane in lanes:
@@ -88,13 +322,13 @@ def stage_table(lanes: Iterable[Lane[Any]]) -> str:
     return markdown_table(head, rows)
 
 
-def gate_table(gates: Iterable[AnyGate]) -> str:
+def gate_table(gates: Iterable[_AnyGate]) -> str:
     """All gates: what each asks, and the reasons that it gives."""
     rows = [(gate.name, gate.meaning, _family(gate)) for gate in gates]
     return markdown_table(("gate", "question", "reasons"), rows)
 
 
-def limit_table(gates: Iterable[AnyGate]) -> str:
+def limit_table(gates: Iterable[_AnyGate]) -> str:
     """The limits that a setting can change, in the order in which they decide."""
     head = ("gate", "what passes", "limit", "setting", "reason")
     return markdown_table(head, (row for gate in gates for row in _limit_rows(gate)))
@@ -116,7 +350,7 @@ def reason_table(sentences: Mapping[str, str]) -> str:
     return markdown_table(("reason", "meaning"), rows)
 
 
-def _limit_rows(gate: AnyGate) -> Iterator[tuple[str, ...]]:
+def _limit_rows(gate: _AnyGate) -> Iterator[tuple[str, ...]]:
     for limit in filter(is_adjustable, gate.limits):
         setting = f"`{gate.section}.{limit.name}`"
         if limit.policy is not None:
@@ -129,7 +363,7 @@ def _limit_rows(gate: AnyGate) -> Iterator[tuple[str, ...]]:
         yield gate.name, limit.meaning, _allowed(gate, limit), setting, reason
 
 
-def _allowed(gate: AnyGate, limit: Limit) -> str:
+def _allowed(gate: _AnyGate, limit: Limit) -> str:
     """The default of a limit with its direction and unit."""
     allowed = limit.allowed(gate.config())
     if isinstance(allowed, bool):
@@ -137,7 +371,7 @@ def _allowed(gate: AnyGate, limit: Limit) -> str:
     return f"{_SIGNS[limit.bound]} {allowed:,} {limit.unit.removeprefix('share ')}"
 
 
-def _family(gate: AnyGate) -> str:
+def _family(gate: _AnyGate) -> str:
     """The reasons of a gate in short: the part before the dot, or the only one."""
     reasons = [str(reason) for reason in gate.reasons]
     families = dict.fromkeys(reason.partition(".")[0] for reason in reasons)
@@ -189,7 +423,7 @@ def tables() -> Mapping[Path, Mapping[str, str]]:
         },
         ROOT / "docs" / "run.md": {"agents": _agent_table()},
         ROOT / "docs" / "leaderboard.md": {"columns": _meaning_table("column", COLUMNS)},
-        ROOT / "docs" / "architecture.md": {"stages": stage_table(PIPELINE)},
+        ROOT / "docs" / "architecture.md": {"stages": _stage_table(PIPELINE)},
     }
 
 

@@ -30,9 +30,9 @@ SESSION_GATES = (
     LEAKS,
 )
 TABLE_GATES = (FIDELITY, RE_IDENTIFICATION)
-ANALYTIC_GATES = (FAIR,)
-WORKFLOW_GATES = (SCREEN, PILOT)
-POOL_GATES = (GRADER, INFORMATIVE, SANDBOX)  # for the candidates of all lanes
-GATES = (*SESSION_GATES, *TABLE_GATES, *ANALYTIC_GATES, *WORKFLOW_GATES, *POOL_GATES)
+_ANALYTIC_GATES = (FAIR,)
+_WORKFLOW_GATES = (SCREEN, PILOT)
+_POOL_GATES = (GRADER, INFORMATIVE, SANDBOX)  # for the candidates of all lanes
+GATES = (*SESSION_GATES, *TABLE_GATES, *_ANALYTIC_GATES, *_WORKFLOW_GATES, *_POOL_GATES)
 # Of the gates that judge instances and candidates; tables have no place in their funnel.
 GATE_ORDER = tuple(gate.name for gate in GATES if gate not in TABLE_GATES)

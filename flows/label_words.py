@@ -7,7 +7,7 @@ from functools import cache
 from construction.analytics.steps import OPERATIONS
 from construction.judging.baseline.label import skill_table
 from construction.signals.codebook import default_crosswalk
-from data.labels import Labels, named, own_labels
+from data.reasons import Labels, named, own_labels
 from data.text.lexicon import load_table
 
 

@@ -34,7 +34,7 @@ from flows.run import PLANNED, Planned, TrialNeeded, open_run
 from flows.source import with_source
 
 
-class ProbeNeeded(BenchmintError):
+class _ProbeNeeded(BenchmintError):
     """A stage would have to probe an address, which a plan does not."""
 
 
@@ -57,7 +57,7 @@ class _NoBoxes(Boxes):
 
 
 _REASONS: dict[type[BenchmintError], str] = {
-    ProbeNeeded: "URLs have to be probed",
+    _ProbeNeeded: "URLs have to be probed",
     TrialNeeded: "candidates have to be tried in a sandbox",
     UnansweredError: "the model has not answered every question",
 }
@@ -120,7 +120,7 @@ def _planning(store: RunStore) -> Iterator[list[Forecast]]:
 
 
 async def _no_network(*_: Any) -> NoReturn:
-    raise ProbeNeeded()
+    raise _ProbeNeeded()
 
 
 def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:

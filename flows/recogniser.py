@@ -102,7 +102,7 @@ def recogniser(
     Raises ConfigError for a model at another address than the loopback, which would see originals
     that are not public.
     """
-    from construction.judging.calls.recorded import add_recorded
+    from construction.judging.calls.store import add_recorded
     from construction.judging.llm import Client  # imports openai: two seconds, only with a model
 
     _require_loopback(endpoint, is_shown=is_public or calls.mode is Mode.REPLAY)

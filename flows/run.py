@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from construction.judging.settings import Judges, ModelStage
-from construction.sandbox.presence import Presence, presence
+from construction.sandbox.sandbox import Presence, presence
 from data import stages
 from data.atomic import private_dir
 from data.builds import code_version
@@ -17,8 +17,8 @@ from data.canonical import digest, keyed_digest
 from data.demo.generate import is_untouched
 from data.errors import BenchmintError, ReleaseError
 from data.randomness import drop_demo_key, release_key
+from data.remote_folder import shard_store
 from data.run_store import RunStore
-from data.shard_store import shard_store
 from data.sharding import Sharding
 from data.snapshot import layout
 from flows import ROOT

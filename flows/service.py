@@ -27,7 +27,7 @@ from flows.surroundings import NOTHING_SENT
 
 _POOL = "benchmint"
 _MARK = "BENCHMINT_SERVICE"  # tells the service's processes from all others
-NAMES = ("worker", "server")  # in the order they are ended
+_NAMES = ("worker", "server")  # in the order they are ended
 _PORT = 4200
 _MAX_PORT = 65535
 _GRACE = 15.0  # seconds for a process to end by itself
@@ -126,7 +126,7 @@ def _start_service(service: Service) -> bool:
     """
     private_dir(service.folder)
     with service.processes.alone():
-        if all(service.processes.running(name) for name in NAMES):
+        if all(service.processes.running(name) for name in _NAMES):
             _lead_prefect(service).resume_crashed()
             return False
         _sweep(service)
@@ -149,7 +149,7 @@ def stop_service(service: Service) -> int:
 
 def processes_of(service: Service) -> dict[str, int | None]:
     """The process ids of server and worker, None for what does not run."""
-    return {name: service.processes.running(name) for name in reversed(NAMES)}
+    return {name: service.processes.running(name) for name in reversed(_NAMES)}
 
 
 def _start(service: Service) -> None:
@@ -187,7 +187,7 @@ def _sweep(service: Service) -> int:
     """End worker, runs, server: a run that is cut off can still tell the server."""
     processes = service.processes
     pids = processes.members()
-    for name in NAMES:
+    for name in _NAMES:
         pid = processes.running(name)
         if name == "server":
             processes.end([other for other in processes.members() if other != pid], _GRACE)
@@ -234,7 +234,7 @@ def _healthy(url: str | None) -> bool:
         return False
 
 
-app = typer.Typer(
+_app = typer.Typer(
     help="Prefect's server and worker for this project, on the loopback.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -242,7 +242,7 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@_app.command()
 def start() -> None:
     """Start server and worker, deploy prefect.yaml, return when a run can be started."""
     service = from_environment()
@@ -252,14 +252,14 @@ def start() -> None:
     _tell(service, url)
 
 
-@app.command()
+@_app.command()
 def stop() -> None:
     """End server, worker and the runs in hand."""
     ended = stop_service(from_environment())
     print(f"{ended} processes ended" if ended else "nothing was running")
 
 
-@app.command()
+@_app.command()
 def status() -> None:
     """Tell what runs; exit 1 unless all does."""
     service = from_environment()
@@ -284,7 +284,7 @@ def _tell(service: Service, url: str) -> None:
 def main() -> None:
     """Run a command; errors become one readable line on standard error."""
     try:
-        app()
+        _app()
     except (BenchmintError, OSError) as error:
         print(f"benchmint: {error}", file=sys.stderr)
         sys.exit(2)

@@ -26,7 +26,7 @@ _DECIMALS = 1_000_000  # of a share that is proposed
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class _Change:
     """A setting of `[selection]`, with dots between the names of tables, and its new value.
 
     For `must_include`, `removed` are the ids that are no longer named.
@@ -37,15 +37,15 @@ class Change:
     removed: tuple[str, ...] = ()
 
 
-def _changed(config: SelectionConfig, setting: str, value: Any) -> Change:
+def _changed(config: SelectionConfig, setting: str, value: Any) -> _Change:
     """The change of a setting to a value."""
     removed: tuple[str, ...] = ()
     if setting == "must_include":
         removed = tuple(name for name in config.must_include if name not in {*value})
-    return Change(setting, value, removed)
+    return _Change(setting, value, removed)
 
 
-def _change_of(row: Row, config: SelectionConfig, value: int, *, below: bool) -> Change:
+def _change_of(row: Row, config: SelectionConfig, value: int, *, below: bool) -> _Change:
     """The setting of a row, moved so far that `value` is within its bound."""
     if row.kind in SHARED:
         name = row.name.removeprefix(f"{row.kind} ")
@@ -77,7 +77,7 @@ def _share(items: int, size: int, *, below: bool) -> float:
     return (units // size if below else -(-units // size)) / _DECIMALS
 
 
-def apply(config: SelectionConfig, change: Change) -> SelectionConfig:
+def apply(config: SelectionConfig, change: _Change) -> SelectionConfig:
     """The configuration with a change."""
     name, *path = change.setting.split(".")
     if not path:
@@ -88,7 +88,7 @@ def apply(config: SelectionConfig, change: Change) -> SelectionConfig:
     return config.model_copy(update={name: bands})
 
 
-def _shown(change: Change) -> str:
+def _shown(change: _Change) -> str:
     """As a line of the configuration, or in words where there is none."""
     if change.setting == "must_include":
         return f"remove {', '.join(change.removed)} from must_include"
@@ -127,7 +127,7 @@ class Blocker:
     short: float
     text: str
     relaxation: str
-    change: Change | None
+    change: _Change | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +329,7 @@ def _number(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-FINDERS: tuple[Callable[[Case], Iterator[Blocker]], ...] = (
+_FINDERS: tuple[Callable[[Case], Iterator[Blocker]], ...] = (
     _too_few,
     _too_many_families,
     _empty_families,
@@ -352,7 +352,7 @@ def explain(
     possible, unless a blocker has no change.
     """
     blockers: list[Blocker] = []
-    for finder in FINDERS:
+    for finder in _FINDERS:
         case = Case(pool, config, programme_of(pool, config, family_weights))
         for blocker in finder(case):
             blockers.append(blocker)

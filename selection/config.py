@@ -96,11 +96,11 @@ def _lane_name(name: str) -> str:
     return name
 
 
-LaneName = Annotated[str, AfterValidator(_lane_name)]
+_LaneName = Annotated[str, AfterValidator(_lane_name)]
 
 
-PassBand = Literal["none", "low", "middle", "high", "all"]
-Split = Literal["full", "smoke"]
+_PassBand = Literal["none", "low", "middle", "high", "all"]
+_Split = Literal["full", "smoke"]
 
 
 class SelectionRecipe(StageConfig):
@@ -131,12 +131,12 @@ class SelectionRecipe(StageConfig):
     selection_threshold: Share | None = None
     pilot_threshold: Share = 0.6
     unpiloted: Literal["leave_out", "keep"] = "leave_out"
-    lane_shares: Mapping[LaneName, Band] = Field(
+    lane_shares: Mapping[_LaneName, Band] = Field(
         default_factory=lambda: {"questions": Band(high=0.3), "analytics": Band(high=0.7)}
     )
     difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
-    pass_rate_shares: Mapping[PassBand, Band] = Field(default_factory=dict)
-    split_shares: Mapping[Split, Band] = Field(default_factory=dict)
+    pass_rate_shares: Mapping[_PassBand, Band] = Field(default_factory=dict)
+    split_shares: Mapping[_Split, Band] = Field(default_factory=dict)
     lite_size: Annotated[int, Field(gt=0)] | None = None
 
 

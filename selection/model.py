@@ -22,7 +22,7 @@ from selection.scores import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Arrays:
+class _Arrays:
     """Maximise gains·x subject to row_low ≤ A·x ≤ row_high and lower ≤ x ≤ upper.
 
     `starts`, `columns` and `values` are A row by row; `items` are the positions of the first
@@ -42,7 +42,7 @@ class Arrays:
     values: Floats
 
 
-def arrays_of(programme: Programme, at_least: int | None = None) -> Arrays:
+def arrays_of(programme: Programme, at_least: int | None = None) -> _Arrays:
     """With `at_least`, the objective becomes the last row, and the tie-breaks are maximised.
 
     A column fixed to zero ends the columns, so that no model is without any.
@@ -70,7 +70,7 @@ def arrays_of(programme: Programme, at_least: int | None = None) -> Arrays:
     lower[: len(items)] = programme.forced[items]
     order = np.argsort(number, kind="stable")
     starts = np.searchsorted(number[order], np.arange(len(low) + 1)).astype(np.int32)
-    return Arrays(
+    return _Arrays(
         *(items, origins, gains, lower, upper, low, high, starts),
         *(column[order].astype(np.int32), value[order]),
     )
@@ -238,7 +238,7 @@ def _by_highs(programme: Programme, *, whole: bool, at_least: int | None) -> Mod
     )
 
 
-def _highs_model(arrays: Arrays, *, whole: bool) -> Any:
+def _highs_model(arrays: _Arrays, *, whole: bool) -> Any:
     import highspy
 
     model = highspy.HighsLp()

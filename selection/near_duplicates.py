@@ -23,18 +23,18 @@ from data.text.numbers import scan_numbers
 from data.text.scripts import CJK
 
 # Measured on the development half of benchmarks/near_duplicates.toml.
-MOST_CHANGED = 0.15  # of the words
-MIN_WORDS, MIN_CHARACTERS = 30, 50  # of a request in which a word may stand for another
+_MOST_CHANGED = 0.15  # of the words
+_MIN_WORDS, _MIN_CHARACTERS = 30, 50  # of a request in which a word may stand for another
 SIMILAR = 0.7  # cosine of the sentence encoder
 
 Words = Callable[[Candidate], frozenset[str] | None]
-Encode = Callable[[Sequence[str]], Any]
-Change = tuple[list[str], list[str]]
+_Encode = Callable[[Sequence[str]], Any]
+_Change = tuple[list[str], list[str]]
 _TOKEN = pattern_of(rf"[{CJK}]|[^\W_{CJK}]+(?:[._-][^\W{CJK}]+)*")
 _RUN = pattern_of(f"[{CJK}]{{2,}}")
 _LONGEST_CELL = 10  # characters; a longer run is a sentence
 _READ = 1_000_000  # bytes of an input
-CJK_CHARACTER = pattern_of(f"[{CJK}]")
+_CJK_CHARACTER = pattern_of(f"[{CJK}]")
 _NOT = frozenset(
     [
         "not",
@@ -92,7 +92,7 @@ def input_words(paths: Iterable[Path | None]) -> frozenset[str] | None:
     return frozenset(words)
 
 
-def similar(candidates: Sequence[Candidate], encode: Encode) -> list[tuple[str, str, float]]:
+def similar(candidates: Sequence[Candidate], encode: _Encode) -> list[tuple[str, str, float]]:
     """Pairs of candidates that mean about the same: their ids, and how much they are alike."""
     pairs: list[tuple[str, str, float]] = []
     for group in _comparable(candidates):
@@ -134,25 +134,25 @@ def is_copy(first: str, second: str, inputs: frozenset[str] | None) -> bool:
     changes = list(_changes(words, others))
     gone = [word for removed, _ in changes for word in removed]
     come = [word for _, added in changes for word in added]
-    if max(len(gone), len(come)) > MOST_CHANGED * min(len(words), len(others)):
+    if max(len(gone), len(come)) > _MOST_CHANGED * min(len(words), len(others)):
         return False
     if _NOT.intersection([*gone, *come]) or set(gone) & set(come):
         return False  # a word that has moved may have turned the request around
     if inputs is not None and _names(inputs, changes):
         return False
-    is_long = len(words) >= (MIN_CHARACTERS if CJK_CHARACTER.search(mine) else MIN_WORDS)
+    is_long = len(words) >= (_MIN_CHARACTERS if _CJK_CHARACTER.search(mine) else _MIN_WORDS)
     replaced = any(removed and added for removed, added in changes)
     return not replaced or (inputs is not None and is_long)
 
 
-def _names(inputs: frozenset[str], changes: list[Change]) -> bool:
+def _names(inputs: frozenset[str], changes: list[_Change]) -> bool:
     """Whether a change names something that the inputs name, such as a column."""
     stems = {word[:_STEM] for word in inputs if len(word) > 2}
     for part in (part for change in changes for part in change if part):
         run = "".join(part)
         if stems.intersection(word[:_STEM] for word in part):
             return True
-        if any(len(word) > 1 and word in run for word in inputs if CJK_CHARACTER.match(word)):
+        if any(len(word) > 1 and word in run for word in inputs if _CJK_CHARACTER.match(word)):
             return True
     return False
 
@@ -170,7 +170,7 @@ def _facts(text: str) -> tuple[list[str], list[str]]:
     return numbers, sorted(w for w in _TOKEN.findall(fold_case(text)) if re.search(r"[\d._]", w))
 
 
-def _changes(words: list[str], others: list[str]) -> Iterator[Change]:
+def _changes(words: list[str], others: list[str]) -> Iterator[_Change]:
     """Runs of words that only one of two texts has, and what the other has in their place."""
     matcher = SequenceMatcher(None, words, others, autojunk=False)
     for kind, i, j, k, n in matcher.get_opcodes():

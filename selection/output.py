@@ -40,8 +40,8 @@ from selection.select import (
 
 SELECTION, BLOCKERS, POOL, MODEL = "selection.json", "blockers.json", "pool.parquet", "model.lp"
 PROOF, ESTIMATOR = "proof.json", "estimator.json"
-PILOT = "pilot:"
-OPTIMAL_GAP = 0
+_PILOT = "pilot:"
+_OPTIMAL_GAP = 0
 
 
 def write_selection(
@@ -103,7 +103,7 @@ def describe(
         "chosen": list(selected.chosen),
         "objective": solution.objective,
         "bound": solution.bound,
-        "gap": OPTIMAL_GAP,
+        "gap": _OPTIMAL_GAP,
         "scale": SCALE,
         "unique": solution.unique,
         "rows": [row_record(row, solution.chosen) for row in programme.rows],
@@ -126,7 +126,7 @@ def row_record(row: Row, chosen: NDArray[np.bool_]) -> dict[str, Any]:
 def _write_pool(path: Path, pool: Pool) -> None:
     frame = pl.DataFrame([asdict(item) for item in pool.items], infer_schema_length=None)
     scores = [
-        pl.Series(f"{PILOT}{name}", pool.scores[:, column])
+        pl.Series(f"{_PILOT}{name}", pool.scores[:, column])
         for column, name in enumerate(pool.pilots)
     ]
     with replacing(path) as part:
@@ -227,9 +227,9 @@ def _read(out: Path) -> _Stored:
 
 def _read_pool(path: Path, config: SelectionConfig) -> Pool:
     frame = pl.read_parquet(path)
-    columns = [name for name in frame.columns if name.startswith(PILOT)]
+    columns = [name for name in frame.columns if name.startswith(_PILOT)]
     items = tuple(PoolItem(**row) for row in frame.drop(columns).iter_rows(named=True))
-    names = tuple(name.removeprefix(PILOT) for name in columns)
+    names = tuple(name.removeprefix(_PILOT) for name in columns)
     if not columns:
         able = np.ones(frame.height, dtype=bool)
         return Pool(items, (), np.zeros((frame.height, 0)), able)
@@ -284,7 +284,7 @@ def _of_statements(stored: _Stored) -> Iterator[str]:
     facts = {
         "objective": objective,
         "bound": objective,
-        "gap": OPTIMAL_GAP,
+        "gap": _OPTIMAL_GAP,
         "scale": SCALE,
         "status": str(SolveStatus.OPTIMAL),
     }

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from selection.scores import Floats, ScoreMatrix
 
 
-STAGE, UNIT = "informative", "candidate"
+_STAGE, UNIT = "informative", "candidate"
 _PILOTS = "benchmint agents pilot"  # runs what is not measured yet
 _LEAST_PILOTS = 2
 
@@ -45,19 +45,19 @@ class InformativeReason(GateReason):
 
 
 @dataclass(frozen=True, slots=True)
-class Piloted:
+class _Piloted:
     """How many pilots reached the pilots' threshold on a candidate, and how many did not."""
 
     passed: int
     failed: int
 
 
-def measure(scores: Iterable[float], threshold: float) -> Piloted:
+def measure(scores: Iterable[float], threshold: float) -> _Piloted:
     """Count the pilots by the threshold; `scores` are from 0 to 1, NaN where there is none."""
 
     known = [float(score) for score in scores if not isnan(score)]
     failed = sum(breaks(Bound.MIN, score, threshold) for score in known)
-    return Piloted(len(known) - failed, failed)
+    return _Piloted(len(known) - failed, failed)
 
 
 def _at_least_one(what: str, meaning: str, reason: InformativeReason) -> Limit:
@@ -73,9 +73,9 @@ def _at_least_one(what: str, meaning: str, reason: InformativeReason) -> Limit:
     )
 
 
-GATE: Gate[Piloted, SelectionRecipe] = Gate(
-    name=STAGE,
-    stage=STAGE,
+GATE: Gate[_Piloted, SelectionRecipe] = Gate(
+    name=_STAGE,
+    stage=_STAGE,
     section="selection",
     meaning="Do some pilots pass it and others fail it?",
     config=SelectionRecipe,
@@ -126,10 +126,10 @@ def write_informative(
 
     judged = verdicts(candidates, pilots, recipe)
     rows = [
-        gated_row(STAGE, UNIT, name, deciding([verdict]), {}) for name, verdict in judged.items()
+        gated_row(_STAGE, UNIT, name, deciding([verdict]), {}) for name, verdict in judged.items()
     ]
     write_stage_tables(
-        out, StageKind.FILTER, judged, rows, verdicts=[*judged.items()], stage=STAGE, unit=UNIT
+        out, StageKind.FILTER, judged, rows, verdicts=[*judged.items()], stage=_STAGE, unit=UNIT
     )
     write_pool(
         out,
@@ -138,16 +138,15 @@ def write_informative(
     )
 
 
-Level = Literal["easy", "medium", "hard"]
-PASS_MARK = 0.8  # of a score whose table does not say whether the attempt passed
-BANDS = ("none", "low", "middle", "high", "all")  # of a pass rate
+_Level = Literal["easy", "medium", "hard"]
+_PASS_MARK = 0.8  # of a score whose table does not say whether the attempt passed
 
 
 def read_passes(path: Path) -> dict[str, list[float]]:
     """Per item the share of passed attempts of each real agent.
 
     A table of `agents pilot` has the column `pass_rate`, which is empty for scripted agents. In
-    one without it, whoever declares the scores vouches for the agents, and a score of `PASS_MARK`
+    one without it, whoever declares the scores vouches for the agents, and a score of `_PASS_MARK`
     passes. Raises InputError as `read_scores` does.
     """
     import polars as pl
@@ -156,7 +155,7 @@ def read_passes(path: Path) -> dict[str, list[float]]:
 
     read_scores(path)
     frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
-    passed = (pl.col("score").cast(pl.Float64) >= PASS_MARK).cast(pl.Float64)
+    passed = (pl.col("score").cast(pl.Float64) >= _PASS_MARK).cast(pl.Float64)
     rate = pl.col("pass_rate").cast(pl.Float64) if "pass_rate" in frame.columns else passed
     rows = frame.select(pl.col("item").cast(pl.String), rate=rate).drop_nulls("rate")
     rates: dict[str, list[float]] = {}
@@ -183,7 +182,7 @@ def with_measured_difficulty(
     return measured
 
 
-def _level(rate: float) -> Level:
+def _level(rate: float) -> _Level:
     if rate >= 2 / 3:
         return "easy"
     return "medium" if rate >= 1 / 3 else "hard"

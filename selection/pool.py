@@ -144,33 +144,33 @@ def resolved(objective: Objective, n_pilots: int) -> Objective:
     """The objective that `by_pilots` means with so many pilots; any other is itself."""
     if objective is not Objective.BY_PILOTS:
         return objective
-    return Objective.COVARIANCE if n_pilots < MANY_PILOTS else Objective.MARGINS
+    return Objective.COVARIANCE if n_pilots < _MANY_PILOTS else Objective.MARGINS
 
 
 def resolved_picks(picks: int | str | None, n_pilots: int) -> int | None:
     """The picks of a stratum that `by_pilots` means with so many pilots."""
     if isinstance(picks, str):
-        return 2 if n_pilots >= VERY_MANY_PILOTS else 1
+        return 2 if n_pilots >= _VERY_MANY_PILOTS else 1
     return picks
 
 
 def few_pilots(n_pilots: int) -> str:
     """A warning, with what was measured, where the pilots are few; empty where they are not."""
-    if not 0 < n_pilots < FEW_PILOTS:
+    if not 0 < n_pilots < _FEW_PILOTS:
         return ""
     return (
         f"few pilots ({n_pilots}): on held-out models, subsets of 10 % chosen with "
-        f"fewer than {FEW_PILOTS} pilots gained {_FEW_GAIN} in Kendall's tau over random draws, "
+        f"fewer than {_FEW_PILOTS} pilots gained {_FEW_GAIN} in Kendall's tau over random draws, "
         f"and {_FEW_WORST} on the worst matrix"
     )
 
 
 Positions = NDArray[np.intp]
-FEW_PILOTS = 10
+_FEW_PILOTS = 10
 # benchmarks/results/selection_regimes.md
 _FEW_GAIN, _FEW_WORST = "-0.016", "-0.261"
-VERY_MANY_PILOTS = 100
-MANY_PILOTS = 26  # from so many on a correlation over the pilots can be trusted
+_VERY_MANY_PILOTS = 100
+_MANY_PILOTS = 26  # from so many on a correlation over the pilots can be trusted
 _PRIOR_PILOTS = 5  # pilots that the prior correlation of 1 counts for
 _DECIMALS = 9  # values are rounded before they decide anything
 

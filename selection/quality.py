@@ -17,7 +17,11 @@ from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.figures import percent
 from data.progress import track
-from selection.agreement import (
+from selection.config import SelectionConfig
+from selection.estimator import (
+    LEAST_PILOTS,
+    Estimator,
+    PilotFits,
     Reliability,
     kendall_tau,
     mean_absolute_error,
@@ -26,8 +30,6 @@ from selection.agreement import (
     spearman,
     subset_means,
 )
-from selection.config import SelectionConfig
-from selection.estimator import LEAST_PILOTS, Estimator, PilotFits
 from selection.plots import Chart, Shape, draw
 from selection.pool import Pool, filled
 from selection.programme import Programme
@@ -243,7 +245,7 @@ def _frontier(pool: Pool, config: SelectionConfig) -> tuple[Frontier, ...]:
     return tuple(points)
 
 
-JSON, TEXT = "quality.json", "quality.md"
+JSON, _TEXT = "quality.json", "quality.md"
 _BARS = 12  # bins of the histogram of discrimination
 _LEAST_LISTED = 10  # how many of the least discriminating items the text lists
 
@@ -255,7 +257,7 @@ def write_quality(out: Path, quality: Quality) -> None:
     pictures = {name: draw(chart) for name, chart in charts(quality).items()}
     for name, content in pictures.items():
         write_bytes(out / name, content)
-    write_bytes(out / TEXT, text_of(quality, sorted(pictures)).encode())
+    write_bytes(out / _TEXT, text_of(quality, sorted(pictures)).encode())
 
 
 def charts(quality: Quality) -> dict[str, Chart]:

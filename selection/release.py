@@ -54,7 +54,7 @@ from selection.select import Selected, select_subset
 
 MISSING = "(none)"
 _STAGE = "lite-subset"
-Stratum = tuple[str, str, str]
+_Stratum = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ class LiteItem:
     deliverable_type: str | None = None
 
     @property
-    def stratum(self) -> Stratum:
+    def stratum(self) -> _Stratum:
         return (self.family or MISSING, self.role or MISSING, self.deliverable_type or MISSING)
 
 
 @dataclass(frozen=True, slots=True)
-class MarginReport:
+class _MarginReport:
     """One margin: items of the pool and of the subset per value, and the total variation distance
     of the two distributions (0 equal, 1 disjoint)."""
 
@@ -83,17 +83,17 @@ class MarginReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Lite:
+class _Lite:
     """The chosen ids, sorted, with counts by family, role and deliverable type, and by all three
     crossed."""
 
     size: int
     pool_size: int
     chosen: tuple[str, ...]
-    margins: tuple[MarginReport, ...]
+    margins: tuple[_MarginReport, ...]
 
 
-def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
+def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> _Lite:
     """Draw `size` items; the order of the input does not matter.
 
     Raises ConfigError if the pool is smaller than the size or contains an id twice.
@@ -104,7 +104,7 @@ def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
         raise ConfigError(f"lite: {len(repeated)} items are listed twice, first {repeated[0]}.")
     if not 0 < size <= len(items):
         raise ConfigError(f"lite: size {size} from a pool of {len(items)} items.")
-    strata: dict[Stratum, list[str]] = {}
+    strata: dict[_Stratum, list[str]] = {}
     for item in items:
         strata.setdefault(item.stratum, []).append(item.item_id)
     seats = _seats(strata, size, seed)
@@ -112,25 +112,27 @@ def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
         name for stratum, held in strata.items() for name in _drawn(held, seats[stratum], seed)
     }
     taken = [item for item in items if item.item_id in chosen]
-    return Lite(size, len(items), tuple(sorted(chosen)), _margin_reports(items, taken))
+    return _Lite(size, len(items), tuple(sorted(chosen)), _margin_reports(items, taken))
 
 
-def _seats(strata: Mapping[Stratum, Sequence[str]], size: int, seed: int) -> dict[Stratum, int]:
+def _seats(strata: Mapping[_Stratum, Sequence[str]], size: int, seed: int) -> dict[_Stratum, int]:
     """Seats per stratum: families get whole quotas; inside a family a systematic draw along the
     sorted strata spreads its quota over roles and deliverable types."""
-    families: dict[str, list[Stratum]] = {}
+    families: dict[str, list[_Stratum]] = {}
     for stratum in sorted(strata):
         families.setdefault(stratum[0], []).append(stratum)
     held = {name: sum(len(strata[s]) for s in inside) for name, inside in families.items()}
     quotas = apportion({n: float(count) for n, count in held.items()}, size, most=held)
-    seats: dict[Stratum, int] = {}
+    seats: dict[_Stratum, int] = {}
     for name, inside in families.items():
         shares = [(s, Fraction(quotas[name] * len(strata[s]), held[name])) for s in inside]
         seats |= _systematic(shares, _uniform(seed, name))
     return seats
 
 
-def _systematic(shares: Sequence[tuple[Stratum, Fraction]], start: Fraction) -> dict[Stratum, int]:
+def _systematic(
+    shares: Sequence[tuple[_Stratum, Fraction]], start: Fraction
+) -> dict[_Stratum, int]:
     """Whole numbers whose running sums differ by less than one from those of the shares (Madow
     1949)."""
     seats, running = {}, start
@@ -152,12 +154,12 @@ def _drawn(held: Sequence[str], seats: int, seed: int) -> list[str]:
 
 def _margin_reports(
     pool: Sequence[LiteItem], subset: Sequence[LiteItem]
-) -> tuple[MarginReport, ...]:
+) -> tuple[_MarginReport, ...]:
     reports = []
     for name, level in (("family", 0), ("role", 1), ("deliverable_type", 2), ("crossed", None)):
         whole, part = _counted(pool, level), _counted(subset, level)
         counts = {value: part.get(value, 0) for value in whole}
-        reports.append(MarginReport(name, whole, counts, round(total_variation(whole, part), 9)))
+        reports.append(_MarginReport(name, whole, counts, round(total_variation(whole, part), 9)))
     return tuple(reports)
 
 

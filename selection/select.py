@@ -49,7 +49,7 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class _Proof:
     """Integral duals, one per row of the programme, that prove an optimum without a solver.
 
     `duals` prove the objective (`dual_bound`), `tie_duals` prove on the optimal face
@@ -77,7 +77,7 @@ class Solution:
     solver: SolverName
     build_seconds: float
     solve_seconds: float
-    proof: Proof | None = None
+    proof: _Proof | None = None
 
 
 def solve(programme: Programme, preferred: SolverName | None = None) -> Solution:
@@ -124,7 +124,7 @@ class _Clock:
 
 def _by_relaxation(
     programme: Programme, solver: SolverName, clock: _Clock
-) -> tuple[NDArray[np.bool_], Proof] | None:
+) -> tuple[NDArray[np.bool_], _Proof] | None:
     """The unique optimum from two relaxations, or None if it cannot be proven that way."""
     answer = clock.add(solve_model(programme, solver, whole=False))
     first = _proven(programme, answer)
@@ -138,7 +138,7 @@ def _by_relaxation(
     chosen, tie_duals = second
     if programme.objective(chosen) != programme.objective(best):
         return None
-    return chosen, Proof(duals, tie_duals)
+    return chosen, _Proof(duals, tie_duals)
 
 
 def _proven(programme: Programme, answer: ModelAnswer) -> tuple[NDArray[np.bool_], Ints] | None:
@@ -410,11 +410,11 @@ def select_subset(
 NEAR_OPTIMAL = 20
 _WITHHELD = 10  # each draw withholds one in ten of the chosen items
 _TRIES = 3 * NEAR_OPTIMAL  # some draws withhold what a row needs, or repeat a subset
-CHANGES = (0.0, *(float(Fraction(n, 6)) for n in range(1, 6)), 1.0)
+_CHANGES = (0.0, *(float(Fraction(n, 6)) for n in range(1, 6)), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
+class _Alternative:
     """A subset that satisfies every row; `objective` in the programme's units."""
 
     chosen: NDArray[np.bool_]
@@ -422,16 +422,16 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
-class FrontierPoint:
+class _FrontierPoint:
     """The best subset if at most this share may change; None if there is none."""
 
     max_changed: float
-    best: Alternative | None
+    best: _Alternative | None
 
 
 def near_optimal(
     programme: Programme, chosen: NDArray[np.bool_], key: int
-) -> Iterator[Alternative]:
+) -> Iterator[_Alternative]:
     """Up to `NEAR_OPTIMAL` distinct subsets, each the optimum when a keyed tenth of the chosen
     items is withheld.
 
@@ -457,12 +457,12 @@ def near_optimal(
         ):
             continue
         seen.add(solution.chosen.tobytes())
-        yield Alternative(solution.chosen, solution.objective)
+        yield _Alternative(solution.chosen, solution.objective)
         if len(seen) == NEAR_OPTIMAL:
             return
 
 
-def churn_frontier(pool: Pool, config: SelectionConfig) -> tuple[FrontierPoint, ...]:
+def churn_frontier(pool: Pool, config: SelectionConfig) -> tuple[_FrontierPoint, ...]:
     """The best subset at each bound on the share of changed items, from none to all.
 
     Empty if no item of the pool was in the last release.
@@ -470,11 +470,11 @@ def churn_frontier(pool: Pool, config: SelectionConfig) -> tuple[FrontierPoint, 
     if not any(item.in_last_release for item in pool.items):
         return ()
     points = []
-    for share in CHANGES:
+    for share in _CHANGES:
         bounded = config.model_copy(update={"max_changed": share})
         solution = solve(programme_of(pool, bounded))
         best = None
         if solution.chosen is not None and solution.objective is not None:
-            best = Alternative(solution.chosen, solution.objective)
-        points.append(FrontierPoint(share, best))
+            best = _Alternative(solution.chosen, solution.objective)
+        points.append(_FrontierPoint(share, best))
     return tuple(points)

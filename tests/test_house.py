@@ -31,7 +31,7 @@ OWN_ROOM = "construction.grading.answers"
 # Most are commands, whose signature is a table: the options of the command. Others fill a record or
 # a page, a line for each of its fields.
 LONGER_FUNCTIONS = {
-    "selection/evaluation/every_eval_ever.py:_record",
+    "selection/evaluation/leaderboard_page.py:_record",
     "selection/evaluation/leaderboard_page.py:leaderboard_html",
     "construction/sessions/packaging/package.py:package",
     "flows/commands/build.py:build_command",

@@ -1,4 +1,4 @@
-"""Checks on what an agent did to controlled services: audit rows and state changes.
+"""Checks on what an agent did to controlled services (audit rows, state changes) and mentioned.
 
 A check is data: its `kind` names one of the functions below, its `params` say which requests or
 records it is about. `where` maps fields (dotted for nested ones) to a value, or to a constraint
@@ -15,21 +15,186 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
-from construction.grading.answers.mentions import mentions
+from construction.grading.answers import lexicon
+from construction.grading.answers.question import common_dates
+from construction.grading.answers.tokens import Value, scan_values
+from construction.grading.answers.units import settle
 from construction.grading.spec import CheckSpec, TaskSpec
 from data.contracts.attempt import AuditRow, ScorePart, StateChange, Submission
-from data.text.folding import plain_form
+from data.text.dates import Moment, find_dates, read_date
+from data.text.folding import fold_width, plain_form
+
+_MAX_DAYS, _MAX_FIGURES = 8, 60  # different ones in a text that still states one of them
+_REACH = 120  # characters before and behind a token that may deny it
+_MARKDOWN = re.compile(r"[*_`~]+")
+_CLAUSE = re.compile(
+    r"[.!?;:。！？；：]\s|[()\n]|[,、，]\s?(?![0-9])|\b(?:and|but|while)\b",
+)
+_JOINED = re.compile(
+    r"[\s,、，;；/|]{0,9}(?:\b(?:or|and|to|through|until|oder|und|auf|bis|ou|et|à|au|o|y|e|a|al|naar|tot|en)\b|または|又は|或者?|及び|[和と至~〜–—-])?"
+    r"[\s,、，;；/]{0,9}",
+    re.I,
+)
+_BOUND = re.compile(
+    r"\b(?:(?:before|after|until|till|since|between|except|other than|instead of)"
+    r"|(?:nach|vor|ab|seit|après|avant|depuis|dès|antes|después|desde|dopo|prima|na|voor|vanaf|sinds)"
+    r"(?: (?:dem|der|den|le|la|del?|el|dell['’]|il|het|de))?)\s*\Z",
+    re.I,
+)
+_MOVED = re.compile(
+    r"\b(?:mov|chang|postpon|reschedul|shift|correct|rais|lower|reduc|increas|delay|extend|push|brought"
+    r"|ros|ris|f[ae]ll|gr[eo]w|went|climb|drop|decreas|stieg|gestiegen|sank|versch[oi]b|verleg|erhöh"
+    r"|pass|report|avanc|augment|aument|traslad|retras|spost|posticip|verplaats|verschov)\w*\b"
+    r"[^.;\n]{0,40}\b(?:from|von|vom|de|du|del|da|dal|van)\s*\Z",
+    re.I,
+)
+_GOES_ON = re.compile(r"[.,][0-9]")
+_BOUND_AFTER = re.compile(r"\s*(?:[?？]|以前|以后|以降|より前|より後|之前|之后|まで)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    start: int
+    end: int
+    is_wanted: bool
+    is_day: bool = False
+
+
+def mentions(text: str, wanted: str, beside: Sequence[str] = ()) -> bool:
+    """Is the figure, day or text stated? A text counts from the start of a word on.
+
+    A figure or day in a list of several is not singled out, unless the others are wanted `beside`.
+    """
+    day = read_date(wanted)
+    plain = common_dates(_MARKDOWN.sub(" ", fold_width(text)))
+    if day is not None:
+        days = [Moment(each.year, each.month, each.day) for each in map(read_date, beside) if each]
+        moment = Moment(day.year, day.month, day.day)
+        return _states(plain, lambda piece: _days(piece, moment, days), _MAX_DAYS)
+    figure = _figure(wanted)
+    if figure is not None:
+        figures = [each for each in map(_figure, beside) if each]
+        return _states(plain, lambda piece: _figures(piece, figure, figures), _MAX_FIGURES)
+    return _has_text(plain_form(text), plain_form(wanted))
+
+
+def _figure(wanted: str) -> Value | None:
+    """The value that a text is, if it is nothing else."""
+    plain = fold_width(wanted).strip()
+    values = scan_values(plain, []) if any(map(str.isdigit, plain)) else []
+    sole = len(values) == 1 and not plain[: values[0].start] + plain[values[0].end :]
+    return values[0] if sole and values[0].number.digits else None
+
+
+def _days(text: str, wanted: Moment, beside: Sequence[Moment]) -> list[_Token]:
+    """The days of a text that are not those wanted beside."""
+    days = [(start, end, moment) for start, end, moment in find_dates(text) if moment.is_day]
+    return [
+        _Token(start, end, is_wanted, is_day=True)
+        for start, end, moment in sorted(days, key=lambda day: day[0])
+        for is_wanted in [not moment.swapped and moment.covers(wanted)]
+        if is_wanted or not any(map(moment.covers, beside))
+    ]
+
+
+def _figures(text: str, wanted: Value, beside: Sequence[Value]) -> list[_Token]:
+    """The figures of a text that are the wanted one, or others with as many decimals."""
+    days = [(start, end) for start, end, moment in find_dates(text) if moment.is_day]
+    figures = [value for value in scan_values(text, days) if value.number.digits]
+    return [
+        _Token(value.start, value.end, is_wanted)
+        for value in figures
+        for is_wanted in [_is_same(value, wanted) and not _GOES_ON.match(text, value.end)]
+        if is_wanted
+        or (
+            value.number.quantum == wanted.number.quantum
+            and not any(_is_same(value, other) for other in beside)
+        )
+    ]
+
+
+def _is_same(value: Value, wanted: Value) -> bool:
+    """The same value with the same sign, and where both have a unit, in units that can be one."""
+    if value.number.value != wanted.number.value or value.negative != wanted.negative:
+        return False
+    if value.unit is None or wanted.unit is None:
+        return True
+    return settle(value.unit, wanted.unit) == settle(wanted.unit, value.unit)
+
+
+def _states(text: str, read: Callable[[str], Sequence[_Token]], most: int) -> bool:
+    """Is a wanted token singled out and not denied, in what the text says last?"""
+    retraction = lexicon.taken_back(text)
+    if retraction is not None and read(text[retraction.end() :]):
+        text = text[retraction.end() :]
+    elif retraction is not None and lexicon.WITHDRAWAL.search(text, retraction.start()):
+        return False
+    tokens = read(text)
+    if len({text[token.start : token.end] for token in tokens}) > most:
+        return False
+    listed = set[_Token]()
+    for first, second in pairwise(tokens):
+        if _JOINED.fullmatch(text, first.end, second.start) and first.is_wanted != second.is_wanted:
+            moved = _MOVED.search(text[max(0, first.start - _REACH) : first.start])
+            listed |= {first} if moved else {first, second}
+    others = [token.start for token in tokens if not token.is_wanted]
+    return any(
+        token.is_wanted
+        and token not in listed
+        and not _is_denied(text, token)
+        and not any(_is_superseded(text, token, start) for start in others)
+        for token in tokens
+    )
+
+
+def _is_superseded(text: str, token: _Token, other: int) -> bool:
+    """Does its clause tell of what was once said or planned, and a later one what is instead?"""
+    before = _CLAUSE.split(text[max(0, token.start - _REACH) : token.start])[-1]
+    if other < token.end:
+        return False
+    return bool(
+        lexicon.SUPERSEDED.search(before)
+        or (lexicon.WAS.search(before) and lexicon.IS_NOW.search(text[token.end : other][-_REACH:]))
+    )
+
+
+def _is_denied(text: str, token: _Token) -> bool:
+    """Do the words of its clause deny, doubt or bound a token?"""
+    before = _CLAUSE.split(text[max(0, token.start - _REACH) : token.start])[-1]
+    behind = text[token.end : token.end + _REACH]
+    before, after = (lexicon.MAY.sub(" ", part) for part in (before, _CLAUSE.split(behind)[0]))
+    if _BOUND.search(before) or lexicon.BOUND_BEFORE.search(before) or _BOUND_AFTER.match(behind):
+        return True
+    if lexicon.NEGATED_BEFORE.search(before) or lexicon.NEGATED_AFTER.match(after):
+        return True
+    doubts = (lexicon.DOUBT, lexicon.GUESS, lexicon.WITHDRAWAL)
+    return any(words.search(part) for words in doubts for part in (before, after)) or bool(
+        token.is_day and any(map(lexicon.CALLED_OFF.search, (before, after)))
+    )
+
+
+def _has_text(text: str, wanted: str) -> bool:
+    """Is it in the text, from the start of a word on, with its figures whole?"""
+    if not wanted:
+        return True
+    first, last = wanted[0], wanted[-1]
+    before = r"(?<![0-9])(?<![0-9][.,])" if first.isdigit() else ""
+    before = r"(?<![a-z0-9])" if first.isascii() and first.isalpha() else before
+    after = r"(?![0-9]|[.,][0-9])" if last.isdigit() else ""
+    return re.search(before + re.escape(wanted) + after, text) is not None
+
 
 # Do fields of requests and records meet what a check wants of them?
 #
 # Imports the reader of answers and text utilities: the exported bundle takes them along.
 
-MAX_CHARS = 10_000  # of a field that is searched
+_MAX_CHARS = 10_000  # of a field that is searched
 
 
 def fits(fields: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
@@ -95,14 +260,14 @@ def _compares(value: Any, bound: Any, sign: int) -> bool:
     return False
 
 
-def _contains(value: Any, wanted: Any) -> bool:
+def _contains(value: Any, wanted: Any, beside: Sequence[Any] = ()) -> bool:
     if isinstance(value, list | tuple):
         return any(_equals(item, wanted) for item in value)
-    return mentions(str(value)[:MAX_CHARS], str(wanted))
+    return mentions(str(value)[:_MAX_CHARS], str(wanted), list(map(str, beside)))
 
 
 def _all_of(value: Any, wanted: Sequence[Any]) -> bool:
-    return all(_contains(value, item) for item in wanted)
+    return all(_contains(value, item, wanted) for item in wanted)
 
 
 def _same_items(value: Any, wanted: Sequence[Any]) -> bool:
@@ -125,14 +290,14 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "contains": _contains,
     "contains_all": _all_of,
     "same_items": _same_items,
-    "matches": lambda value, wanted: re.search(wanted, str(value)[:MAX_CHARS], re.I) is not None,
+    "matches": lambda value, wanted: re.search(wanted, str(value)[:_MAX_CHARS], re.I) is not None,
     "min": lambda value, bound: _compares(value, bound, 1),
     "max": lambda value, bound: _compares(value, bound, -1),
     "exists": lambda value, wanted: wanted is True,
 }
 
 
-OK = "ok"  # the status of a request that a service carried out
+_OK = "ok"  # the status of a request that a service carried out
 FORBIDS = frozenset({"not_called", "unchanged"})
 CHANGES = frozenset({"record_equals", "record_created", "record_deleted"})
 
@@ -190,7 +355,7 @@ def _reason(check: CheckSpec, submission: Submission) -> ActionReason | None:
 def _called(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
     """`operation` was carried out with arguments that fit `where`, `min` (1) to `max` times."""
     rows = [row for row in submission.audit if _is_operation(params, row)]
-    carried_out = [row for row in rows if row.status == OK]
+    carried_out = [row for row in rows if row.status == _OK]
     fitting = [row for row in carried_out if fits(row.arguments, params.get("where"))]
     least, most = int(params.get("min", 1)), params.get("max")
     if most is not None and len(fitting) > int(most):
@@ -207,7 +372,9 @@ def _called(params: Mapping[str, Any], submission: Submission) -> ActionReason |
 def _not_called(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
     """`operation` was never carried out with arguments that fit `where`."""
     done = any(
-        _is_operation(params, row) and row.status == OK and fits(row.arguments, params.get("where"))
+        _is_operation(params, row)
+        and row.status == _OK
+        and fits(row.arguments, params.get("where"))
         for row in submission.audit
     )
     return ActionReason.FORBIDDEN_CALL if done else None
@@ -218,7 +385,7 @@ def _order(params: Mapping[str, Any], submission: Submission) -> ActionReason | 
 
     Others may come between them.
     """
-    rows = [row for row in submission.audit if row.status == OK]
+    rows = [row for row in submission.audit if row.status == _OK]
     position = 0
     for wanted in params.get("calls", ()):
         fitting = [
@@ -241,7 +408,7 @@ def _records_returned(params: Mapping[str, Any], submission: Submission) -> Acti
     shown = {
         record
         for row in submission.audit
-        if row.status == OK and params.get("service") in (None, row.service)
+        if row.status == _OK and params.get("service") in (None, row.service)
         for record in row.records
     }
     return None if wanted and wanted <= shown else ActionReason.RECORD_NOT_READ

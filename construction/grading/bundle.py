@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from data.errors import BenchmintError
 
-SOURCE = Path(__file__).resolve().parents[__name__.count(".")]
+_SOURCE = Path(__file__).resolve().parents[__name__.count(".")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def _bundle_digest(files: Mapping[str, bytes]) -> str:
 
 
 @cache
-def bundle_files(bundle: Bundle = GRADER, source: Path = SOURCE) -> Mapping[str, bytes]:
+def bundle_files(bundle: Bundle = GRADER, source: Path = _SOURCE) -> Mapping[str, bytes]:
     """The files of the bundle by relative POSIX path; `source` holds the project's packages."""
     files = {"__main__.py": bundle.main().encode()}
     for path in _closure(bundle, source).values():
@@ -173,7 +172,7 @@ def _rewritten(text: str, source: Path, package: str) -> str:
             root = node.module.partition(".")[0]
             if (source / root).is_dir():
                 line = lines[node.lineno - 1]
-                lines[node.lineno - 1] = re.sub(r"\bfrom ", f"from {package}.", line, count=1)
+                lines[node.lineno - 1] = line.replace("from ", f"from {package}.", 1)
     return "".join(lines)
 
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from data.contracts.attempt import Progress, Score, ScorePart
 
-GRADER = "benchmint-grading/3"  # raised when a grader's verdicts change
+_GRADER = "benchmint-grading/3"  # raised when a grader's verdicts change
 PASS_THRESHOLD = 0.8  # reproduces the published all-pass and all-fail tasks of Claw-Eval-Live
-DECAY = 0.9  # of a milestone's worth, per step after the gold number of steps
+_DECAY = 0.9  # of a milestone's worth, per step after the gold number of steps
 _DIGITS = 9  # scores that decide something are rounded first
 
 
@@ -34,7 +34,7 @@ def combine(
     passed = is_passed(parts, threshold)
     return Score(
         task_id=task_id,
-        grader=GRADER,
+        grader=_GRADER,
         parts=tuple(parts),
         overall=overall(parts),
         passed=passed,
@@ -87,7 +87,7 @@ def timely_progress(reached_at: Sequence[int], gold_steps: int) -> float | None:
     """
     if not reached_at:
         return None
-    worth = [DECAY ** max(step - gold_steps, 0) for step in reached_at]
+    worth = [_DECAY ** max(step - gold_steps, 0) for step in reached_at]
     return round(sum(worth) / len(worth), _DIGITS)
 
 

@@ -29,8 +29,8 @@ from construction.grading.spec import CheckSpec, TaskSpec
 from data.contracts.attempt import ScorePart
 
 FINDINGS = "findings"
-PROGRAM, COMMAND = "check.py", "python3 -B check.py"
-SECONDS = 60.0
+_PROGRAM, _COMMAND = "check.py", "python3 -B check.py"
+_SECONDS = 60.0
 _MOST_FILES, _MOST_BYTES = 60, 4 << 20  # of delivered files, and of each
 _MOST_ITEMS, _MOST_TEXT = 200, 300
 
@@ -76,10 +76,10 @@ def grade_findings(spec: TaskSpec, outputs: Path | None, run: Run | None) -> tup
 
 def program_of(program: str, inputs: Mapping[str, bytes], outputs: Mapping[str, bytes]) -> Program:
     """A check program with copies of the files that it reads, and the library it may import."""
-    files = {PROGRAM: program.encode(), **library()}
+    files = {_PROGRAM: program.encode(), **library()}
     files |= {f"inputs/{path}": content for path, content in inputs.items()}
     files |= {f"outputs/{path}": content for path, content in outputs.items()}
-    return Program(files, COMMAND, SECONDS, libraries=True)
+    return Program(files, _COMMAND, _SECONDS, libraries=True)
 
 
 def library() -> dict[str, bytes]:

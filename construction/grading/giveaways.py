@@ -112,7 +112,7 @@ def _numbers(text: str) -> list[str]:
 
 def _digits(number: str) -> str:
     """The significant digits: sign, separators, scale and zeros at both ends do not count."""
-    return re.sub(r"\D", "", number).strip("0")
+    return "".join(filter(str.isdecimal, number)).strip("0")
 
 
 def _has_digits(text: str, wanted: str) -> bool:

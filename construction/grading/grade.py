@@ -26,7 +26,7 @@ from construction.grading.state import (
 )
 from data.contracts.attempt import Score, ScorePart, Submission
 
-FileGrader = Callable[[TaskSpec, Path | None], Sequence[ScorePart]]
+_FileGrader = Callable[[TaskSpec, Path | None], Sequence[ScorePart]]
 # Of an attempt that makes none of the wanted changes: a right report alone is not the work.
 MOST_UNDONE = 0.2
 RUBRIC_SHARE = 0.2  # of a task that has gold answers too: right answers pass it by themselves
@@ -37,7 +37,7 @@ def grade(
     submission: Submission,
     *,
     threshold: float = PASS_THRESHOLD,
-    file_grader: FileGrader | None = None,
+    file_grader: _FileGrader | None = None,
     run: Run | None = None,
 ) -> Score:
     """The score of a submission; parts that need a judge stay unjudged.
@@ -128,7 +128,7 @@ def _state(spec: TaskSpec, outputs: Path | None, run: Run | None) -> Sequence[Sc
 
 
 def _files(
-    spec: TaskSpec, outputs: Path | None, file_grader: FileGrader | None
+    spec: TaskSpec, outputs: Path | None, file_grader: _FileGrader | None
 ) -> Sequence[ScorePart]:
     if not spec.rules:
         return ()

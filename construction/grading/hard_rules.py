@@ -53,7 +53,7 @@ class Outcome:
     limit: int | None = None
 
 
-ContentRule = Callable[[Mapping[str, Any], Sequence[Seen]], Outcome]
+_ContentRule = Callable[[Mapping[str, Any], Sequence[Seen]], Outcome]
 
 
 def _rows(seen: Seen) -> int:
@@ -144,7 +144,7 @@ def _same(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
     return Outcome(None if same else ContentReason.ALTERED, same, 1)
 
 
-CONTENT_RULES: Mapping[str, ContentRule] = {
+_CONTENT_RULES: Mapping[str, _ContentRule] = {
     "length": _length,
     "holds": _holds,
     "columns": _columns,
@@ -155,7 +155,7 @@ CONTENT_RULES: Mapping[str, ContentRule] = {
 }
 
 
-Scalar = int | float | str | bool | None
+_Scalar = int | float | str | bool | None
 Look = Callable[[Path, Sequence[str], RuleLimits], list[Seen]]
 
 
@@ -193,7 +193,7 @@ _TROUBLES = {
 }
 
 
-class HardRule(Protocol):
+class _HardRule(Protocol):
     """A hard rule as data: `data.contracts.Rule` in the pool, `spec.RuleSpec` in a grader."""
 
     @property
@@ -216,7 +216,7 @@ class OutputFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Outputs:
+class _Outputs:
     """The output files that rules ask about.
 
     `copies` are names of files that are byte for byte an input of the task: they deliver nothing
@@ -236,13 +236,13 @@ class RuleResult:
     kind: str
     passed: bool
     reason: str | None = None
-    observed: Scalar = None
-    limit: Scalar = None
+    observed: _Scalar = None
+    limit: _Scalar = None
     file: str | None = None
 
 
 def check(
-    rules: Sequence[HardRule], output_dir: Path, limits: RuleLimits | None = None
+    rules: Sequence[_HardRule], output_dir: Path, limits: RuleLimits | None = None
 ) -> tuple[RuleResult, ...]:
     """Check every rule on the files below `output_dir`; one result per rule, in order."""
     outputs = look_at_outputs(rules, output_dir, limits)
@@ -250,12 +250,12 @@ def check(
 
 
 def look_at_outputs(
-    rules: Sequence[HardRule],
+    rules: Sequence[_HardRule],
     output_dir: Path,
     limits: RuleLimits | None = None,
     inputs: Sequence[str] = (),
     look: Look = look_in_children,
-) -> Outputs:
+) -> _Outputs:
     """Look at the output files with an extension that some rule names, except copies of inputs.
 
     Symlinks, devices and hidden files are skipped, so they deliver nothing. `inputs` are SHA-256
@@ -273,7 +273,7 @@ def look_at_outputs(
     todo = [name for name in own if first[alike[name]] == name]
     seen = dict(zip(todo, look(output_dir, todo, limits), strict=True))
     files = tuple(OutputFile(name, _extension(name), seen[first[alike[name]]]) for name in own)
-    return Outputs(files, copies, len(present) > limits.files)
+    return _Outputs(files, copies, len(present) > limits.files)
 
 
 def _extension(name: str) -> str:
@@ -289,9 +289,9 @@ def _digest(folder: Path, name: str, max_bytes: int) -> str | None:
         return None
 
 
-def judge_rule(rule: HardRule, outputs: Sequence[OutputFile], overflow: bool) -> RuleResult:
+def judge_rule(rule: _HardRule, outputs: Sequence[OutputFile], overflow: bool) -> RuleResult:
     """Judge one rule. `overflow`: the folder holds more files than were examined."""
-    judge = _content if rule.kind in CONTENT_RULES else _JUDGES.get(rule.kind)
+    judge = _content if rule.kind in _CONTENT_RULES else _JUDGES.get(rule.kind)
     if judge is None:
         return _failed(rule, RuleReason.UNKNOWN_RULE)
     if overflow:
@@ -312,10 +312,10 @@ def printable(name: str) -> str:
 
 
 def _failed(
-    rule: HardRule,
+    rule: _HardRule,
     reason: RuleReason | ContentReason,
-    observed: Scalar = None,
-    limit: Scalar = None,
+    observed: _Scalar = None,
+    limit: _Scalar = None,
     file: OutputFile | None = None,
 ) -> RuleResult:
     name = printable(file.name) if file else None
@@ -323,7 +323,7 @@ def _failed(
 
 
 def _each(
-    rule: HardRule, files: Sequence[OutputFile], fault: Callable[[Seen], RuleReason | None]
+    rule: _HardRule, files: Sequence[OutputFile], fault: Callable[[Seen], RuleReason | None]
 ) -> RuleResult:
     """Passed if no file has the fault; `observed` counts the files that have none."""
     faults = [fault(file.seen) for file in files]
@@ -334,7 +334,7 @@ def _each(
     return RuleResult(rule.rule_id, rule.kind, True, None, sound, len(files))
 
 
-def _file_type(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _file_type(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     def fault(seen: Seen) -> RuleReason | None:
         if seen.trouble in _NOT_LOOKED_AT:
             return _TROUBLES[seen.trouble]
@@ -347,14 +347,14 @@ def _file_type(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
 _NOT_LOOKED_AT = frozenset({"timeout", "crashed", "unsafe_file"})
 
 
-def _count(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _count(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     wanted = int(rule.params["min"])
     if len(files) < wanted:
         return _failed(rule, RuleReason.TOO_FEW_FILES, len(files), wanted)
     return RuleResult(rule.rule_id, rule.kind, True, None, len(files), wanted)
 
 
-def _named(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _named(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     present = set(map(_base, files))
     wanted = [name.rpartition("/")[2].lower() for name in rule.params["names"]]
     there = sum(name in present for name in wanted)
@@ -367,7 +367,7 @@ def _base(file: OutputFile) -> str:
     return file.name.rpartition("/")[2].lower()
 
 
-def _non_empty(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _non_empty(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     def fault(seen: Seen) -> RuleReason | None:
         if seen.trouble in _NOT_LOOKED_AT:
             return _TROUBLES[seen.trouble]
@@ -377,7 +377,7 @@ def _non_empty(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
     return _each(rule, files, fault)
 
 
-def _opens(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _opens(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     return _each(rule, files, _trouble)
 
 
@@ -385,7 +385,7 @@ def _trouble(seen: Seen) -> RuleReason | None:
     return _TROUBLES.get(seen.trouble, RuleReason.CRASHED) if seen.trouble else None
 
 
-def _no_traceback(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _no_traceback(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     return _each(
         rule,
         files,
@@ -393,17 +393,17 @@ def _no_traceback(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
     )
 
 
-def _content(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _content(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     """A rule on content; only files with the names that it states count, if it states any."""
     names = {name.lower() for name in rule.params.get("names_of_files", ())}
     chosen = [file for file in files if not names or _base(file) in names] or files
-    outcome = CONTENT_RULES[rule.kind](rule.params, [file.seen for file in chosen])
+    outcome = _CONTENT_RULES[rule.kind](rule.params, [file.seen for file in chosen])
     if outcome.reason is not None:
         return _failed(rule, outcome.reason, outcome.observed, outcome.limit, chosen[0])
     return RuleResult(rule.rule_id, rule.kind, True, None, outcome.observed, outcome.limit)
 
 
-_JUDGES: dict[str, Callable[[HardRule, Sequence[OutputFile]], RuleResult]] = {
+_JUDGES: dict[str, Callable[[_HardRule, Sequence[OutputFile]], RuleResult]] = {
     "file_type": _file_type,
     "count": _count,
     "named": _named,
@@ -450,7 +450,7 @@ def grade_files(
     """
     if not spec.rules:
         return ()
-    seen = Outputs()
+    seen = _Outputs()
     if outputs is not None:
         is_copying = any(rule.kind == "same" for rule in spec.rules)  # then a copy is the work
         inputs = () if is_copying else spec.inputs
@@ -475,7 +475,7 @@ def grade_files(
     return (*columns, required)
 
 
-def _not_own_work(spec: TaskSpec, seen: Outputs) -> str | None:
+def _not_own_work(spec: TaskSpec, seen: _Outputs) -> str | None:
     """Why own work is missing where files are there; None if it is not, or nothing is there."""
     repeats = _repeating(spec.prompt)
     faults = {file.name: _fault(file.seen, repeats) for file in seen.files}

@@ -69,7 +69,7 @@ class GradedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class _Summary:
     """One configuration: every figure has its denominator beside it.
 
     `n` attempts, of them `n_infra` ended by infrastructure; of the graded ones `n_passed`,
@@ -146,13 +146,13 @@ def _ended(record: AttemptRecord, score: Score) -> AttemptRecord:
     return replace(record, attempt=replace(attempt, termination=how))
 
 
-def summaries(run: GradedRun) -> list[Summary]:
+def summaries(run: GradedRun) -> list[_Summary]:
     """One row per configuration, by name."""
     names = sorted({record.attempt.configuration.name for record in run.attempts})
     return [_summary(name, run) for name in names]
 
 
-def print_summaries(rows: Iterable[Summary]) -> None:
+def print_summaries(rows: Iterable[_Summary]) -> None:
     """Print a row for each configuration, with its whole name however long."""
     rows = list(rows)
     widest = max((cell_len(row.configuration) for row in rows), default=0)
@@ -194,12 +194,12 @@ def _boxes(release: ReleasedTasks, task_id: str) -> Boxes:
     return Boxes(inputs, workspace / "private" / ENVIRONMENTS)
 
 
-def _summary(name: str, run: GradedRun) -> Summary:
+def _summary(name: str, run: GradedRun) -> _Summary:
     attempts = [r.attempt for r in run.attempts if r.attempt.configuration.name == name]
     scores = [score for attempt, score in run.scores if attempt.configuration.name == name]
     overall = [score.overall for score in scores if score.overall is not None]
     costs = [attempt.usage.cost for attempt in attempts if attempt.usage.cost is not None]
-    return Summary(
+    return _Summary(
         configuration=name,
         n=len(attempts),
         n_infra=sum(attempt.status is AttemptStatus.INFRA_ERROR for attempt in attempts),

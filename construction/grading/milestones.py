@@ -24,8 +24,8 @@ from data.contracts.attempt import AttemptStatus, Call, Progress, Submission, Te
 from data.text.folding import fold_case, fold_spaces, fold_words
 from data.text.numbers import Number, scan_numbers
 
-NEAR_ZERO = Decimal("1e-6")  # absolute: below it a relative tolerance means nothing
-MAX_CHARS = 200_000  # of an output or a statement
+_NEAR_ZERO = Decimal("1e-6")  # absolute: below it a relative tolerance means nothing
+_MAX_CHARS = 200_000  # of an output or a statement
 _EDGE = r"[\w/:]|[-.](?=\w)"  # what continues an identifier
 _MINUS = re.compile(r"(?:[-−–△▲]\s?|minus |negative |\()[$€£¥]?\Z")
 _PERCENT = re.compile(r"\s?(?:%|per ?cent)")
@@ -145,18 +145,18 @@ def _evidence(submission: Submission) -> Iterator[_Evidence]:
         if not call.is_error:
             yield from _of_call(call)
     for step, text in submission.statements:
-        for sentence in sentences(text[:MAX_CHARS]):
+        for sentence in sentences(text[:_MAX_CHARS]):
             if sentence.strip():
                 yield _Evidence(step, sentence)
     if submission.answer:
-        for sentence in sentences(submission.answer[-MAX_CHARS:]):
+        for sentence in sentences(submission.answer[-_MAX_CHARS:]):
             yield _Evidence(max(submission.steps, 1), sentence)
 
 
 def _of_call(call: Call) -> Iterator[_Evidence]:
     """Arguments and output; the words of the whole call are the context of both."""
-    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)[:MAX_CHARS]
-    output = _unescaped(call.output[:MAX_CHARS])
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)[:_MAX_CHARS]
+    output = _unescaped(call.output[:_MAX_CHARS])
     yield _Evidence(call.step, arguments, "", output)
     yield _Evidence(call.step, output, call.name, arguments)
 
@@ -205,7 +205,7 @@ def _has_number(milestone: MilestoneSpec, item: _Evidence, spec: TaskSpec) -> bo
         value = Decimal(milestone.value.replace(",", ""))
     except InvalidOperation:
         return False
-    allowed = max(abs(value) * Decimal(str(milestone.tolerance)), NEAR_ZERO)
+    allowed = max(abs(value) * Decimal(str(milestone.tolerance)), _NEAR_ZERO)
     scales = {Decimal(1), *(Decimal(answer.scale) for answer in spec.answers)}
     for number, is_percent in item.numbers:
         factors = {Decimal("0.01")} if is_percent and milestone.unit == "ratio" else scales

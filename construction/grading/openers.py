@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from email.parser import HeaderParser
 from html.parser import HTMLParser
 from typing import Any
 
@@ -265,8 +266,7 @@ def _does_nothing(body: list[ast.stmt]) -> bool:
 
 # Opening mail, calendars and captions: what people wrote in them, without the syntax
 
-_HEADER = re.compile(r"(?im)^(?:subject|to|cc|from):[ \t]*(.*)$")
-_HEADERS = re.compile(r"(?i)\A\s*(?:[a-z][a-z0-9-]{1,40}:.*\r?\n(?:[ \t].*\r?\n)*)+")
+_HEADERS = ("subject", "to", "cc", "from")
 _PROPERTY = re.compile(
     r"(?im)^(?:SUMMARY|DESCRIPTION|LOCATION|ATTENDEE|ORGANIZER|DTSTART|DTEND)(?:;[^:\r\n]*)?:(.*)$"
 )
@@ -275,12 +275,11 @@ _NO_CUE = re.compile(r"(?m)^(?:WEBVTT.*|\d+|(?:\d+:)?\d\d?:\d\d[,.]\d{1,3}\s*-->
 
 def open_mail(data: bytes, bounds: Bounds) -> Content:
     """Subject, people and body."""
-    text = decode(data)
-    headers = _HEADERS.match(text)
-    if headers is None:
+    mail = HeaderParser().parsestr(decode(data).lstrip())
+    if not mail.keys():
         return _open_text(data, bounds)
-    spoken = "\n".join(_HEADER.findall(headers[0]))
-    return _holding(data, f"{spoken}\n{text[headers.end() :]}", bounds)
+    spoken = "\n".join(str(value) for name, value in mail.items() if name.lower() in _HEADERS)
+    return _holding(data, f"{spoken}\n{mail.get_payload()}", bounds)
 
 
 def open_calendar(data: bytes, bounds: Bounds) -> Content:
@@ -288,7 +287,7 @@ def open_calendar(data: bytes, bounds: Bounds) -> Content:
 
     Raises ValueError if it is no calendar.
     """
-    unfolded = re.sub(r"\r?\n[ \t]", "", decode(data))
+    unfolded = decode(data).replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
     if "BEGIN:VCALENDAR" not in unfolded.upper():
         raise ValueError("no calendar")
     said = "\n".join(_PROPERTY.findall(unfolded))
@@ -305,7 +304,7 @@ def _holding(data: bytes, text: str, bounds: Bounds) -> Content:
     return replace(whole, text=text[: bounds.text_chars], is_shell=says_nothing(text))
 
 
-_CHART_OR_PICTURE = re.compile(r"^xl/(?:charts|media|chartsheets)/")
+_CHARTS_AND_PICTURES = ("xl/charts/", "xl/media/", "xl/chartsheets/")
 _FORM_BYTES = 2_000_000  # of a workbook, up to which its look is compared too
 _PAINTS = re.compile(rb"(?<!\S)(?:S|s|f\*?|F|[Bb]\*?|Do|sh|EI)(?!\S)")
 
@@ -330,7 +329,7 @@ def _open_xlsx(data: bytes, bounds: Bounds) -> Content:
     import openpyxl
 
     with check_zip(data, bounds) as archive:
-        drawn = any(map(_CHART_OR_PICTURE.search, archive.namelist()))
+        drawn = any(name.startswith(_CHARTS_AND_PICTURES) for name in archive.namelist())
     book = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
     rows: list[str] = []
     tables: list[Table] = []

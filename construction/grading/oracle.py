@@ -130,8 +130,8 @@ def _answers_first(spec: TaskSpec, right: Submission, database: Database) -> Sub
     return _submitted((), year)
 
 
-Flaw = Callable[[TaskSpec, Submission, Database], Submission | None]
-FLAWS: Mapping[str, Flaw] = {
+_Flaw = Callable[[TaskSpec, Submission, Database], Submission | None]
+FLAWS: Mapping[str, _Flaw] = {
     "wrong-period": _wrong_period,
     "wrong-company": _wrong_company,
     "unrounded": _unrounded,

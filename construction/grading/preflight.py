@@ -43,7 +43,7 @@ from data.contracts.gate import breaks
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
 from data.snapshot.release import AuditedKind, GradingFacts
-from data.snapshot.statistics import verified
+from data.snapshot.tasks import verified
 from data.stage_tables import write_stage_tables
 
 # The audit of a task's grader: what it should accept and reject, and whether it did.
@@ -167,7 +167,7 @@ _SHARES, _PROBES = "deterministic_shares.json", "grader_audit.json"
 
 
 # What a candidate's steps lead to; None if they lead to no answer.
-Compute = Callable[[Candidate], Submission | None]
+_Compute = Callable[[Candidate], Submission | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class PreflightJob:
     files: Mapping[str, Path]
     database: Path | None
     config: GradingRecipe
-    analytic: Callable[[], Compute] | None = None
+    analytic: Callable[[], _Compute] | None = None
 
 
 def preflight_shard(job: PreflightJob, out: Path) -> None:
@@ -248,12 +248,12 @@ def _evidence(verdict: Verdict) -> dict[str, str | None]:
     return {"attack": str(verdict.measures["strongest"])} if verdict.measures["strongest"] else {}
 
 
-Oracle = Callable[[], Submission | None]
+_Oracle = Callable[[], Submission | None]
 
 
 def _oracle(
-    candidate: Candidate, spec: TaskSpec, database: Database | None, analytic: Compute | None
-) -> Oracle | None:
+    candidate: Candidate, spec: TaskSpec, database: Database | None, analytic: _Compute | None
+) -> _Oracle | None:
     """What computes the answer of a candidate; None where nothing can."""
     if candidate.lane is Lane.ANALYTICS:
         return partial(analytic, candidate) if analytic is not None else None
@@ -263,7 +263,7 @@ def _oracle(
 
 
 def _attacked(
-    candidate: Candidate, spec: TaskSpec, job: PreflightJob, compute: Oracle | None
+    candidate: Candidate, spec: TaskSpec, job: PreflightJob, compute: _Oracle | None
 ) -> Attacked:
     inputs = {fixture.path: job.files[fixture.sha256] for fixture in candidate.fixtures}
     grader = partial(_graded, threshold=job.config.pass_threshold)

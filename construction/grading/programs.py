@@ -21,12 +21,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
-MAX_BYTES = 4 << 20  # of one file that is read back, and of standard output
+_MAX_BYTES = 4 << 20  # of one file that is read back, and of standard output
 STDOUT = "stdout"  # the name by which checks know what was printed
 _MEMORY_BYTES = 1 << 30
 _NOBODY = 65_534
 # The inputs of a task, in the container of an exported one.
-INPUTS = Path(os.environ.get("BENCHMINT_WORK", "/work"), "inputs")
+_INPUTS = Path(os.environ.get("BENCHMINT_WORK", "/work"), "inputs")
 _ENVIRONMENT_BYTES = 4 << 30  # memory and files of a program with an environment
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -93,7 +93,7 @@ def _inputs_here(program: Program) -> dict[str, bytes]:
     """The inputs of the task beside the work folder of the container. Raises CannotRun."""
     content = {}
     for path, sha256 in program.inputs.items():
-        files = (file for file in sorted(INPUTS.glob("*")) if file.is_file())
+        files = (file for file in sorted(_INPUTS.glob("*")) if file.is_file())
         data = next((file.read_bytes() for file in files if _sha256(file) == sha256), None)
         if data is None:
             raise CannotRun(path)
@@ -129,7 +129,7 @@ def _completed(program: Program, folder: Path) -> tuple[int | None, bytes]:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         printed.seek(0)
-        return code, printed.read(MAX_BYTES)
+        return code, printed.read(_MAX_BYTES)
 
 
 def _without_rights(program: Program) -> None:
@@ -140,13 +140,13 @@ def _without_rights(program: Program) -> None:
 
 
 def _limit(program: Program) -> None:
-    file_bytes = _ENVIRONMENT_BYTES if program.environment else MAX_BYTES
+    file_bytes = _ENVIRONMENT_BYTES if program.environment else _MAX_BYTES
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
     if not program.environment:  # JavaScript engines reserve more addresses than they use
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
 
 
 def _read(path: Path) -> bytes | None:
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES:
         return None
     return path.read_bytes()

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from construction.grading.programs import STDOUT, CannotRun, Program, Ran
-from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed
 from construction.sandbox.toolset import interpreters, library_paths
 from data.errors import BenchmintError
 
@@ -25,7 +24,7 @@ LIMITS = Limits(
     file_bytes=4 << 20,
     files=500,
 )
-OF_ENVIRONMENTS = Limits(
+_OF_ENVIRONMENTS = Limits(
     memory_bytes=4 << 30,
     disk_bytes=3 << 30,
     processes=512,
@@ -77,7 +76,7 @@ def _is_environment(name: str) -> bool:
     return len(name) <= _LONGEST_NAME and name.isalnum()
 
 
-def environment_box(folder: Path | None, python: str, limits: Limits = OF_ENVIRONMENTS) -> Box:
+def environment_box(folder: Path | None, python: str, limits: Limits = _OF_ENVIRONMENTS) -> Box:
     """The box in which an environment is used, or built where there is no folder yet."""
     root = interpreters().get(python)
     roots = () if root is None or root == Path(sys.base_prefix) else (root,)

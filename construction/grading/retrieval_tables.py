@@ -50,7 +50,7 @@ class RetrievalError(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class _Sought:
     """What a question asks for: the series, and the days of the value."""
 
     company_id: str
@@ -59,14 +59,14 @@ class Sought:
     months: int
 
 
-def _sought(spec: TaskSpec) -> Sought | None:
+def _sought(spec: TaskSpec) -> _Sought | None:
     """What the reference steps of a question read; None where there are none."""
     if len(spec.steps) < 2:
         return None
     reading, days = spec.steps[-2].arguments or {}, spec.steps[-1].arguments or {}
     try:
         ids = str(reading["company_id"]), str(reading["series_id"])
-        return Sought(*ids, str(days["period_end"]), int(days["months"]))
+        return _Sought(*ids, str(days["period_end"]), int(days["months"]))
     except KeyError:
         return None
 
@@ -120,7 +120,7 @@ def _value(reading: str | None) -> Decimal | None:
 
 
 def _in_tables(
-    value: Decimal, part: AnswerSpec, aim: Sought, database: Database
+    value: Decimal, part: AnswerSpec, aim: _Sought, database: Database
 ) -> RetrievalError | None:
     """Whose value it is: of another period, of another series, of another company."""
     own = database.points_of(aim.company_id)
@@ -139,7 +139,7 @@ def _in_tables(
     return RetrievalError.COMPANY if shown in _shown(points, part) else None
 
 
-def _at(aim: Sought) -> pl.Expr:
+def _at(aim: _Sought) -> pl.Expr:
     return (pl.col("period_end").cast(pl.String) == aim.period_end) & (
         pl.col("months") == aim.months
     )
@@ -154,14 +154,14 @@ def _as_shown(value: Decimal, part: AnswerSpec) -> Decimal:
     return round(value / part.scale, part.decimals or 0)
 
 
-def _returned(call: Call, aim: Sought) -> bool:
+def _returned(call: Call, aim: _Sought) -> bool:
     """Does a call show the series, or read it by its id?"""
     if call.arguments.get("series_id") == aim.series_id:
         return True
     return json.dumps(aim.series_id, ensure_ascii=False) in call.output
 
 
-QUESTIONS = "questions"
+_QUESTIONS = "questions"
 _STATUS = {AttemptStatus.COMPLETED: "success", AttemptStatus.TIMEOUT: "timeout"}
 _NO_VALUE = frozenset({"answer.missing", "answer.refused", "answer.ambiguous"})
 _KEY = {
@@ -215,7 +215,7 @@ def write_retrieval_tables(
     scores: Iterable[tuple[Attempt, Score]],
 ) -> bool:
     """Write the four tables into a folder; False where the release has no questions."""
-    path = release.tables / f"{QUESTIONS}.parquet"
+    path = release.tables / f"{_QUESTIONS}.parquet"
     if not path.is_file():
         return False
     questions = pl.read_parquet(path)
@@ -235,7 +235,7 @@ def write_retrieval_tables(
     graded = [row for row in rows if row.score is not None]
     database = database_of(release.tables)
     frames = (
-        (QUESTIONS, attempted),
+        (_QUESTIONS, attempted),
         ("responses", frame_of(map(_response, rows), _RESPONSES)),
         ("scores", frame_of((_score(release, row, database) for row in graded), _SCORES)),
         ("tool_traces", frame_of(map(_trace, rows), _TRACES)),

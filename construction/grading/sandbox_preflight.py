@@ -203,7 +203,7 @@ GATE: Gate[Tried, SandboxRecipe] = Gate(
 
 
 UNIT = "candidate"
-SELECTION = "select"  # the stage that decides what is not tried
+_SELECTION = "select"  # the stage that decides what is not tried
 Found = Mapping[str, TrialOutcome | None]  # None: this machine has no working sandbox
 
 
@@ -242,7 +242,7 @@ def _verdict(name: str, outcomes: Found | None, config: SandboxRecipe) -> Verdic
     return (
         _judged(outcomes[name], config)
         if name in outcomes
-        else Verdict.blocked(GATE.name, SELECTION)
+        else Verdict.blocked(GATE.name, _SELECTION)
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from construction.grading.attacks import holding, shell
 
-TEXT = "Written by a scripted agent that tries whether files can be delivered."
+_TEXT = "Written by a scripted agent that tries whether files can be delivered."
 
 
 def main() -> int:
@@ -40,7 +40,7 @@ def _look(name: str, sha256: str) -> str | None:
 def _deliver(name: str, file_type: str) -> dict[str, Any]:
     """Write a file of a type, making its folders; its digest, or what went wrong."""
     path = Path(name)
-    content = holding(file_type, TEXT) or shell(file_type)
+    content = holding(file_type, _TEXT) or shell(file_type)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-Part = TypeVar("Part")
+_Part = TypeVar("_Part")
 REPORT = "report"  # the operation of the step that gives the answer of a workflow task
 NULL, TALK, EMPTY_CALLS = "null", "talk", "empty_calls"  # families of submissions without work
 
@@ -133,7 +133,7 @@ def read_spec(path: Path) -> TaskSpec:
     return spec_of(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _parts(kind: type[Part], rows: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
+def _parts(kind: type[_Part], rows: Sequence[Mapping[str, Any]]) -> tuple[_Part, ...]:
     """Rows as records; lists become tuples."""
     names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     return tuple(

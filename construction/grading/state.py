@@ -34,8 +34,8 @@ from construction.grading.state_kinds import (
 from data.child import confine
 from data.contracts.attempt import ScorePart
 
-Question = tuple[str, Mapping[str, Any]]  # kind and params of a check
-Judge = Callable[[Sequence[Question], Files], Sequence[StateReason | None]]
+_Question = tuple[str, Mapping[str, Any]]  # kind and params of a check
+_Judge = Callable[[Sequence[_Question], Files], Sequence[StateReason | None]]
 _MAX_BYTES = 4 << 20  # of one delivered file
 _SECONDS, _MEMORY_BYTES = 20, 1 << 30
 _START = "import sys; sys.path.insert(0, {root!r}); from {module} import main; main()"
@@ -52,7 +52,7 @@ def without_state_checks(spec: TaskSpec) -> TaskSpec:
 
 
 def grade_state(
-    spec: TaskSpec, files: Files, run: Run | None, judge: Judge | None = None
+    spec: TaskSpec, files: Files, run: Run | None, judge: _Judge | None = None
 ) -> tuple[ScorePart, ...]:
     """One part per check on delivered files, `check.<id>`, worth 1 or 0 or unjudged.
 
@@ -88,7 +88,7 @@ def _part(check: CheckSpec, reason: StateReason | None, is_idle: bool) -> ScoreP
 
 
 def _after_run(
-    params: Mapping[str, Any], files: Files, run: Run | None, judge: Judge
+    params: Mapping[str, Any], files: Files, run: Run | None, judge: _Judge
 ) -> StateReason | None:
     """The program of a check is run; then every check of `after` holds on what it left."""
     staged, inputs = {}, {}
@@ -126,7 +126,7 @@ def _given(source: Mapping[str, str]) -> bytes:
     return base64.b64decode(source["base64"]) if "base64" in source else source["text"].encode()
 
 
-def _outcome(ran: Ran, after: Sequence[Question], code: int, judge: Judge) -> StateReason | None:
+def _outcome(ran: Ran, after: Sequence[_Question], code: int, judge: _Judge) -> StateReason | None:
     if ran.timed_out:
         return StateReason.TIMED_OUT
     if ran.code != code:
@@ -157,7 +157,7 @@ def read_outputs(spec: TaskSpec, folder: Path | None) -> dict[str, bytes]:
     return files
 
 
-def judge_here(questions: Sequence[Question], files: Files) -> list[StateReason | None]:
+def judge_here(questions: Sequence[_Question], files: Files) -> list[StateReason | None]:
     """In this process: for files that this project wrote itself."""
     return [judge_state(kind, params, files) for kind, params in questions]
 
@@ -169,7 +169,7 @@ def judge_check(kind: str, params: Mapping[str, Any], files: Files, run: Run) ->
     return judge_state(kind, params, files)
 
 
-def judge_in_child(questions: Sequence[Question], files: Files) -> list[StateReason | None]:
+def judge_in_child(questions: Sequence[_Question], files: Files) -> list[StateReason | None]:
     """In a confined process; if it dies, every check that it was to answer fails."""
     root = Path(__file__).resolve().parents[__name__.count(".")]
     encoded = {name: base64.b64encode(content).decode() for name, content in files.items()}

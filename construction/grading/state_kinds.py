@@ -1,7 +1,7 @@
 """Checks on the state of delivered files: what they say and do, never how they are worded.
 
 A check is data: its `kind` names one of the functions below, and its `params` the file and what
-must be true of it. `is` is a value or a constraint as in `actions`. Kinds in `KEEPS`, and checks
+must be true of it. `is` is a value or a constraint as in `actions`. Kinds in `_KEEPS`, and checks
 with `keeps`, say that nothing else was changed: a copy of the inputs satisfies them, so alone they
 count for nothing.
 
@@ -34,7 +34,7 @@ from construction.grading.actions import fits
 #
 # Imports the standard library alone: the exported bundle takes it along.
 
-MAX_BYTES = 4 << 20  # of a file that is parsed
+_MAX_BYTES = 4 << 20  # of a file that is parsed
 _MAX_ENTRIES, _MAX_VALUES, _MAX_DEPTH = 2000, 20_000, 40
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(.*)")
 
@@ -50,7 +50,7 @@ class _Entry:
 
 def _text_of(data: bytes) -> str:
     """Text with Unix line ends. Raises ValueError for what is not UTF-8."""
-    if len(data) > MAX_BYTES:
+    if len(data) > _MAX_BYTES:
         raise ValueError("too large")
     return data.decode("utf-8-sig").replace("\r\n", "\n")
 
@@ -148,7 +148,7 @@ def _rows_of(data: bytes) -> list[dict[str, str]]:
 def _entries_of(data: bytes) -> dict[str, _Entry]:
     """The members of a tar archive by name, without `./` and without the last slash."""
     entries: dict[str, _Entry] = {}
-    if len(data) > MAX_BYTES:
+    if len(data) > _MAX_BYTES:
         raise ValueError("too large")
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
@@ -188,12 +188,11 @@ _MACROS = {
     "@hourly": "0 * * * *",
 }
 _FIRST, _LAST = dt.date(2024, 1, 1), dt.date(2028, 1, 1)  # every day of a leap year and of others
-_SETTING = re.compile(r"[A-Za-z_]\w*\s*=")
 _FIELDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class _Job:
     """A line of a crontab. `days` are the days of four years on which it is started."""
 
     minutes: frozenset[int]
@@ -206,19 +205,21 @@ class Job:
         return self.minutes, self.hours, self.days
 
 
-def jobs_of(text: str) -> list[Job]:
+def jobs_of(text: str) -> list[_Job]:
     """The jobs of a user's crontab. Raises ValueError at a line that cron would refuse."""
     jobs = []
     for line in text.splitlines():
         stripped = line.strip()
-        if not stripped or stripped.startswith("#") or _SETTING.match(stripped):
+        name, setting, _ = stripped.partition("=")
+        is_setting = setting and name.rstrip().isidentifier()
+        if not stripped or stripped.startswith("#") or is_setting:
             continue
         times, command = _split(stripped)
         jobs.append(job(times, command))
     return jobs
 
 
-def job(times: str, command: str = "") -> Job:
+def job(times: str, command: str = "") -> _Job:
     """A job from its five fields or its macro."""
     minute, hour, day, month, weekday = _MACROS.get(times.lower(), times).split()
     months = _field(month, 1, 12, _MONTHS)
@@ -234,7 +235,7 @@ def job(times: str, command: str = "") -> Job:
             started.add(current)
         current += dt.timedelta(days=1)
     minutes, hours = _field(minute, 0, 59), _field(hour, 0, 23)
-    return Job(minutes, hours, frozenset(started), " ".join(command.split()))
+    return _Job(minutes, hours, frozenset(started), " ".join(command.split()))
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -272,7 +273,7 @@ def _number(text: str, names: list[str] | None, first_name: int) -> int:
 
 Files = Mapping[str, bytes]  # by path, POSIX
 RUNS = "runs"  # the kind that executes what was delivered (`programs`)
-KEEPS = frozenset({"keeps_values", "keeps_lines", "keeps_bytes", "keeps_entries"})
+_KEEPS = frozenset({"keeps_values", "keeps_lines", "keeps_bytes", "keeps_entries"})
 _MAX_PATTERN_LINE = 2000  # characters of a line that a pattern is compared with
 
 
@@ -297,12 +298,12 @@ class StateReason(StrEnum):
 
 def is_keeping(kind: str, params: Mapping[str, Any]) -> bool:
     """Does the check say that nothing else was changed, so that the inputs satisfy it?"""
-    return kind in KEEPS or bool(params.get("keeps"))
+    return kind in _KEEPS or bool(params.get("keeps"))
 
 
 def judge_state(kind: str, params: Mapping[str, Any], files: Files) -> StateReason | None:
     """Why a check fails on these files; None if it holds. Never raises for what files hold."""
-    run = KINDS.get(kind)
+    run = _KINDS.get(kind)
     if run is None:
         return StateReason.UNKNOWN_CHECK
     data = files.get(params["file"])
@@ -436,7 +437,7 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
 
 
-KINDS: Mapping[str, Callable[[Mapping[str, Any], bytes], StateReason | None]] = {
+_KINDS: Mapping[str, Callable[[Mapping[str, Any], bytes], StateReason | None]] = {
     "value": _value,
     "rows": _rows,
     "lines": _lines,
@@ -447,4 +448,4 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any], bytes], StateReason | None]] = 
     "keeps_bytes": _keeps_bytes,
     "keeps_entries": _keeps_entries,
 }
-STATE_KINDS = frozenset({*KINDS, RUNS})
+STATE_KINDS = frozenset({*_KINDS, RUNS})

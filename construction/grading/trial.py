@@ -17,15 +17,13 @@ from typing import Any
 
 from construction.grading.bundle import GRADER, Bundle, bundle_files
 from construction.grading.bundle_command import ANSWER, OUTPUTS
+from construction.grading.file_types import unresolved
 from construction.grading.oracle import OracleError, computable, oracle
-from construction.grading.routes import unresolved
 from construction.grading.sandbox_preflight import STAGE, Fault, TrialOutcome, TrialStep
 from construction.grading.scripted_agent import slug
 from construction.grading.spec import spec_of
-from construction.sandbox.box import Box
-from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.escapes import assert_isolated
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed, fetch_outputs
 from construction.sandbox.toolset import PACKAGES, SHELL_TOOLS, installed, library_paths
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec, answer
 from construction.statements.tools.database import Database
@@ -36,7 +34,9 @@ from data.errors import BenchmintError
 from data.progress import track
 from data.snapshot.layout import INPUTS, INSTRUCTION
 
-VERSION = "benchmint-trial/1"  # raised when a trial tries something else: outcomes are then renewed
+_VERSION = (
+    "benchmint-trial/1"  # raised when a trial tries something else: outcomes are then renewed
+)
 _NOT_TRIED = {"task_id", "provenance", "preflight"}
 _ANSWERED = ("ok", "refused")
 
@@ -92,7 +92,7 @@ def trial_key(task: Candidate, made_from: Any) -> str:
     The ids are left out: they differ in a rebuild with another key.
     """
     content = task.model_dump(mode="json", exclude=_NOT_TRIED)
-    return digest([VERSION, content, made_from])
+    return digest([_VERSION, content, made_from])
 
 
 def stored_faults(trial: Trial) -> tuple[Fault, ...]:

@@ -42,7 +42,7 @@ from construction.judging.model.asking import (
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import Judges, ModelStage
-from construction.signals.seeds import SeedIdea
+from construction.signals.weights import SeedIdea
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import Evidence, Lane, Outcome
@@ -81,7 +81,7 @@ class _Twist:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class _Move:
     """What is done, as texts with slots. `twist` is the kind of material that has a fault.
 
     Without `evidence` an idea has the kinds of evidence of its seed.
@@ -101,7 +101,7 @@ class Move:
     evidence: tuple[str, ...] = ()
 
 
-_MOVE = TypeAdapter(Move)
+_MOVE = TypeAdapter(_Move)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _of_seed(seed: SeedIdea, config: ModelStagesConfig) -> Judged[tuple[Idea, ..
     return Judged(seed.pattern, ideas)
 
 
-def _idea_by_rules(seed: SeedIdea, moves: Sequence[Move], number_in_seed: int) -> Idea:
+def _idea_by_rules(seed: SeedIdea, moves: Sequence[_Move], number_in_seed: int) -> Idea:
     turn, number = divmod(number_in_seed, len(moves))
     move = moves[number]
     begin = _STRIDE * list(_moves()).index(seed.pattern)
@@ -188,7 +188,7 @@ def _sentences(text: str) -> str:
     return _SENTENCE.sub(lambda match: match[0].upper(), text)
 
 
-def _environment(task: str, move: Move, situation: _Situation) -> tuple[str, ...]:
+def _environment(task: str, move: _Move, situation: _Situation) -> tuple[str, ...]:
     """The materials that the task names, the files of its move, and the simulated service."""
     named = dict.fromkeys(slot for _, slot, _, _ in Formatter().parse(task) if slot)
     materials = [situation.materials[slot] for slot in named if slot in situation.materials]
@@ -197,7 +197,7 @@ def _environment(task: str, move: Move, situation: _Situation) -> tuple[str, ...
 
 
 @cache
-def _moves() -> Mapping[str, tuple[Move, ...]]:
+def _moves() -> Mapping[str, tuple[_Move, ...]]:
     return {
         pattern: tuple(_MOVE.validate_python(move) for move in entry["moves"])
         for pattern, entry in load_table(__package__, "idea_moves.toml").items()
@@ -228,15 +228,15 @@ def _twists() -> Mapping[str, tuple[_Twist, ...]]:
 # Candidate ideas by a model: several per seed idea, filtered, without near-duplicates.
 
 _TITLES = 60  # known titles that the prompt lists
-Line = Annotated[str, Field(min_length=3, max_length=300)]
+_Line = Annotated[str, Field(min_length=3, max_length=300)]
 
 
 class _IdeaAnswer(Answer):
     title: Annotated[str, Field(min_length=3, max_length=120)]
     task: Annotated[str, Field(min_length=20, max_length=1_500)]
-    steps: Annotated[tuple[Line, ...], Field(max_length=20)]
-    artifact: Line
-    environment: Annotated[tuple[Line, ...], Field(max_length=20)]
+    steps: Annotated[tuple[_Line, ...], Field(max_length=20)]
+    artifact: _Line
+    environment: Annotated[tuple[_Line, ...], Field(max_length=20)]
     evidence: tuple[Literal["retrieval", "accuracy", "action", "semantic"], ...]
     graded: Annotated[str, Field(max_length=600)]
     ungraded: Annotated[str, Field(max_length=600)]

@@ -15,7 +15,7 @@ from functools import cache
 from construction.grading.file_types import type_of
 from construction.judging.contracts import Judged, ModelStagesConfig
 from construction.mentions.files import find_file_spans
-from construction.signals.seeds import SeedIdea
+from construction.signals.weights import SeedIdea
 from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.ledger import tally
 from data.text.lexicon import load_table

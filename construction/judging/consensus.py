@@ -143,14 +143,14 @@ def route(
     return Routed(admitted, queue, funnel, tuple(ledger), closed)
 
 
-Rounds = dict[int, list[Opinion]]
+_Rounds = dict[int, list[Opinion]]
 _ItemOutcome = Endorsed | Queued | ConsensusReason
 
 
-def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, Rounds]:
+def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, _Rounds]:
     if len(set(items)) != len(items):
         raise InputError("items", "a duplicate ID", "one entry per item", "Merge them.")
-    rounds: dict[str, Rounds] = {item_id: defaultdict(list) for item_id in items}
+    rounds: dict[str, _Rounds] = {item_id: defaultdict(list) for item_id in items}
     for opinion in opinions:
         if opinion.item_id not in rounds or opinion.round < 1:
             is_low = opinion.round < 1
@@ -161,7 +161,7 @@ def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, 
 
 
 def _outcome(
-    item_id: str, rounds: Rounds, config: ConsensusConfig, same: Callable[[str], str]
+    item_id: str, rounds: _Rounds, config: ConsensusConfig, same: Callable[[str], str]
 ) -> _ItemOutcome:
     """The first unanimous round admits the item; without one the last round decides its state."""
     held = sorted(rounds)
@@ -183,7 +183,7 @@ def _outcome(
 
 
 def _row(
-    item_id: str, outcome: _ItemOutcome, rounds: Rounds, same: Callable[[str], str]
+    item_id: str, outcome: _ItemOutcome, rounds: _Rounds, same: Callable[[str], str]
 ) -> LedgerRow:
     """The ledger row of an item, with the round that decided it as stratum (0: review or none)."""
     last = max(rounds, default=0)
@@ -206,7 +206,7 @@ def _row(
 
 
 def _funnel(
-    rounds: Mapping[str, Rounds], admitted: Sequence[Endorsed], decided: Mapping[str, str | None]
+    rounds: Mapping[str, _Rounds], admitted: Sequence[Endorsed], decided: Mapping[str, str | None]
 ) -> tuple[RoundCount, ...]:
     """One count per round with any answer; round 0 is the review."""
     by_round = Counter(one.round for one in admitted)

@@ -46,7 +46,7 @@ _NOT_RENDERED = "its pages are not shown"
 _TASK_CHARS = 2_000  # of the task, in a packet for people
 
 # The evidence of an attempt with what its outputs (a folder) say besides: an applied patch.
-LookAt = Callable[[ReleasedTask, Path, Evidence], Evidence]
+_LookAt = Callable[[ReleasedTask, Path, Evidence], Evidence]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def judge_run(
     config: ModelStagesConfig,
     kept: Path,
     key: Key,
-    looks: Mapping[Lane, LookAt] = MappingProxyType({}),
+    looks: Mapping[Lane, _LookAt] = MappingProxyType({}),
 ) -> JudgedRun:
     """Judge what the graders left open below `logs`; `kept` holds pages that were rendered.
 
@@ -134,7 +134,7 @@ class _OpenTask:
         score: Score,
         outputs: Path,
         kept: Path,
-        looks: Mapping[Lane, LookAt],
+        looks: Mapping[Lane, _LookAt],
     ) -> AttemptCase:
         """What a judge is shown of an attempt with these outputs."""
         candidate = self.task.candidate

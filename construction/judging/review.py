@@ -38,7 +38,7 @@ from data.errors import InputError
 from data.figures import amount
 from data.neutralise import storable, visible
 
-ITEMS, DECISIONS = "items.jsonl", "decisions.log"
+_ITEMS, DECISIONS = "items.jsonl", "decisions.log"
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")  # of a sheet that comes back as CSV
 _SHOWN = 2_000  # characters of a task that a sheet shows
 LONGEST_ITEM = 25_000  # characters of an item; a workbook's cell holds 32,767
@@ -123,17 +123,17 @@ def write_items(folder: Path, items: Sequence[ReviewItem]) -> None:
     """Write the items of a build, sorted, readable by the owner only."""
     ordered = sorted(items, key=lambda item: item.key)
     lines = b"".join(canonical_json(item) + b"\n" for item in ordered)
-    write_bytes(folder / ITEMS, lines, mode=PRIVATE_FILE)
+    write_bytes(folder / _ITEMS, lines, mode=PRIVATE_FILE)
 
 
 def queued(folder: Path) -> list[ReviewItem]:
     """The items that wait for people; none before a first build. Raises InputError."""
-    return read_items(folder) if (folder / ITEMS).is_file() else []
+    return read_items(folder) if (folder / _ITEMS).is_file() else []
 
 
 def read_items(folder: Path) -> list[ReviewItem]:
     """The items that the last build left for people to decide. Raises InputError without a file."""
-    path = folder / ITEMS
+    path = folder / _ITEMS
     if not path.is_file():
         expected, todo = "a build's items", "Build with judging first."
         raise InputError(str(path), "nothing", expected, todo)
@@ -392,7 +392,7 @@ def read_decisions(
     undecided = 0
     for line, cells in table[1:]:
         own = {
-            name: cells[at] if at < len(cells) else SheetCell("") for name, at in columns.items()
+            name: cells[at] if at < len(cells) else _SheetCell("") for name, at in columns.items()
         }
         if not own["decision"].text.strip():
             undecided += any(cell.text.strip() for cell in cells)
@@ -418,7 +418,7 @@ def _settled(rows: Mapping[int, Decision | RowReason], undecided: int) -> Import
 
 
 def _decision(
-    row: Mapping[str, SheetCell],
+    row: Mapping[str, _SheetCell],
     known: Mapping[tuple[str, str], ReviewItem],
     reviewer: str,
     today: date | None,
@@ -496,17 +496,17 @@ class SheetLimits(StageConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class SheetCell:
+class _SheetCell:
     """A cell as text; `formula`: the text is a formula."""
 
     text: str
     formula: bool = False
 
 
-Table = list[tuple[int, list[SheetCell]]]
+_Table = list[tuple[int, list[_SheetCell]]]
 
 
-def read_table(path: Path, limits: SheetLimits, encoding: str) -> Table:
+def read_table(path: Path, limits: SheetLimits, encoding: str) -> _Table:
     """The rows with content of a sheet, with their numbers from 1. Raises InputError."""
     suffix = path.suffix.lower()
     if suffix not in {".csv", ".xlsx"} or not path.is_file():
@@ -535,7 +535,7 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
         raise InputError(str(path), f"bytes that are not {codec}", "text", todo) from None
 
 
-def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
+def _from_csv(path: Path, text: str, limits: SheetLimits) -> _Table:
     """The rows of a CSV text; some locales separate cells by semicolons or tabs.
 
     A first line may say by what: `sep=;`.
@@ -544,7 +544,7 @@ def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
     head = text[: text.find("\n")]
     separator = said[1] if said else max(_SEPARATORS, key=head.count)
     csv.field_size_limit(limits.cell_chars)
-    table: Table = []
+    table: _Table = []
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         for line, cells in enumerate(reader, start=1):
@@ -552,14 +552,14 @@ def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
                 continue
             if len(table) > limits.rows or len(cells) > limits.columns:
                 raise _too_much(path, f"more than {limits.rows} rows or {limits.columns} columns")
-            table.append((line, [SheetCell(cell) for cell in cells]))
+            table.append((line, [_SheetCell(cell) for cell in cells]))
     except csv.Error as error:
         problem = f"a row that is not CSV ({str(error)[:60]})"
         raise InputError(str(path), problem, _EXPECTED, "Save the sheet again.") from None
     return table
 
 
-def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
+def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> _Table:
     """The rows of a workbook's first sheet, read by a child process with limits."""
     try:
         task, own = {"sheet": limits.model_dump()}, ChildLimits(limits.seconds, limits.memory_bytes)
@@ -569,7 +569,7 @@ def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
     if report.get("trouble"):
         todo = "Save the sheet again as XLSX, or as CSV."
         raise InputError(str(path), report["trouble"], _EXPECTED, todo)
-    return [(line, [SheetCell(*cell) for cell in cells]) for line, cells in report["rows"]]
+    return [(line, [_SheetCell(*cell) for cell in cells]) for line, cells in report["rows"]]
 
 
 def _too_much(path: Path, excess: str) -> InputError:

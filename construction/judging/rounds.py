@@ -80,7 +80,7 @@ class ReleaseRounds(_Record):
     rounds: tuple[Round, ...]
 
 
-Rounds = Mapping[str, Sequence[Round]]  # by task id, the first round first
+_Rounds = Mapping[str, Sequence[Round]]  # by task id, the first round first
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def screen_as_agreed(
 
 
 def _verdicts_of(
-    judges: Judges, annotator: str, cases: Sequence[Case], known: Rounds, pictures: Pictures | None
+    judges: Judges, annotator: str, cases: Sequence[Case], known: _Rounds, pictures: Pictures | None
 ) -> list[Judged[Screened]]:
     """What an annotator says of each case."""
     if annotator == RULES:
@@ -177,7 +177,7 @@ def _verdicts_of(
 
 def judge_anew(
     cases: Sequence[Case],
-    earlier: Rounds,
+    earlier: _Rounds,
     client: Asker,
     config: ModelStagesConfig,
     pictures: Pictures | None = None,
@@ -246,7 +246,7 @@ def rounds_of(
 def held_rounds(
     cases: Sequence[Case],
     judged_by: Mapping[str, Sequence[Judged[Screened]]],
-    known: Rounds,
+    known: _Rounds,
 ) -> list[Round]:
     """The next round of each case, from the verdicts of each annotator in the cases' order."""
     return [
@@ -260,7 +260,7 @@ def held_rounds(
     ]
 
 
-def opinions(rounds: Rounds) -> list[Opinion]:
+def opinions(rounds: _Rounds) -> list[Opinion]:
     """The reason codes as `consensus.route` takes them; who abstains gives none."""
     return [
         Opinion(held.item_id, annotator, str(verdict.reason_code), held.round)
@@ -286,7 +286,7 @@ def endorsed_verdict(rounds: Sequence[Round], endorsed: Endorsed, order: Sequenc
 
 def _due(
     cases: Sequence[Case],
-    known: Rounds,
+    known: _Rounds,
     decided: Mapping[str, str | None],
     config: ConsensusConfig,
     *,
@@ -304,7 +304,7 @@ def _due(
 
 
 def _disputed(
-    cases: Sequence[Case], rounds: Rounds, routed: Routed, config: ConsensusConfig
+    cases: Sequence[Case], rounds: _Rounds, routed: Routed, config: ConsensusConfig
 ) -> list[ReviewItem]:
     """What the annotators have not agreed on, decided or not, with their last answers."""
     admitted = {item.item_id for item in routed.admitted}

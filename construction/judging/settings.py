@@ -63,7 +63,7 @@ class ModelStage(StrEnum):
 
 
 SECOND, MEND = "second", "mend"  # prompts on programs; the model of `grade` answers them
-DERIVE = "derive"  # the prompt of second derivations; the model that writes documents answers it
+_DERIVE = "derive"  # the prompt of second derivations; the model that writes documents answers it
 _PROMPTS: dict[str, str] = {
     ModelStage.QUESTION_PHRASING: "phrasing",
     ModelStage.CANDIDATE_IDEAS: "ideas",
@@ -123,7 +123,7 @@ def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
         for prompt in (SECOND, MEND):
             models.setdefault(prompt, models[ModelStage.GRADE])
     if ModelStage.SCENARIO_DOCUMENTS in models:
-        models.setdefault(DERIVE, models[ModelStage.SCENARIO_DOCUMENTS])
+        models.setdefault(_DERIVE, models[ModelStage.SCENARIO_DOCUMENTS])
     return LlmConfig(
         model=model.name, models=models, **sampling, **calls.model_dump(exclude={"recorded"})
     )
@@ -186,7 +186,7 @@ class Judges:
     def client(self, *, masked: bool) -> Iterator[Client]:
         """The client of the model, with the run's budget and its private store of replies."""
 
-        from construction.judging.calls.recorded import add_recorded
+        from construction.judging.calls.store import add_recorded
         from construction.judging.model.asking import model_client
 
         store = private_dir(private_dir(self.out / "private") / "captures" / "llm")

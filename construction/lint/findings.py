@@ -15,7 +15,7 @@ import polars as pl
 from data.errors import InputError
 from data.figures import amount
 
-LARGEST_BYTES = 64 << 20
+_LARGEST_BYTES = 64 << 20
 _TRIALS, _SECONDS = 120, 80.0  # tasks that are tried in a sandbox, unless a number is wanted
 _FROM = 10  # tasks
 _BOM = b"\xef\xbb\xbf"
@@ -124,9 +124,9 @@ def rows_of(path: Path) -> list[Any]:
     """The records of a JSON array, of JSON lines, or of an object that has them under one name or
     by id. Raises InputError.
     """
-    if path.stat().st_size > LARGEST_BYTES:
+    if path.stat().st_size > _LARGEST_BYTES:
         raise InputError(
-            path.name, "a larger file", f"at most {LARGEST_BYTES:,} bytes", "Split it."
+            path.name, "a larger file", f"at most {_LARGEST_BYTES:,} bytes", "Split it."
         )
     if path.suffix in (".parquet", ".csv"):
         return _table(path)

@@ -40,9 +40,8 @@ from construction.lint.harbor_task import (
     read_task,
     script,
 )
-from construction.sandbox.box import Box, bubblewrap
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed, bubblewrap
 from data.canonical import digest, file_digest
 from data.errors import InputError
 
@@ -79,20 +78,20 @@ for word do
 done
 exec python3 -m pytest -p no:cacheprovider "$@"
 """
-Files = Mapping[str, bytes]
+_Files = Mapping[str, bytes]
 
 
 @dataclass(slots=True)
-class Tried:
+class _Tried:
     defects: list[tuple[str, str]] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class _Setting:
     """What one attempt starts from: files by absolute path, and the folders of the box."""
 
-    files: Files
+    files: _Files
     workdir: str
     folders: tuple[str, ...]
     variables: Mapping[str, str]
@@ -103,12 +102,12 @@ class _Result:
     """The reward that the tests gave (None: none), and files that the attempt made or changed."""
 
     reward: float | None
-    made: Files
+    made: _Files
 
 
-def _trial(setting: Setting) -> Tried:
+def _trial(setting: _Setting) -> _Tried:
     """What trials show of a task, or why there were none."""
-    tried = Tried()
+    tried = _Tried()
     try:
         began = time.monotonic()
         oracle = _attempt(setting, "bash /solution/solve.sh", {})
@@ -129,7 +128,7 @@ def _trial(setting: Setting) -> Tried:
     return tried
 
 
-def _setting_of(task: HarborTask) -> Setting | str:
+def _setting_of(task: HarborTask) -> _Setting | str:
     """The files of an attempt, or why it cannot be made here."""
     docker = task.docker
     if bubblewrap() is None:
@@ -152,7 +151,7 @@ def _setting_of(task: HarborTask) -> Setting | str:
     tops = {match[1] for path in named if (match := _FOLDER.match(path))}
     if tops & _TAKEN or docker.workdir == "/":
         return f"works in {docker.workdir} or in system folders"
-    return Setting(
+    return _Setting(
         files, docker.workdir, tuple(f"/{top}" for top in sorted(tops)), docker.variables
     )
 
@@ -173,7 +172,7 @@ def _copied(task: HarborTask) -> Iterator[tuple[str, bytes]]:
                     yield f"{target}{path.name}" if is_folder else target, path.read_bytes()
 
 
-def _attempt(setting: Setting, command: str, made: Files) -> _Result:
+def _attempt(setting: _Setting, command: str, made: _Files) -> _Result:
     """One attempt in a box of its own. Raises SandboxFailed or FileRefused."""
     libraries = tuple(
         Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
@@ -193,7 +192,7 @@ def _attempt(setting: Setting, command: str, made: Files) -> _Result:
     return _Result(reward if _STARTED in kept else None, changed)
 
 
-def _script(setting: Setting, command: str) -> str:
+def _script(setting: _Setting, command: str) -> str:
     folders = " ".join(map(shlex.quote, setting.folders))
     workdir = shlex.quote(setting.workdir)
     return f"""chmod +x /work/bin/pytest; export PATH=/work/bin:$PATH
@@ -218,7 +217,7 @@ def _reward(content: bytes) -> float | None:
 
 
 def _attacked(
-    setting: Setting, oracle: _Result, attempt: Callable[[Files], _Result]
+    setting: _Setting, oracle: _Result, attempt: Callable[[_Files], _Result]
 ) -> Iterator[tuple[str, str]]:
     """Attempts without the work of the solution that pass all the same."""
     if attempt({}).reward == 1:
@@ -247,7 +246,7 @@ def _attacked(
 
 
 def _answers(
-    texts: Mapping[str, str], inputs: Files, attempt: Callable[[Files], _Result]
+    texts: Mapping[str, str], inputs: _Files, attempt: Callable[[_Files], _Result]
 ) -> Iterator[tuple[str, str]]:
     """The answer with other figures, and all words of the inputs instead of an answer."""
     other = {path: re.sub(r"\d", _next, text) for path, text in texts.items()}
@@ -364,7 +363,7 @@ def _try(tasks: Sequence[HarborTask], report: Report, trials: Trials) -> None:
     report.unchecked += trials.left_out("oracle")
 
 
-Faults = Iterator[tuple[str, str]]
+_Faults = Iterator[tuple[str, str]]
 
 
 def _is_draft(task: HarborTask) -> bool:
@@ -372,7 +371,7 @@ def _is_draft(task: HarborTask) -> bool:
     return not any(parts) and not task.files("environment")
 
 
-def _structure(task: HarborTask, missing: Missing) -> Faults:
+def _structure(task: HarborTask, missing: Missing) -> _Faults:
     for folder in task.places():
         if not script(task.folder / folder / INSTRUCTION, task.root).strip():
             yield "instruction.empty", f"no text in {folder}{INSTRUCTION}"
@@ -400,7 +399,7 @@ def _images(task: HarborTask) -> Iterator[tuple[str, str, bool]]:
             yield "image.local", f"{image} is not in a registry and has to be built first", True
 
 
-def _inputs(task: HarborTask, missing: Missing) -> Faults:
+def _inputs(task: HarborTask, missing: Missing) -> _Faults:
     """Files that the image wants and that are not there; solutions and tests that are in it."""
     root = task.folder / "environment"
     if task.docker is None or any(root.glob("*compose*.y*ml")):
@@ -470,7 +469,7 @@ def _is_there(root: Path, source: str) -> bool:
     return any(root.glob(str(path))) if any(c in source for c in "*?[") else (root / path).exists()
 
 
-def _solution_told(task: HarborTask) -> Faults:
+def _solution_told(task: HarborTask) -> _Faults:
     """Lines of the solution that stand in the instruction."""
     lines = {line.strip() for line in task.solve.splitlines() if not line.lstrip().startswith("#")}
     telling = {line for line in lines if len(line) >= _TELLING}

@@ -18,7 +18,7 @@ from data.text.folding import fold_case, fold_width
 from data.text.scripts import HAN
 
 
-class RecordFault(StrEnum):
+class _RecordFault(StrEnum):
     NO_FIELD = "record.no_field"
     FIELD_TYPE = "record.field_type"
     TOO_DEEP = "record.too_deep"
@@ -123,17 +123,17 @@ def lint_records(records: Sequence[Any]) -> list[Finding]:
     findings, seen = [], set[str]()
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            findings.append(Finding(f"#{number}", RecordFault.NO_FIELD, "not a JSON object"))
+            findings.append(Finding(f"#{number}", _RecordFault.NO_FIELD, "not a JSON object"))
             continue
         name = str(record.get("id", f"#{number}"))
         if name in seen:
             findings.append(
-                Finding(name, RecordFault.REPEATED_ID, "the same ID as an earlier record")
+                Finding(name, _RecordFault.REPEATED_ID, "the same ID as an earlier record")
             )
         seen.add(name)
         if _is_deep(record):
             detail = f"more than {_DEEPEST} nested lists and objects"
-            findings.append(Finding(name, RecordFault.TOO_DEEP, detail))
+            findings.append(Finding(name, _RecordFault.TOO_DEEP, detail))
             continue
         for check in _CHECKS:
             findings += [Finding(name, fault, detail) for fault, detail in check(record)]
@@ -152,15 +152,15 @@ def _is_deep(record: Mapping[str, Any]) -> bool:
     return bool(level)
 
 
-Faults = Iterator[tuple[RecordFault, str]]
+_Faults = Iterator[tuple[_RecordFault, str]]
 
 
-def _fields(record: Mapping[str, Any]) -> Faults:
+def _fields(record: Mapping[str, Any]) -> _Faults:
     for name in _FIELDS:
         if name not in record:
-            yield RecordFault.NO_FIELD, name
+            yield _RecordFault.NO_FIELD, name
         elif name in _TYPES and not isinstance(record[name], _TYPES[name][0]):
-            yield RecordFault.FIELD_TYPE, f"{name} is not {_TYPES[name][1]}"
+            yield _RecordFault.FIELD_TYPE, f"{name} is not {_TYPES[name][1]}"
 
 
 def _guidelines(record: Mapping[str, Any]) -> str:
@@ -173,12 +173,12 @@ def _is_empty(answer: Any) -> bool:
     return answer is None or str(answer).strip().casefold() in ("", "nan", "null", "none")
 
 
-def _empty(record: Mapping[str, Any]) -> Faults:
+def _empty(record: Mapping[str, Any]) -> _Faults:
     if "answer" in record and _is_empty(record["answer"]):
-        yield RecordFault.EMPTY_ANSWER, "no value"
+        yield _RecordFault.EMPTY_ANSWER, "no value"
 
 
-def _type(record: Mapping[str, Any]) -> Faults:
+def _type(record: Mapping[str, Any]) -> _Faults:
     """Does the answer have the type that the guidelines demand?"""
     answer, wanted = record.get("answer"), _guidelines(record)
     if _is_empty(answer) or _OBJECT_ASKED.search(wanted):
@@ -187,23 +187,23 @@ def _type(record: Mapping[str, Any]) -> Faults:
     text = str(answer).strip().casefold()
     if _LIST_ASKED.search(wanted):
         if not is_list and not text.startswith("["):
-            yield RecordFault.ANSWER_TYPE, "a list is asked for"
+            yield _RecordFault.ANSWER_TYPE, "a list is asked for"
         return
     if is_list:
         given = [str(item).casefold() for item in answer or ()]
         if _YES_NO_ASKED.search(wanted) and not _YES_NO.intersection(given):
-            yield RecordFault.ANSWER_TYPE, "expected yes or no"
+            yield _RecordFault.ANSWER_TYPE, "expected yes or no"
         elif _ONE_NUMBER.search(wanted) and not _SEVERAL.search(wanted):
-            yield RecordFault.ANSWER_TYPE, "expected a number"
+            yield _RecordFault.ANSWER_TYPE, "expected a number"
         return
     if _YES_NO_ASKED.search(wanted) and not _NUMBER_ASKED.search(wanted):
         if text not in _YES_NO:
-            yield RecordFault.ANSWER_TYPE, "expected yes or no"
+            yield _RecordFault.ANSWER_TYPE, "expected yes or no"
     elif _NUMBER_ASKED.search(wanted) and not _NUMBER.fullmatch(text.rstrip("%％ ")):
-        yield RecordFault.ANSWER_TYPE, "expected a number"
+        yield _RecordFault.ANSWER_TYPE, "expected a number"
 
 
-def _decimals(record: Mapping[str, Any]) -> Faults:
+def _decimals(record: Mapping[str, Any]) -> _Faults:
     """Does a number have at most the decimals asked for?"""
     answer, match = record.get("answer"), _DECIMALS.search(_guidelines(record))
     text = str(answer).strip().rstrip("%％ ")
@@ -212,19 +212,19 @@ def _decimals(record: Mapping[str, Any]) -> Faults:
     wanted = 0 if match["none"] else int(_COUNTS.get(match["n"].casefold(), 0) or match["n"])
     given = len(text.partition(".")[2].rstrip("0"))
     if given > wanted:
-        yield RecordFault.ANSWER_DECIMALS, f"{given} decimals, {wanted} requested"
+        yield _RecordFault.ANSWER_DECIMALS, f"{given} decimals, {wanted} requested"
 
 
-def _in_question(record: Mapping[str, Any]) -> Faults:
+def _in_question(record: Mapping[str, Any]) -> _Faults:
     """Does the question hold the number? A name may well be one of those asked about."""
     text, question = str(record.get("answer")).strip(), str(record.get("question", ""))
     if len(text) > 3 and _NUMBER.fullmatch(text):
         pattern = rf"(?<![\w.,]){re.escape(text)}(?![\w%])(?![.,]\d)"
         if re.search(pattern, question):
-            yield RecordFault.ANSWER_IN_QUESTION, f"{len(text)} characters"
+            yield _RecordFault.ANSWER_IN_QUESTION, f"{len(text)} characters"
 
 
-def _unit(record: Mapping[str, Any]) -> Faults:
+def _unit(record: Mapping[str, Any]) -> _Faults:
     """An amount without a unit in question, guidelines or answer."""
     answer, question = record.get("answer"), fold_width(str(record.get("question", "")))
     text = str(answer).strip()
@@ -233,10 +233,10 @@ def _unit(record: Mapping[str, Any]) -> Faults:
     said = _NO_UNIT.sub(" ", f"{question} {_guidelines(record)}")
     is_amount = _AMOUNT_ASKED.search(question) and not _NOT_AN_AMOUNT.search(question)
     if is_amount and not _UNIT.search(said):
-        yield RecordFault.UNIT_MISSING, "no unit in the question or guidelines"
+        yield _RecordFault.UNIT_MISSING, "no unit in the question or guidelines"
 
 
-def _milestones(record: Mapping[str, Any]) -> Faults:
+def _milestones(record: Mapping[str, Any]) -> _Faults:
     """Does some step speak of each milestone, by name or value?"""
     steps, milestones = record.get("steps"), record.get("milestone")
     if not isinstance(steps, list) or not isinstance(milestones, Mapping):
@@ -244,12 +244,12 @@ def _milestones(record: Mapping[str, Any]) -> Faults:
     in_steps = set(_words(" ".join(map(str, steps))))
     for number, (name, value) in enumerate(milestones.items(), 1):
         if _is_empty(value):
-            yield RecordFault.MILESTONE_EMPTY, f"milestone {number}"
+            yield _RecordFault.MILESTONE_EMPTY, f"milestone {number}"
         words = _words(str(name).replace("_", " "))
         known = sum(word in in_steps for word in words)
         shown = in_steps.intersection(_words(str(value)))
         if words and known * 2 < len(words) and not shown:
-            yield RecordFault.MILESTONE, f"milestone {number}"
+            yield _RecordFault.MILESTONE, f"milestone {number}"
 
 
 def _words(text: str) -> list[str]:
@@ -258,13 +258,13 @@ def _words(text: str) -> list[str]:
     return [match[1] or match[0] for match in matches]
 
 
-def _number_of_steps(record: Mapping[str, Any]) -> Faults:
+def _number_of_steps(record: Mapping[str, Any]) -> _Faults:
     steps, number = record.get("steps"), record.get("steps_num")
     if isinstance(steps, list) and number is not None and str(number) != str(len(steps)):
-        yield RecordFault.STEPS_NUM, f"{len(steps)} steps"
+        yield _RecordFault.STEPS_NUM, f"{len(steps)} steps"
 
 
-def _level(record: Mapping[str, Any]) -> Faults:
+def _level(record: Mapping[str, Any]) -> _Faults:
     """The level of the first four categories follows from the number of steps."""
     metadata, steps = record.get("metadata"), record.get("steps")
     if not isinstance(metadata, Mapping) or not isinstance(steps, list):
@@ -273,10 +273,10 @@ def _level(record: Mapping[str, Any]) -> Faults:
     category = next((c for c in RATED_BY_STEPS if c.value == named), None)
     level = str(metadata.get("level", "")).casefold()
     if category is not None and level and level != difficulty_of(category, len(steps), None):
-        yield RecordFault.LEVEL, f"{len(steps)} steps are not {level[:10]}"
+        yield _RecordFault.LEVEL, f"{len(steps)} steps are not {level[:10]}"
 
 
-_CHECKS: tuple[Callable[[Mapping[str, Any]], Faults], ...] = (
+_CHECKS: tuple[Callable[[Mapping[str, Any]], _Faults], ...] = (
     _fields,
     _empty,
     _type,

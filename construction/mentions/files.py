@@ -20,7 +20,7 @@ _TOOLS = re.compile(
     r"(?:/mnt/(?:[^/]+/)?|.{0,200}/\.[\w-]+/(?:[^/]+/)?)skills/"
     r"|.{0,300}/(?:site-packages|node_modules|tool-results|\.claude/(?:plans|projects|todos))/"
 )
-OCTETS = "application/octet-stream"
+_OCTETS = "application/octet-stream"
 
 
 def _listed(name: str) -> tuple[str, ...]:
@@ -31,13 +31,13 @@ CODE_EXTENSIONS = frozenset(_listed("code"))
 MEDIA_TYPES: Mapping[str, str] = MappingProxyType(
     {
         **{ext: mime for group in _TABLE["media"].values() for ext, mime in group.items()},
-        **dict.fromkeys(_listed("keys"), OCTETS),
+        **dict.fromkeys(_listed("keys"), _OCTETS),
         **dict.fromkeys(_listed("code"), "text/plain"),
     }
 )
-DOUBTFUL_EXTENSIONS = frozenset(_listed("doubtful"))
+_DOUBTFUL_EXTENSIONS = frozenset(_listed("doubtful"))
 BARE_NAMES = frozenset(_listed("bare_names"))
-NOT_FILES = frozenset(_listed("not_files"))
+_NOT_FILES = frozenset(_listed("not_files"))
 _TEXTS = frozenset(_listed("texts"))
 COMMON_NAMES = frozenset(_listed("common_names"))
 
@@ -53,8 +53,8 @@ def extension(name: str) -> str:
 
 
 def media_type(name: str) -> str:
-    """The media type for a file name; `OCTETS` if its extension is not in the table."""
-    return str(MEDIA_TYPES.get(extension(name), OCTETS))
+    """The media type for a file name; `_OCTETS` if its extension is not in the table."""
+    return str(MEDIA_TYPES.get(extension(name), _OCTETS))
 
 
 def path_parts(path: str) -> list[str]:
@@ -134,7 +134,7 @@ class FileSpan:
     doubtful: bool = False
 
 
-MAX_SPANS = 400  # per text; a pasted listing of thousands of files declares no further inputs
+_MAX_SPANS = 400  # per text; a pasted listing of thousands of files declares no further inputs
 _LONGEST_NAME = 255
 _LONGEST_REACH = 100
 _STOPS = (
@@ -202,7 +202,7 @@ class _Zones:
 
 
 def find_file_spans(text: str, known: Sequence[str] = ()) -> tuple[FileSpan, ...]:
-    """At most `MAX_SPANS` spans, in order and without overlap. Linear in the text's length.
+    """At most `_MAX_SPANS` spans, in order and without overlap. Linear in the text's length.
 
     A name whose start is uncertain begins where that of a `known` path does.
     """
@@ -213,7 +213,7 @@ def find_file_spans(text: str, known: Sequence[str] = ()) -> tuple[FileSpan, ...
     for spans in (_quoted(text), _tokens(text), _paths(text), _whole(text)):
         taken = _Zones([(span.start, span.end) for span in spans_kept])
         for span in spans:
-            if len(spans_kept) >= MAX_SPANS:
+            if len(spans_kept) >= _MAX_SPANS:
                 break
             if not (taken.touch(span.start, span.end) or away.touch(span.start, span.end)):
                 spans_kept.append(span)
@@ -305,7 +305,7 @@ def _is_file(path: str) -> bool:
     name = path.replace("\\", "/").rpartition("/")[2]
     ending = extension(name)
     stem = name[: -len(ending) - 1] if ending else ""
-    if not ending or (not stem and name == path) or {name.lower(), path.lower()} & NOT_FILES:
+    if not ending or (not stem and name == path) or {name.lower(), path.lower()} & _NOT_FILES:
         return False
     if _PATTERN.search(name) or path.startswith("&") or "@" in path[1:]:
         return False
@@ -313,7 +313,7 @@ def _is_file(path: str) -> bool:
 
 
 def _is_doubtful(path: str) -> bool:
-    short = len(extension(path)) == 1 or extension(path) in DOUBTFUL_EXTENSIONS
+    short = len(extension(path)) == 1 or extension(path) in _DOUBTFUL_EXTENSIONS
     return short and "/" not in path and "\\" not in path
 
 

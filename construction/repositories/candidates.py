@@ -1,4 +1,4 @@
-"""Tasks as candidates: the request in the person's words, the tree, the hidden tests.
+"""Tasks as candidates and as exports: the request in the person's words, tree, hidden tests.
 
 Where no tests could be proven, the only thing that runs is whether a change was made at all; the
 rubric that decides is written later, and the candidate says so wherever it is seen.
@@ -6,8 +6,14 @@ rubric that decides is written later, and the candidate says so wherever it is s
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+import orjson
 
 from construction.grading.file_types import extension_of
 from construction.repositories.contracts import (
@@ -16,11 +22,13 @@ from construction.repositories.contracts import (
     RepositoryTask,
     TestPlan,
 )
-from construction.repositories.environment import Built, python_of
+from construction.repositories.environment import PACK, Built, python_of
+from construction.repositories.git import Store
 from construction.repositories.proof import COMMAND, GRACE, runner_files
 from construction.repositories.requests import Request, Unwritten
 from construction.repositories.suites import Suite
-from data.canonical import digest
+from construction.repositories.trees import members
+from data.canonical import canonical_json, digest
 from data.contracts import (
     Budget,
     Candidate,
@@ -34,10 +42,12 @@ from data.contracts import (
     Provenance,
     Step,
 )
+from data.errors import InputError
+from data.releases.tasks import ReleasedTask, ReleasedTasks
 from data.text.language import language_of
 
 ARCHIVE, PATCH = "repository.tar", "change.patch"
-APPLY = "apply_patch"  # the operation of the reference step
+_APPLY = "apply_patch"  # the operation of the reference step
 _BUDGET = Budget(turns=150, seconds=3600)
 _TOOLS = ("shell", "read_file", "write_file")
 _INSTRUCTIONS = (
@@ -72,7 +82,7 @@ if now != was:
     with open(sys.argv[1], "w") as report:
         report.write("<testsuite><testcase classname='change' name='made'/></testsuite>")
 """
-CHANGE_MADE = TestPlan(
+_CHANGE_MADE = TestPlan(
     ({"folder": "", "words": ["{python}", "-I", "-c", _LOOK, "{report}"], "paths": []},),
     (),
     ("change::change::made",),
@@ -106,7 +116,7 @@ def candidate_of(
     )
     arguments = {"patch": case.change.patch.decode("utf-8", "surrogateescape")}
     text = "Apply the change of the session."
-    reference = Step(index=1, text=text, operation=APPLY, arguments=arguments)
+    reference = Step(index=1, text=text, operation=_APPLY, arguments=arguments)
     kind = "a code change" if tests else f"a code change, {BY_RUBRIC}"
     return Candidate(
         task_id=origin.task_id,
@@ -193,7 +203,7 @@ def _change_made(fixture: Fixture) -> Check:
     """What an attempt without a change fails, whatever its judge says."""
     text = "The patch can be applied, and changes more than tests and settings of their runner."
     environment = {"python": python_of(EnvironmentSpec("python"))}
-    return _check(CHANGE_MADE, fixture, environment, check_id="change_made", text=text, weight=0.0)
+    return _check(_CHANGE_MADE, fixture, environment, check_id="change_made", text=text, weight=0.0)
 
 
 def _check(
@@ -217,3 +227,138 @@ def _check(
     return Check(
         check_id=check_id, kind="runs", params=params, text=text, weight=weight, required=True
     )
+
+
+_UNTESTED = "# Untested: this image was not built when the release was exported."
+_SOLVE = """#!/bin/sh
+# Delivers the change of the session.
+set -eu
+cp "$(dirname "$0")/change.patch" "${BENCHMINT_WORK:-/work}/outputs/change.patch"
+"""
+_INSTALL = {
+    "npm": "npm ci --ignore-scripts --no-audit --no-fund",
+    "pnpm": "npx --yes pnpm install --frozen-lockfile --ignore-scripts "
+    "--config.node-linker=hoisted",
+    "bun": "/opt/build/tools/node_modules/@oven/bun-linux-x64/bin/bun install --frozen-lockfile "
+    "--ignore-scripts",
+}
+_NODE = """{untested}
+FROM node:22-bookworm-slim
+RUN apt-get update && apt-get install --yes --no-install-recommends \\
+    git python3 tmux && rm -rf /var/lib/apt/lists/*
+COPY inputs/ /work/inputs/
+COPY pack.py /opt/build/pack.py
+WORKDIR /opt/build
+RUN mkdir project && tar xf /work/inputs/repository.tar -C project{tools}
+RUN cd project/{root} && {install}
+RUN python3 pack.py project && mv environment /opt/programs && rm -rf project
+WORKDIR /work
+RUN mkdir -p outputs
+"""
+_PYTHON = """{untested}
+FROM python:{python}-slim
+RUN apt-get update && apt-get install --yes --no-install-recommends \\
+    git tmux && rm -rf /var/lib/apt/lists/*
+COPY requirements.txt /opt/requirements.txt
+RUN pip install --no-cache-dir --only-binary :all: --no-deps --target /opt/programs/site \\
+    -r /opt/requirements.txt
+WORKDIR /work
+COPY inputs/ inputs/
+RUN mkdir -p outputs
+"""
+
+
+def _repository_tasks(release: ReleasedTasks) -> Iterator[ReleasedTask]:
+    """The tasks of the lane in a release, by id."""
+    for task_id in sorted(release.tasks):
+        if release.tasks[task_id].candidate.lane is Lane.REPOSITORIES:
+            yield release.tasks[task_id]
+
+
+def harbor_files(release: ReleasedTasks) -> dict[str, dict[str, str]]:
+    """By task: the files that replace or join those that Harbor's tasks have, path -> text."""
+    files = {}
+    for task in _repository_tasks(release):
+        whole = release.grading(task.candidate.task_id)
+        files[task.candidate.task_id] = {
+            **_image(_checked_export(whole)["environment"]),
+            "solution/solve.sh": _SOLVE,
+            f"solution/{PATCH}": _reference(whole),
+        }
+    return files
+
+
+def _image(built: Mapping[str, Any]) -> dict[str, str]:
+    """The image with the environment that was built; none is where a rubric decides."""
+    if "name" not in built:
+        return {}
+    if built["kind"] == "python":
+        text = _PYTHON.format(untested=_UNTESTED, python=built["python"])
+        packages = "".join(f"{package}\n" for package in built["packages"])
+        return {"environment/Dockerfile": text, "environment/requirements.txt": packages}
+    tools = " && npm install --prefix tools @oven/bun-linux-x64" if built["kind"] == "bun" else ""
+    install = _INSTALL[built["kind"]]
+    text = _NODE.format(untested=_UNTESTED, root=built["root"], install=install, tools=tools)
+    return {"environment/Dockerfile": text, "environment/pack.py": PACK}
+
+
+def _checked_export(whole: Mapping[str, Any]) -> dict[str, Any]:
+    params: dict[str, Any] = whole["checks"][0]["params"]
+    return params
+
+
+def _reference(whole: Mapping[str, Any]) -> str:
+    return next(str(s["arguments"]["patch"]) for s in whole["steps"] if s["operation"] == _APPLY)
+
+
+def swe_bench_lines(release: ReleasedTasks) -> Iterator[bytes]:
+    """The tasks of the lane as lines of SWE-bench. Raises InputError without any."""
+    tasks = list(_repository_tasks(release))
+    if not tasks:
+        raise InputError(
+            release.snapshot, "no repository tasks", "a release built with --repos",
+            "Export it for Harbor or Inspect.",
+        )  # fmt: skip
+    for task in tasks:
+        whole = release.grading(task.candidate.task_id)
+        params = _checked_export(whole)
+        plan = orjson.loads(params["files"]["plan.json"]["text"])
+        private = _provenance(release, task)
+        is_proven = "name" in params["environment"]
+        yield (
+            canonical_json(
+                {
+                    "instance_id": task.candidate.task_id,
+                    "repo": private.get("repository", ""),
+                    "base_commit": private.get("base_commit", ""),
+                    "problem_statement": task.candidate.prompt,
+                    "patch": _reference(whole),
+                    "test_patch": _hidden_patch(plan["hidden"], task.inputs[ARCHIVE]),
+                    "FAIL_TO_PASS": plan["fail_to_pass"] if is_proven else [],
+                    "PASS_TO_PASS": plan["pass_to_pass"],
+                    "environment": params["environment"] if is_proven else {},
+                    "commands": plan["commands"] if is_proven else [],
+                    **({} if is_proven else {"needs_judge": True, "rubric": whole["rubric"]}),
+                }
+            )
+            + b"\n"
+        )
+
+
+def _provenance(release: ReleasedTasks, task: ReleasedTask) -> dict[str, Any]:
+    path = None if release.private is None else release.private / task.candidate.task_id
+    content = (path / "provenance.json").read_bytes() if path is not None else b"{}"
+    private = orjson.loads(content).get("provenance", {})
+    detail: dict[str, Any] = private.get("detail", {})
+    return detail
+
+
+def _hidden_patch(hidden: list[tuple[str, str | None]], archive: Path) -> str:
+    """The hidden files as a patch of the shipped tree."""
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder, "git"))
+        base = store.tree_with(store.start(), members(archive, {path for path, _ in hidden}))
+        laid = {p: None if c is None else ("100644", base64.b64decode(c)) for p, c in hidden}
+        there = {entry.path for entry in store.entries(base)}
+        changes = {p: c for p, c in laid.items() if c is not None or p in there}
+        return store.patch(base, store.tree_with(base, changes), sorted(changes)).decode()

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from data.contracts import Count, Share, StageConfig
 
-Record = TypeVar("Record")
+_Record = TypeVar("_Record")
 
 
 class RepositoryReason(StrEnum):
@@ -219,7 +219,7 @@ def dump(record: object) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS) + b"\n"
 
 
-def load(kind: type[Record], content: bytes) -> list[Record]:
+def load(kind: type[_Record], content: bytes) -> list[_Record]:
     """The records of a kind that `dump` wrote, a line each."""
     reader = TypeAdapter(kind)
     return [reader.validate_json(line) for line in content.splitlines()]

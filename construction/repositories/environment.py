@@ -236,7 +236,7 @@ def _node(building: _Building, spec: EnvironmentSpec) -> None:
 
 
 @cache
-def registries() -> dict[str, str]:
+def _registries() -> dict[str, str]:
     """The address of the index of pip and of the registry of npm, as this machine has them."""
     code = (
         "from pip._internal.models.index import PyPI; "
@@ -265,7 +265,7 @@ def _registry(sandbox: Sandbox) -> Iterator[tuple[dict[str, str], threading.Even
 
     The event tells that a registry was not there, which says nothing of the environment.
     """
-    addresses = registries()
+    addresses = _registries()
     allowed = {urlsplit(address).hostname for address in addresses.values()} - {None}
     address = f"http://127.0.0.1:{_PORT}"
     certificates = os.environ.get("SSL_CERT_FILE") or f"{CERTIFICATES}/ca-certificates.crt"

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from data.canonical import is_hex
 from data.errors import BenchmintError
 
 _CONFIG = {
@@ -56,10 +57,9 @@ _ENVIRONMENT = {
 _SECONDS, _MOST_OUTPUT, _MOST_MEMORY = 600, 512 << 20, 3 << 30  # of one command
 _MISSING = -1  # the size of an object that a partial clone lacks
 _NOT_WANTED = "^refs/heads/entire/*"  # transcripts
-_LOOSE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+_COMMIT_CHARS = 40
 _REFERENCE = re.compile(r"refs/(?:heads|tags|remotes|pull)/[\w@+-][\w./@+-]{0,200}(?<![./])")
-TREE, LINK, SUBMODULE = "040000", "120000", "160000"
+_TREE, LINK, SUBMODULE = "040000", "120000", "160000"
 PAGES = (".md", ".txt")
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _COMMITS = ("--exclude=*entire/checkpoints*", "--all")  # but for branches of transcripts
@@ -300,7 +300,7 @@ def _carriers(store: Store) -> dict[str, list[str]]:
     commit = ""
     for part in output.decode("utf-8", "replace").split("\0"):
         text = part.strip()
-        if _COMMIT.fullmatch(text):
+        if is_hex(text, _COMMIT_CHARS):
             commit = text
         elif commit and text.endswith(PAGES):
             carried.setdefault(text.rpartition("/")[2], []).append(commit)
@@ -318,10 +318,9 @@ def _copy_objects(source: Path, target: Path) -> None:
         while not folder.is_symlink() and (fresh := {*folder.glob("*")} - seen):
             seen |= fresh
             for path in sorted(fresh):
-                is_object = _LOOSE.fullmatch(f"{folder.name}/{path.name}") or (
-                    folder.name == "pack" and path.suffix in (".pack", ".idx")
-                )
-                if is_object and path.is_file() and not path.is_symlink():
+                is_pack = folder.name == "pack" and path.suffix in (".pack", ".idx")
+                is_loose = is_hex(f"{folder.name}{path.name}", _COMMIT_CHARS)
+                if (is_pack or is_loose) and path.is_file() and not path.is_symlink():
                     (target / folder.name).mkdir(exist_ok=True)
                     with suppress(FileNotFoundError):
                         shutil.copyfile(path, target / folder.name / path.name)
@@ -348,5 +347,5 @@ def references(source: Path) -> list[tuple[str, str]]:
     return sorted(
         (name, commit)
         for name, commit in results.items()
-        if _REFERENCE.fullmatch(name) and _COMMIT.fullmatch(commit) and "/entire/" not in name
+        if _REFERENCE.fullmatch(name) and is_hex(commit, _COMMIT_CHARS) and "/entire/" not in name
     )

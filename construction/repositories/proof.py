@@ -29,10 +29,10 @@ from construction.repositories.trees import archive
 from data.canonical import canonical_json, digest
 from data.captures import CaptureFile
 
-VERSION = "repository-proof/1"  # raised when a proof tries something else
+_VERSION = "repository-proof/1"  # raised when a proof tries something else
 GRACE = 60.0  # seconds beyond those of the commands
 COMMAND = "python3 -I run_tests.py"
-RUNNER = Path(run_tests.__file__)
+_RUNNER = Path(run_tests.__file__)
 
 # Programs that a submission could bring instead of a solution. Their paths are protected, or they
 # are code that the tests import: neither may pass.
@@ -61,7 +61,7 @@ _RUNNERS: Mapping[bool, Mapping[str, bytes | None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class _Ran:
     """What one run of the tests showed: outcomes by test, and how it ended."""
 
     tests: Mapping[str, str]
@@ -89,9 +89,9 @@ def proof_key(change: Change, suite: Suite, config: RepositoriesConfig) -> str:
     """What a proof depends on."""
     trees = [change.task.base_tree, change.task.reference_tree]
     settings = [config.runs, config.test_seconds]
-    runner = digest(RUNNER.read_bytes())
+    runner = digest(_RUNNER.read_bytes())
     return digest(
-        canonical_json([VERSION, trees, asdict(suite.plan), asdict(suite.spec), settings, runner])
+        canonical_json([_VERSION, trees, asdict(suite.plan), asdict(suite.spec), settings, runner])
     )
 
 
@@ -108,11 +108,11 @@ class Prover:
     def _tar(self) -> bytes:
         return archive(self.change.store, self.change.task.base_tree)
 
-    def run(self, patch: bytes, plan: TestPlan) -> Ran:
+    def run(self, patch: bytes, plan: TestPlan) -> _Ran:
         """The outcomes of the tests on a submission. Raises ProgramNotRun."""
         said = run_plan(self.suite.spec, self.folder, self._tar, patch, plan, tell=True)
         tests = {str(name): str(outcome) for name, outcome in said["tests"].items()}
-        return Ran(tests, bool(said["timed_out"]), str(said["tail"]))
+        return _Ran(tests, bool(said["timed_out"]), str(said["tail"]))
 
     def prove(self) -> ProofOfTests:
         """The tests that decide, or the reason why there are none. Raises ProgramNotRun."""
@@ -192,6 +192,6 @@ def run_plan(
 def runner_files(plan: TestPlan, *, tell: bool = False) -> dict[str, bytes]:
     """The program that runs the tests, and the plan as it reads it."""
     return {
-        "run_tests.py": RUNNER.read_bytes(),
+        "run_tests.py": _RUNNER.read_bytes(),
         "plan.json": canonical_json({**asdict(plan), "tell": tell}),
     }

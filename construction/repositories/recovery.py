@@ -383,10 +383,10 @@ def base_of(
     return base
 
 
-Shown = Sequence[tuple[str, dict[int, str]]]
+_Shown = Sequence[tuple[str, dict[int, str]]]
 
 
-def _weighed(repository: Repository, commit: str, kind: EvidenceKind, shown: Shown) -> BaseCommit:
+def _weighed(repository: Repository, commit: str, kind: EvidenceKind, shown: _Shown) -> BaseCommit:
     """The evidence of one kind for a commit, with what the agent read set beside it."""
     agree, differ = _compared(repository, commit, shown)
     confidence = CONFIDENCE[kind]
@@ -398,7 +398,7 @@ def _weighed(repository: Repository, commit: str, kind: EvidenceKind, shown: Sho
     return BaseCommit(commit, kinds, round(min(confidence, 1.0), 9), agree, differ)
 
 
-def _compared(repository: Repository, commit: str, shown: Shown) -> tuple[int, int]:
+def _compared(repository: Repository, commit: str, shown: _Shown) -> tuple[int, int]:
     """How many of the files that were read are those of a commit, and how many are not."""
     if not shown:
         return 0, 0
@@ -409,7 +409,11 @@ def _compared(repository: Repository, commit: str, shown: Shown) -> tuple[int, i
 
 
 def _searched(
-    segment: Segment, before: Segment | None, shown: Shown, root: str | None, repository: Repository
+    segment: Segment,
+    before: Segment | None,
+    shown: _Shown,
+    root: str | None,
+    repository: Repository,
 ) -> BaseCommit | None:
     """The base of a task that no commit ended."""
     if before is not None and before.ending is not None:

@@ -54,7 +54,7 @@ from data.neutralise import HIDDEN, visible
 from data.text.scripts import leading_language
 
 PROMPT = "repository_request"
-RULES = "rules"
+_RULES = "rules"
 _MODEL_STAGE = ModelStage.REPOSITORY_REQUESTS
 _TALK, _TESTS = 40_000, 24_000  # characters that a model is shown
 _LONGEST = 8_000  # characters of one thing that was said
@@ -75,7 +75,7 @@ class Request:
     """A request, who wrote it, and what the tests rely on that it leaves unsaid."""
 
     text: str
-    judge: str = RULES
+    judge: str = _RULES
     unsaid: tuple[str, ...] = ()
 
 

@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = "/opt/programs"
+_PROGRAMS = "/opt/programs"
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:test_[^/]*\.py|[^/]*_(?:test|spec)\.py|[^/]*[._](?:test|spec)\.[cm]?[jt]sx?)$"
 )
@@ -37,7 +37,7 @@ _RUNNER_FILE = re.compile(
 )
 _SHADOWS = re.compile(r"(?:^|/)(?:_?pytest|pluggy|iniconfig|hypothesis|node_modules)(?:\.py$|/)")
 _MOST_OUTPUT, _TAIL = 64 << 20, 1500
-PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+PASSED, _FAILED, _SKIPPED = "passed", "failed", "skipped"
 
 
 def is_test(path: str) -> bool:
@@ -134,8 +134,8 @@ def _apply(patch: Path, root: Path) -> str | None:
 
 def _link_modules(root: Path) -> None:
     """The packages of Node where the tree looks for them; packages of the tree stay its own."""
-    modules = Path(PROGRAMS, "modules")
-    listed = Path(PROGRAMS, "modules.json")
+    modules = Path(_PROGRAMS, "modules")
+    listed = Path(_PROGRAMS, "modules.json")
     folders: dict[str, dict[str, str]] = json.loads(listed.read_text()) if listed.is_file() else {}
     for folder, own in folders.items():
         target = root / folder
@@ -175,7 +175,7 @@ def _modules_above(program: str, folder: Path, root: Path) -> str:
 def _variables_of(command: dict[str, Any], root: Path) -> dict[str, str]:
     """The variables that tests see: where packages and programs of the environment are."""
     own = [root / path for path in ("src", "lib", "", *command["paths"])]
-    paths = [*dict.fromkeys(map(str, own)), f"{PROGRAMS}/site"]
+    paths = [*dict.fromkeys(map(str, own)), f"{_PROGRAMS}/site"]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),
@@ -185,7 +185,7 @@ def _variables_of(command: dict[str, Any], root: Path) -> dict[str, str]:
         "CI": "true",
         "NO_COLOR": "1",
         "HOME": tempfile.mkdtemp(),
-        "PATH": os.pathsep.join([f"{PROGRAMS}/bin", f"{PROGRAMS}/site/bin", os.environ["PATH"]]),
+        "PATH": os.pathsep.join([f"{_PROGRAMS}/bin", f"{_PROGRAMS}/site/bin", os.environ["PATH"]]),
     }
 
 
@@ -244,7 +244,7 @@ def _outcomes_in(report: Path, command: dict[str, Any]) -> dict[str, str]:
         name = f"{command['folder']}/{name}".lstrip("/")
         kinds = {child.tag for child in case}
         outcome = (
-            FAILED if kinds & {"failure", "error"} else SKIPPED if "skipped" in kinds else PASSED
+            _FAILED if kinds & {"failure", "error"} else _SKIPPED if "skipped" in kinds else PASSED
         )
         # Of several cases of one name all have to pass.
         outcomes[name] = outcome if outcomes.get(name, PASSED) == PASSED else outcomes[name]
@@ -264,7 +264,7 @@ def _outcomes_of_jest(content: bytes, folder: str) -> dict[str, str]:
         return {}
     outcomes: dict[str, str] = {}
     for name, status in cases:
-        outcome = status if status in (PASSED, FAILED) else SKIPPED
+        outcome = status if status in (PASSED, _FAILED) else _SKIPPED
         outcomes[name] = outcome if outcomes.get(name, PASSED) == PASSED else outcomes[name]
     return outcomes
 

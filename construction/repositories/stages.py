@@ -55,7 +55,7 @@ from data.pool import write_pool
 from data.stage_tables import StageRecords, write_records, write_stage_tables
 
 RECOVER, PROVE, REQUEST = "repository_tasks", "repository_tests", "repository_requests"
-TASK, FILTER, DERIVE = "task", StageKind.FILTER, StageKind.DERIVE
+TASK, FILTER, _DERIVE = "task", StageKind.FILTER, StageKind.DERIVE
 _TASKS, _PROOFS, STORES, _FILES = "tasks.jsonl", "proofs.jsonl", "git", "files"
 
 
@@ -94,7 +94,7 @@ def write_tasks(
             item = masked_task(item, stores[item.repository], mask)
         of_tasks.append(_row(RECOVER, TASK, name, getattr(item, "reason", None)))
         tasks += [item] if isinstance(item, RepositoryTask) else []
-    units = (("repository", FILTER, rows), ("session", DERIVE, sessions), (TASK, FILTER, of_tasks))
+    units = (("repository", FILTER, rows), ("session", _DERIVE, sessions), (TASK, FILTER, of_tasks))
     tallies = [tally(RECOVER, k, unit, [r.item_id for r in of], of) for unit, k, of in units]
     write_records(out, StageRecords([*rows, *sessions, *of_tasks], tallies, (), lineage))
     write_bytes(out / _TASKS, b"".join(map(dump, tasks)))

@@ -49,7 +49,7 @@ _NAMES = {_PYTHON, *_PYTHON_LOCKS, "setup.cfg", *_LOCKS, *_NODE_FILES}
 _DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 _RUNNER = "pytest"
 
-Texts = Mapping[str, str]  # the text files of a tree by path
+_Texts = Mapping[str, str]  # the text files of a tree by path
 
 
 def _manifest_paths(paths: Collection[str]) -> set[str]:
@@ -58,7 +58,9 @@ def _manifest_paths(paths: Collection[str]) -> set[str]:
     return {path for path in named if "node_modules/" not in path}
 
 
-def python_spec(texts: Texts, imported: Collection[str] = ()) -> EnvironmentSpec | RepositoryReason:
+def python_spec(
+    texts: _Texts, imported: Collection[str] = ()
+) -> EnvironmentSpec | RepositoryReason:
     """What the tests of a Python tree need, or why it cannot be had from the registry.
 
     Of extras and groups that are not for development it is what the tree imports by its name.
@@ -167,7 +169,7 @@ def _pins(lock: Mapping[str, Any], own: set[str]) -> Iterator[str]:
             yield f"{name}=={package['version']}"
 
 
-def node_spec(texts: Texts, folder: str) -> EnvironmentSpec | RepositoryReason:
+def node_spec(texts: _Texts, folder: str) -> EnvironmentSpec | RepositoryReason:
     """What the tests of a package of Node need: manifests and the lock above it."""
     above = [folder, *("/".join(p.parts) for p in PurePosixPath(folder).parents)]
     locks = [
@@ -189,7 +191,7 @@ def node_spec(texts: Texts, folder: str) -> EnvironmentSpec | RepositoryReason:
     return EnvironmentSpec(_LOCKS[lock], (root,), (manager,), tuple(sorted(kept.items())))
 
 
-def _json_of(texts: Texts, path: str) -> dict[str, Any] | None:
+def _json_of(texts: _Texts, path: str) -> dict[str, Any] | None:
     """What a file of JSON holds; nothing if it is not there, None if it is no table."""
     try:
         table = orjson.loads(texts.get(path, "{}"))
@@ -198,7 +200,7 @@ def _json_of(texts: Texts, path: str) -> dict[str, Any] | None:
     return table if isinstance(table, dict) else None
 
 
-def _workspaces(texts: Texts, root: str) -> list[re.Pattern[str]]:
+def _workspaces(texts: _Texts, root: str) -> list[re.Pattern[str]]:
     """The folders of the packages that belong to a workspace, as patterns."""
     try:
         workspace = yaml.safe_load(texts.get(posixpath.join(root, "pnpm-workspace.yaml"), "{}"))
@@ -394,12 +396,12 @@ def neighbours(
     return sorted(sorted(same, key=distance)[: config.neighbours])
 
 
-Commands = tuple[EnvironmentSpec, list[dict[str, Any]]]
+_Commands = tuple[EnvironmentSpec, list[dict[str, Any]]]
 
 
 def _python(
     texts: Mapping[str, str], chosen: Sequence[str], modules: Collection[str]
-) -> Commands | RepositoryReason:
+) -> _Commands | RepositoryReason:
     spec = python_spec(texts, modules)
     if isinstance(spec, RepositoryReason):
         return spec
@@ -415,7 +417,7 @@ def _python(
     return spec, [{"folder": "", "words": words, "paths": paths}]
 
 
-def _scripts(texts: Mapping[str, str], chosen: Sequence[str]) -> Commands | RepositoryReason:
+def _scripts(texts: Mapping[str, str], chosen: Sequence[str]) -> _Commands | RepositoryReason:
     """The tests of Node by the package that they belong to; one lock serves all of them."""
     manifests = {posixpath.dirname(p): t for p, t in texts.items() if p.endswith("package.json")}
     homes: dict[str, list[str]] = {}

@@ -195,10 +195,10 @@ def _task(
     )  # fmt: skip
 
 
-Named = tuple[str, str]  # the path of a file, and its object
+_Named = tuple[str, str]  # the path of a file, and its object
 Mask = Callable[
-    [str, Sequence[str], Mapping[Named, bytes]],
-    tuple[Sequence[str], Mapping[Named, tuple[str, bytes]]],
+    [str, Sequence[str], Mapping[_Named, bytes]],
+    tuple[Sequence[str], Mapping[_Named, tuple[str, bytes]]],
 ]
 
 

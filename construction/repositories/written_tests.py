@@ -79,7 +79,7 @@ _STAYS = re.compile(r"(?:import|export|const|let|var|function|class|type|interfa
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
+class _Mutant:
     """One change of a text: what stands from `start` to `end` becomes `new`."""
 
     path: str
@@ -98,7 +98,7 @@ class Mutant:
         return f"{self.path}:{self.line}: `{old}` → `{self.new or 'left out'}`"
 
 
-def mutants_of(path: str, before: str, after: str) -> list[Mutant]:
+def mutants_of(path: str, before: str, after: str) -> list[_Mutant]:
     """The mutants of the lines that a change brought."""
     if max(len(before), len(after)) > _LONGEST:
         return []
@@ -110,13 +110,13 @@ def mutants_of(path: str, before: str, after: str) -> list[Mutant]:
         made = dict.fromkeys(by(after, lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []  # no program, or one that nests deeper and counts further than Python reads
-    return [Mutant(path, *parts) for parts in made]
+    return [_Mutant(path, *parts) for parts in made]
 
 
-Parts = tuple[int, int, int, str]
+_Parts = tuple[int, int, int, str]
 
 
-def _by_syntax(text: str, lines: set[int]) -> Iterator[Parts]:
+def _by_syntax(text: str, lines: set[int]) -> Iterator[_Parts]:
     if "\r" in text.replace("\r\n", ""):
         return  # lines that only Python counts
     tree = ast.parse(text)
@@ -163,7 +163,7 @@ def _with(node: ast.expr, **other: Any) -> str:
     return f"({ast.unparse(type(node)(**dict(ast.iter_fields(node)) | other))})"
 
 
-def _by_tokens(text: str, lines: set[int]) -> Iterator[Parts]:
+def _by_tokens(text: str, lines: set[int]) -> Iterator[_Parts]:
     at, above, printed = 0, "{", set[int]()
     for line, row in enumerate(text.split("\n"), 1):
         bare = row.strip()
@@ -271,11 +271,11 @@ def _is_taken(path: str, entries: Collection[str]) -> bool:
     return any(e == path or e in above or e.startswith(f"{path}/") for e in entries)
 
 
-Prove = Callable[[Change, Suite, str], ProofOfTests]  # of tests in a file
+_Prove = Callable[[Change, Suite, str], ProofOfTests]  # of tests in a file
 
 
 def write_tests(
-    cases: Sequence[Untested], judges: Judges, config: RepositoriesConfig, prove: Prove, out: Path
+    cases: Sequence[Untested], judges: Judges, config: RepositoriesConfig, prove: _Prove, out: Path
 ) -> list[ProofOfTests]:
     """The proof of each task with tests of a model, in order. Raises UnansweredError."""
     stage = writing_stage(config, judges.config.model.judge_of(MODEL_STAGE), prove)
@@ -289,7 +289,7 @@ def write_tests(
 
 
 def writing_stage(
-    config: RepositoriesConfig, judge: str, prove: Prove
+    config: RepositoriesConfig, judge: str, prove: _Prove
 ) -> Stage[Untested, TestsAnswer, ProofOfTests]:
     """The stage, for callers that want its tests or checks alone."""
 

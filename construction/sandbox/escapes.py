@@ -24,20 +24,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, Sandbox, SandboxFailed
 
 _SECRET = "BENCHMINT_SECRET"  # noqa: S105 (the name of a variable)
 _SET_INSIDE = frozenset({"PATH", "HOME", "PWD", "LC_ALL", "LC_CTYPE", "PYTHONPATH"})
-TIGHT = Limits(memory_bytes=256 << 20, disk_bytes=48 << 20, processes=48)
+_TIGHT = Limits(memory_bytes=256 << 20, disk_bytes=48 << 20, processes=48)
 _SECONDS = 30.0
 _SHM_BYTES = 4096
 _IPC_CREATE, _IPC_REMOVE = 0o1000 | 0o600, 0
 
 
 @dataclass(frozen=True, slots=True)
-class Escape:
+class _Escape:
     """One attempt: `code` is Python that is true where it got through; `host` describes the host.
 
     `at_start` says whether it is cheap enough to be tried before each run.
@@ -48,36 +47,36 @@ class Escape:
     at_start: bool = True
 
 
-ESCAPES = (
-    Escape("read a host file", "open(host['file']).read() == host['token']"),
-    Escape("list a host folder", "'secret.txt' in os.listdir(host['folder'])"),
-    Escape("write a host file", "open(host['folder'] + '/written', 'w').write('x') == 1"),
-    Escape("read another attempt", "open(host['attempt']).read() == host['token']"),
-    Escape("follow a link to a host file", "link(host['file']) == host['token']"),
-    Escape("reach the host's root folder", "list(os.stat('/')[1:3]) == host['root']"),
-    Escape("see a host process", "host['token'] in open(f\"/proc/{host['pid']}/cmdline\").read()"),
-    Escape(
+_ESCAPES = (
+    _Escape("read a host file", "open(host['file']).read() == host['token']"),
+    _Escape("list a host folder", "'secret.txt' in os.listdir(host['folder'])"),
+    _Escape("write a host file", "open(host['folder'] + '/written', 'w').write('x') == 1"),
+    _Escape("read another attempt", "open(host['attempt']).read() == host['token']"),
+    _Escape("follow a link to a host file", "link(host['file']) == host['token']"),
+    _Escape("reach the host's root folder", "list(os.stat('/')[1:3]) == host['root']"),
+    _Escape("see a host process", "host['token'] in open(f\"/proc/{host['pid']}/cmdline\").read()"),
+    _Escape(
         "read a host process's environment",
         "host['token'] in open(f\"/proc/{host['pid']}/environ\").read()",
     ),
-    Escape("list a host process's open files", "os.listdir(f\"/proc/{host['pid']}/fd\") != []"),
-    Escape("signal a host process", "os.kill(host['pid'], 0) is None"),
-    Escape("read a variable of the parent", "set(os.environ) & set(host['variables'])"),
-    Escape("read a variable of another process inside", "variables() & set(host['variables'])"),
-    Escape("connect to the loopback", "tcp(host['tcp']) == host['token']"),
-    Escape("exchange datagrams on the loopback", "udp(host['udp']) == host['token']"),
-    Escape("see the host's ports", "f\":{host['tcp']:04X} \" in open('/proc/net/tcp').read()"),
-    Escape("see the host's sockets", "host['abstract'] in open('/proc/net/unix').read()"),
-    Escape("share the host's ports", "taken(host['tcp'])"),
-    Escape("connect to a socket file", "unix(host['unix']) == host['token']"),
-    Escape("connect to an abstract socket", "unix('\\0' + host['abstract']) == host['token']"),
-    Escape("open shared memory of the host", "open(host['shm']).read() == host['token']"),
-    Escape("find a System V segment", "segment(host['segment'])"),
-    Escape("have the host's name", "socket.gethostname() == host['name']"),
-    Escape("make a user namespace", "libc.unshare(0x10000000) == 0"),
-    Escape("use more memory", "len(bytes(range(256)) * (host['memory'] // 200)) > 0", False),
-    Escape("run more processes", "spawn(host['processes'] + 8)", False),
-    Escape("fill the disk", "fill(host['disk'] * 2)", False),
+    _Escape("list a host process's open files", "os.listdir(f\"/proc/{host['pid']}/fd\") != []"),
+    _Escape("signal a host process", "os.kill(host['pid'], 0) is None"),
+    _Escape("read a variable of the parent", "set(os.environ) & set(host['variables'])"),
+    _Escape("read a variable of another process inside", "variables() & set(host['variables'])"),
+    _Escape("connect to the loopback", "tcp(host['tcp']) == host['token']"),
+    _Escape("exchange datagrams on the loopback", "udp(host['udp']) == host['token']"),
+    _Escape("see the host's ports", "f\":{host['tcp']:04X} \" in open('/proc/net/tcp').read()"),
+    _Escape("see the host's sockets", "host['abstract'] in open('/proc/net/unix').read()"),
+    _Escape("share the host's ports", "taken(host['tcp'])"),
+    _Escape("connect to a socket file", "unix(host['unix']) == host['token']"),
+    _Escape("connect to an abstract socket", "unix('\\0' + host['abstract']) == host['token']"),
+    _Escape("open shared memory of the host", "open(host['shm']).read() == host['token']"),
+    _Escape("find a System V segment", "segment(host['segment'])"),
+    _Escape("have the host's name", "socket.gethostname() == host['name']"),
+    _Escape("make a user namespace", "libc.unshare(0x10000000) == 0"),
+    _Escape("use more memory", "len(bytes(range(256)) * (host['memory'] // 200)) > 0", False),
+    _Escape("run more processes", "spawn(host['processes'] + 8)", False),
+    _Escape("fill the disk", "fill(host['disk'] * 2)", False),
 )
 
 _TOOLS = """
@@ -142,7 +141,7 @@ print(int(os.waitpid(pid, 0)[1] == 0), flush=True)
 """
 
 
-def through(sandbox: Sandbox, escapes: tuple[Escape, ...], host: Mapping[str, Any]) -> list[str]:
+def through(sandbox: Sandbox, escapes: tuple[_Escape, ...], host: Mapping[str, Any]) -> list[str]:
     """Names of the escapes that got through, each tried in a process of its own."""
     program = _TOOLS + "".join(_TRY.format(code=escape.code) for escape in escapes)
     outcome = sandbox.run(
@@ -159,7 +158,7 @@ def through(sandbox: Sandbox, escapes: tuple[Escape, ...], host: Mapping[str, An
 def assert_isolated(sandbox: Sandbox) -> None:
     """Try the cheap escapes in a running sandbox. Raises SandboxFailed if one gets through."""
     with _host_facts(sandbox.box.limits) as host:
-        got = through(sandbox, tuple(escape for escape in ESCAPES if escape.at_start), host)
+        got = through(sandbox, tuple(escape for escape in _ESCAPES if escape.at_start), host)
     if got:
         raise SandboxFailed(f"the sandbox does not isolate: {', '.join(got)}")
 
@@ -260,20 +259,20 @@ def _echo_all(listening: socket.socket, token: str) -> None:
 def table() -> list[tuple[str, bool, bool]]:
     """Each escape: did it get through in the box, and outside of it?"""
     with (
-        _host_facts(TIGHT) as host,
+        _host_facts(_TIGHT) as host,
         tempfile.TemporaryDirectory() as folder,
-        Sandbox(Box(TIGHT)) as box,
-        Sandbox(Box(TIGHT, confined=False), Path(folder)) as bare,
+        Sandbox(Box(_TIGHT)) as box,
+        Sandbox(Box(_TIGHT, confined=False), Path(folder)) as bare,
     ):
         inside = _one_by_one(box, host)
         outside = _one_by_one(bare, host)
-    return [(escape.name, escape.name in inside, escape.name in outside) for escape in ESCAPES]
+    return [(escape.name, escape.name in inside, escape.name in outside) for escape in _ESCAPES]
 
 
 def _one_by_one(sandbox: Sandbox, host: Mapping[str, Any]) -> set[str]:
     """Escapes that got through. Each is a command of its own: one may take the next one along."""
     got: set[str] = set()
-    for escape in ESCAPES:
+    for escape in _ESCAPES:
         with suppress(SandboxFailed):
             got.update(through(sandbox, (escape,), host))
     return got

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-CGROUPS = Path("/sys/fs/cgroup")
+_CGROUPS = Path("/sys/fs/cgroup")
 _PREFIX = "benchmint-"
 _WATCH_SECONDS = 0.2
 _V2_FILES = {"memory.max": "memory_bytes", "pids.max": "processes"}
@@ -42,7 +42,7 @@ class Limits:
     files: int = 2000
 
 
-class Enforcer(Protocol):
+class _Enforcer(Protocol):
     """What holds a sandbox to its limits; `name` is stated with the run."""
 
     name: str
@@ -60,7 +60,7 @@ class Enforcer(Protocol):
         """Called when the sandbox has ended."""
 
 
-def enforcer(limits: Limits, root: Path = CGROUPS) -> Enforcer:
+def enforcer(limits: Limits, root: Path = _CGROUPS) -> _Enforcer:
     """A cgroup of its own where one can be made, else a watchdog."""
     _remove_leftovers(root)
     label = f"{_PREFIX}{os.getpid()}-{uuid.uuid4().hex}"

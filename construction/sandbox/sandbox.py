@@ -1,24 +1,96 @@
-"""A box of bubblewrap for one attempt: files in, commands, files out."""
+"""A box of bubblewrap for one attempt: what it is made of, files in, commands, files out."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from construction.sandbox.box import SERVER, WORK, Box, bubblewrap, interpreter, wrapper
-from construction.sandbox.resources import enforcer
+from construction.sandbox.resources import Limits, enforcer
+from data.canonical import digest
+from data.captures import CaptureFile
 from data.errors import BenchmintError
+
+WORK = "/work"
+_WRITABLE = (WORK, "/tmp", "/dev/shm")  # noqa: S108 (inside; each in memory, with a third)
+_LIBRARIES = "/opt/libraries"
+PROGRAMS = "/opt/programs"
+SERVER = Path(__file__).with_name("sandbox_server.py")
+_HOSTS = Path(__file__).with_name("hosts")  # so that `localhost` is a name inside
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What a sandbox is made of. `libraries` are packages and modules that Python finds inside.
+
+    `programs` is a folder that is mounted read-only at `PROGRAMS`; `settings` are files and folders
+    of the system's `/etc` that a program inside reads, `roots` further folders of interpreters, at
+    their own paths. `folders` are further empty ones, in memory.
+    `reserves`: what runs inside may reserve more addresses than it uses, as JavaScript engines do;
+    a watchdog then holds it to its memory by what it uses alone.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    libraries: tuple[Path, ...] = ()
+    programs: Path | None = None
+    settings: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    roots: tuple[Path, ...] = ()
+    reserves: bool = False
+    confined: bool = True  # False in the tests that show that escapes are noticed
+
+
+def bubblewrap() -> str | None:
+    """The path of `bwrap`, None where it is not installed."""
+    return shutil.which("bwrap")
+
+
+def _wrapper(box: Box) -> list[str]:
+    """The arguments of bubblewrap for a box."""
+    root = Path(sys.base_prefix)
+    binds = [] if root.is_relative_to("/usr") else ["--ro-bind", str(root), str(root)]
+    for other in box.roots:
+        binds += ["--ro-bind", str(other), str(other)]
+    for library in box.libraries:
+        binds += ["--ro-bind", str(library), f"{_LIBRARIES}/{library.name}"]
+    binds += ["--ro-bind", str(_HOSTS), "/etc/hosts"]
+    for folder in ("/etc/fonts", "/etc/alternatives", "/etc/ld.so.cache", *box.settings):
+        binds += ["--ro-bind-try", folder, folder]
+    if box.programs is not None:
+        binds += ["--ro-bind", str(box.programs.resolve()), PROGRAMS]
+    folders = (*_WRITABLE, *box.folders)
+    share = str(box.limits.disk_bytes // len(folders))
+    writable = [part for path in folders for part in ("--size", share, "--tmpfs", path)]
+    return [
+        "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000",
+        "--cap-drop", "ALL", "--new-session", "--die-with-parent", "--hostname", "sandbox",
+        "--clearenv", "--setenv", "PATH", f"{root}/bin:/usr/bin:/bin", "--setenv", "HOME", WORK,
+        "--setenv", "LC_ALL", "C.UTF-8", "--setenv", "PYTHONPATH", _LIBRARIES,
+        "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
+        "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/bin", "/bin", *binds,
+        "--ro-bind", str(SERVER), "/opt/sandbox_server.py", "--proc", "/proc", "--dev", "/dev",
+        *writable, "--chdir", WORK, "--remount-ro", "/dev",
+        "--remount-ro", "/",
+    ]  # fmt: skip
+
+
+def interpreter() -> str:
+    """The interpreter below `sys.base_prefix`, not the link of a virtual environment."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return str(Path(sys.base_prefix, "bin", f"python{version}"))
+
 
 _NOT_RUN = 127  # the code of a command that could not be started, as shells have it
 _ANSWER_SECONDS = 60.0  # of a request that runs no command
@@ -40,7 +112,7 @@ class FileRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class _Completed:
     """What a command left: its exit code, and its output up to the limit."""
 
     code: int
@@ -151,7 +223,7 @@ class Sandbox:
         stdin: bytes = b"",
         folder: str = "",
         variables: Mapping[str, str] | None = None,
-    ) -> Completed:
+    ) -> _Completed:
         """Run a command; `folder` is relative to the work folder. Raises SandboxFailed.
 
         Where it cannot be started, its code is 127 and standard error says why.
@@ -174,10 +246,10 @@ class Sandbox:
         with self._lock:
             self._idle.append(channel)
         if "error" in header:  # an agent can deny the server its folder of outputs
-            return Completed(_NOT_RUN, b"", f"{header['error']}\n".encode(errors="replace"))
+            return _Completed(_NOT_RUN, b"", f"{header['error']}\n".encode(errors="replace"))
         if not isinstance(header.get("code"), int):
             raise self._nonsense()
-        return Completed(header["code"], parts[0], parts[1], bool(header.get("timed_out")))
+        return _Completed(header["code"], parts[0], parts[1], bool(header.get("timed_out")))
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file, relative to the work folder. Raises FileRefused or SandboxFailed."""
@@ -297,7 +369,7 @@ class Sandbox:
         # Arguments by descriptor: a command line could be read inside, and names host folders.
         reading, writing = os.pipe()
         with os.fdopen(writing, "wb") as arguments:
-            arguments.write(b"".join(part.encode() + b"\0" for part in wrapper(self.box)))
+            arguments.write(b"".join(part.encode() + b"\0" for part in _wrapper(self.box)))
         inside = [interpreter(), "-I", "/opt/sandbox_server.py", str(control)]
         return [binary, "--args", str(reading), *inside], [reading, control]
 
@@ -314,3 +386,84 @@ def _is_inside(name: object) -> bool:
     return len(content) <= _LONGEST_NAME and all(
         part not in (b"", b".", b"..") and len(part) <= _LONGEST_PART for part in parts
     )
+
+
+_TEMPORARY = (".tmp", ".pyc", "~")
+_MOST_SECONDS = 300.0  # for all files together
+
+
+def fetch_outputs(sandbox: Sandbox, folder: Path) -> None:
+    """Copy the regular files of outputs/ into `folder`, which is made anew.
+
+    Leftovers of programs stay behind, and files that the box refuses. So do files beyond the size
+    of the box's disk: files with holes, or with several names, take less inside. A box that takes
+    too long in total is ended: each answer of a forged server alone may be in time. Raises
+    SandboxFailed.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    with sandbox.within(_MOST_SECONDS):
+        _fetch(sandbox, folder)
+
+
+def _fetch(sandbox: Sandbox, folder: Path) -> None:
+    room = sandbox.box.limits.disk_bytes
+    for name in sandbox.names("outputs"):
+        if name.endswith(_TEMPORARY):
+            continue
+        target = folder / name
+        try:
+            content = sandbox.read(f"outputs/{name}")
+            if len(content) > room:
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            target.write_bytes(content)
+        except (FileRefused, FileExistsError, IsADirectoryError, NotADirectoryError):
+            continue  # the latter: names that contradict each other, where an agent made them up
+        room -= len(content)
+
+
+class Presence(StrEnum):
+    """Is there a sandbox that works? The value is its name among the inputs in the manifest."""
+
+    PRESENT = "sandbox: present"
+    ABSENT = "sandbox: absent"
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The entry of the manifest, with its digest."""
+        return {str(self): digest(str(self))}
+
+
+class _Presences(CaptureFile[str, Presence]):
+    """What was found, by the name and date of the release."""
+
+    EXPECTED = "whether a release was built with a sandbox"
+    REMEDY = "Restore the file, or delete it to look again."
+
+    def _record(self, key: str, outcome: Presence) -> dict[str, Any]:
+        return {"release": key, "found": str(outcome)}
+
+    def _entry(self, record: dict[str, Any]) -> tuple[str, Presence]:
+        return str(record["release"]), Presence(record["found"])
+
+
+def sandbox_problem() -> str | None:
+    """Why no sandbox starts here; None if one does. Takes a tenth of a second."""
+    try:
+        with Sandbox(Box()):
+            return None
+    except SandboxFailed as error:
+        return str(error)
+
+
+def presence(
+    captured: Path, release: str, problem: Callable[[], str | None], *, look_again: bool
+) -> Presence:
+    """What was captured for a release; to `look_again`, or if nothing was, what holds here now."""
+    presences = _Presences.load(captured)
+    known = presences.find(release)
+    if known is None or look_again:
+        known = Presence.PRESENT if problem() is None else Presence.ABSENT
+        presences.keep(release, known)
+        presences.save()
+    return known

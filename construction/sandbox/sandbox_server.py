@@ -22,12 +22,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-CONTROL = int(sys.argv[1])  # a Unix socket to the host; commands do not inherit it
-Reply = tuple[dict[str, Any], list[bytes]]
+_CONTROL = int(sys.argv[1])  # a Unix socket to the host; commands do not inherit it
+_Reply = tuple[dict[str, Any], list[bytes]]
 _NO_COMMAND = b"a command holds no NUL byte and no half of a character\n"
 
 
-def execute(request: Mapping[str, Any], stdin: bytes) -> Reply:
+def _execute(request: Mapping[str, Any], stdin: bytes) -> _Reply:
     """Run a command in a group of its own until it ends or its time is over."""
     most = request["most_bytes"]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -56,7 +56,7 @@ def execute(request: Mapping[str, Any], stdin: bytes) -> Reply:
     return {"code": child.returncode, "timed_out": timed_out}, parts
 
 
-def write(request: Mapping[str, Any], content: bytes) -> Reply:
+def write(request: Mapping[str, Any], content: bytes) -> _Reply:
     """Write a file, making its folders."""
     path = Path(request["path"])
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def write(request: Mapping[str, Any], content: bytes) -> Reply:
     return {}, []
 
 
-def read(request: Mapping[str, Any], _content: bytes) -> Reply:
+def read(request: Mapping[str, Any], _content: bytes) -> _Reply:
     """The content of a regular file, not by way of a symbolic link."""
     handle = os.open(request["path"], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as file:
@@ -78,7 +78,7 @@ def read(request: Mapping[str, Any], _content: bytes) -> Reply:
         return {}, [file.read(request["most_bytes"])]
 
 
-def names(request: Mapping[str, Any], _content: bytes) -> Reply:
+def names(request: Mapping[str, Any], _content: bytes) -> _Reply:
     """Relative names of the regular files below a folder, sorted, at most `most`.
 
     A name of more than `longest` bytes is left out: outside, it might be too long for a path.
@@ -105,14 +105,14 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def listen(request: Mapping[str, Any], _content: bytes) -> Reply:
+def _listen(request: Mapping[str, Any], _content: bytes) -> _Reply:
     """Hand a listening socket on the loopback in here to the host, which answers on it."""
     with socket.create_server(("127.0.0.1", request["port"])) as listening:
         _hand_out(listening)
     return {}, []
 
 
-def channel(_request: Mapping[str, Any], _content: bytes) -> Reply:
+def channel(_request: Mapping[str, Any], _content: bytes) -> _Reply:
     """Hand a second way to speak to the host; a process of its own answers there.
 
     So commands can run at the same time, each on a channel.
@@ -128,16 +128,16 @@ def channel(_request: Mapping[str, Any], _content: bytes) -> Reply:
 
 
 def _hand_out(item: socket.socket) -> None:
-    with socket.socket(fileno=os.dup(CONTROL)) as control:
+    with socket.socket(fileno=os.dup(_CONTROL)) as control:
         socket.send_fds(control, [b"!"], [item.fileno()])
 
 
-ACTIONS: dict[str, Callable[[Mapping[str, Any], bytes], Reply]] = {
-    "execute": execute,
+_ACTIONS: dict[str, Callable[[Mapping[str, Any], bytes], _Reply]] = {
+    "execute": _execute,
     "write": write,
     "read": read,
     "names": names,
-    "listen": listen,
+    "listen": _listen,
     "channel": channel,
 }
 
@@ -173,7 +173,7 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         request = json.loads(line)
         content = requests.read(request["bytes"])
         try:
-            header, parts = ACTIONS[request["action"]](request, content)
+            header, parts = _ACTIONS[request["action"]](request, content)
         except FileNotFoundError:
             header, parts = {"error": "not_found"}, []
         except PermissionError:

@@ -67,7 +67,7 @@ from data.text.language import UNDETERMINED, language_of
 
 _USER, _HUMAN = Role.USER, Origin.HUMAN  # an enum lookup costs more than the comparison
 
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 _LINE = "line"
 
 # Stage, kind of stage and unit, in the order in which the funnel lists them.
@@ -90,16 +90,16 @@ class _ShardTables:
         self._issues_at: Counter[str] = Counter()  # a line may hold several bad records
         self._broken_lines: Counter[str] = Counter()  # by file
         self._sound_lines = 0
-        self._ledger: list[Row] = []
-        self._missing: list[Row] = []
-        self._lineage: list[Row] = []
-        self._verdicts: list[Row] = []
-        self._sessions: list[Row] = []
-        self._turns: list[Row] = []
-        self._instances: list[Row] = []
-        self._fixtures: list[Row] = []
-        self._restorations: list[Row] = []
-        self._survivors: list[Row] = []
+        self._ledger: list[_Row] = []
+        self._missing: list[_Row] = []
+        self._lineage: list[_Row] = []
+        self._verdicts: list[_Row] = []
+        self._sessions: list[_Row] = []
+        self._turns: list[_Row] = []
+        self._instances: list[_Row] = []
+        self._fixtures: list[_Row] = []
+        self._restorations: list[_Row] = []
+        self._survivors: list[_Row] = []
 
     def enter(self, unit: str, item_id: str) -> None:
         """Record that an item entered its stage; it must leave with exactly one outcome."""
@@ -249,7 +249,7 @@ class _ShardTables:
 
 def _turn_values(
     session_uid: str, turn: Turn, instance_of: Mapping[int, str], left_out: Mapping[int, str]
-) -> Row:
+) -> _Row:
     """A row of TURNS."""
     return (
         session_uid,
@@ -267,7 +267,7 @@ def _turn_values(
     )
 
 
-def _session_values(session: Session, human_turns: int, instances: int) -> Row:
+def _session_values(session: Session, human_turns: int, instances: int) -> _Row:
     """A row of SESSIONS."""
     agent = " ".join(filter(None, (session.agent_name, session.agent_version))) or None
     return (

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from construction.judging.stages import write_cases
-from construction.released_paths import with_page_paths
+from construction.prompt_frame import with_page_paths
 from construction.sessions.config import NETWORK_GATES, SessionsConfig
 from construction.sessions.gates import network
 from construction.sessions.gates.network import ProbeResult
@@ -48,7 +48,7 @@ from data.survivors import FIXTURES, Survivor, unpack_fixtures
 
 _NAMED = 3  # files by name
 _PROBES = "probes.json"
-Row = tuple[object, ...]
+_Row = tuple[object, ...]
 _RESULTS = TypeAdapter(dict[str, ProbeResult])
 
 
@@ -127,7 +127,7 @@ def scan_given(sessions: Sequence[Path], format: SourceFormat | None) -> Sequenc
     raise InputError(given, actual, f"session logs ({formats})", "Check the path, or --format.")
 
 
-def log_rows(sessions: Sequence[Path], format: SourceFormat | None) -> Iterator[Row]:
+def log_rows(sessions: Sequence[Path], format: SourceFormat | None) -> Iterator[_Row]:
     """Per file: path, format, sessions, turns of persons, calls, and what is not read and why."""
     for file in scan(sessions, format):
         if file.format is None:

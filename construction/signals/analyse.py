@@ -220,7 +220,7 @@ _ENDS = (0.025, 0.975)
 _SHOWN = 20  # skills that a list names
 
 
-class Direction(StrEnum):
+class _Direction(StrEnum):
     """Where a family moved; unclear if its interval contains 0."""
 
     UP = "up"
@@ -276,11 +276,11 @@ def drift(before: Day, after: Day, config: SignalsConfig) -> tuple[MixtureChange
     return replace(plain, families=families), {"depth": depth} | _skills(before, after)
 
 
-def _direction(low: float, high: float) -> Direction:
+def _direction(low: float, high: float) -> _Direction:
     """Up or down if the whole interval is."""
     if low > 0:
-        return Direction.UP
-    return Direction.DOWN if high < 0 else Direction.UNCLEAR
+        return _Direction.UP
+    return _Direction.DOWN if high < 0 else _Direction.UNCLEAR
 
 
 def _intervals(before: Day, after: Day, config: SignalsConfig) -> dict[str, tuple[float, float]]:
@@ -391,7 +391,7 @@ def _families(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> li
     ]
 
 
-_WORDS = {Direction.UP: "up", Direction.DOWN: "down", Direction.UNCLEAR: "unclear"}
+_WORDS = {_Direction.UP: "up", _Direction.DOWN: "down", _Direction.UNCLEAR: "unclear"}
 
 
 def _signed(points: float) -> str:

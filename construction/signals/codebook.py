@@ -22,7 +22,7 @@ _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class _Family:
     """A signal family: a stratum of the market's mixture."""
 
     slug: str
@@ -31,7 +31,7 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class _Pattern:
     """A workflow pattern: the user's `goal`, the `artifact`, and the `surface` of the work.
 
     `strong` and `weak` are cues in the notation of cues.toml; `anchors` are sentences.
@@ -52,8 +52,8 @@ class Pattern:
 class Codebook:
     """Families and patterns in the order of their slugs, decoy phrases, and a digest of all."""
 
-    families: Mapping[str, Family]
-    patterns: Mapping[str, Pattern]
+    families: Mapping[str, _Family]
+    patterns: Mapping[str, _Pattern]
     decoys: tuple[str, ...]
     digest: str
 
@@ -88,7 +88,7 @@ def load_codebook(folder: Path) -> Codebook:
     decoys = tuple(cues.pop("decoys", {}).get("phrases", ()))
     _check(families, patterns, cues, folder)
     return Codebook(
-        {slug: Family(slug, **families[slug]) for slug in sorted(families)},
+        {slug: _Family(slug, **families[slug]) for slug in sorted(families)},
         {slug: _pattern(slug, patterns[slug], cues[slug]) for slug in sorted(patterns)},
         decoys,
         digest([families, patterns, cues, decoys]),
@@ -100,8 +100,8 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.load(handle)
 
 
-def _pattern(slug: str, entry: Mapping[str, Any], cues: Mapping[str, Any]) -> Pattern:
-    return Pattern(
+def _pattern(slug: str, entry: Mapping[str, Any], cues: Mapping[str, Any]) -> _Pattern:
+    return _Pattern(
         slug,
         entry["family"],
         entry["goal"],
@@ -139,7 +139,7 @@ def _check(
 
 # The crosswalk: shares that join signal families to task families, and these to display groups.
 
-Shares = Mapping[str, Mapping[str, float]]
+_Shares = Mapping[str, Mapping[str, float]]
 _ROUNDING = 1e-9
 
 
@@ -152,8 +152,8 @@ class Crosswalk:
 
     task_families: Mapping[str, str]
     display_groups: Mapping[str, str]
-    signal_to_task: Shares
-    task_to_display: Shares
+    signal_to_task: _Shares
+    task_to_display: _Shares
     digest: str
 
     def display_group(self, task_family: str) -> str:
@@ -168,7 +168,7 @@ class Crosswalk:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class _Spread:
     """Weights mapped to another layer: `masses` sum to 1 - `unmapped`, `weights` to 1."""
 
     masses: Mapping[str, float]
@@ -198,7 +198,7 @@ def load_crosswalk(path: Path, codebook: Codebook) -> Crosswalk:
     return Crosswalk(tasks, groups, signal_to_task, task_to_display, digest(document))
 
 
-def spread(weights: Mapping[str, float], shares: Shares) -> Spread:
+def spread(weights: Mapping[str, float], shares: _Shares) -> _Spread:
     """Map weights to the next layer; a family without a row is entirely unmapped."""
     parts: defaultdict[str, list[float]] = defaultdict(list)
     for family in sorted(weights):
@@ -206,11 +206,11 @@ def spread(weights: Mapping[str, float], shares: Shares) -> Spread:
             parts[target].append(weights[family] * share)
     masses = {target: round(fsum(parts[target]), 9) for target in sorted(parts)}
     unmapped = fsum(weights.values()) - fsum(masses.values())
-    return Spread(masses, round(max(0.0, unmapped), 9))
+    return _Spread(masses, round(max(0.0, unmapped), 9))
 
 
 def _check_shares(
-    path: Path, table: str, shares: Shares, rows: set[str], columns: set[str], *, whole: bool
+    path: Path, table: str, shares: _Shares, rows: set[str], columns: set[str], *, whole: bool
 ) -> None:
     unmatched = sorted(shares.keys() ^ rows)
     if unmatched:

@@ -111,7 +111,7 @@ class SourceKind(StrEnum):
     MARKETPLACE = "marketplace"
 
 
-class FieldName(StrEnum):
+class _FieldName(StrEnum):
     """What can be read of a listed skill besides its counts."""
 
     SLUG = "slug"
@@ -124,7 +124,7 @@ class FieldName(StrEnum):
     CREATED_AT = "created_at"
 
 
-Fields = Mapping[FieldName | Popularity, str | tuple[str, ...]]
+Fields = Mapping[_FieldName | Popularity, str | tuple[str, ...]]
 
 
 class CollectConfig(StageConfig):
@@ -146,7 +146,7 @@ class CollectConfig(StageConfig):
     @classmethod
     def _usable(cls, value: Fields) -> Fields:
         counts = [name for name in value if name in set(Popularity)]
-        if value and (FieldName.SLUG not in value or not counts):
+        if value and (_FieldName.SLUG not in value or not counts):
             raise ValueError(f"expected slug and one of {', '.join(Popularity)}")
         return value
 

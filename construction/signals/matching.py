@@ -90,11 +90,11 @@ _SIMPLIFIED = (
     "马验鱼龙贸采制台周产"
 )
 _SCRIPT = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
-GAP = 4  # words that ` .. ` may skip
+_GAP = 4  # words that ` .. ` may skip
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class _Token:
     """A word, or one Han character, with its offsets; most cues are compared with `lower`."""
 
     text: str
@@ -105,23 +105,23 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class CueWord:
+class _CueWord:
     """A word of a cue: in lower case unless case-sensitive; a prefix if written with `*`."""
 
     text: str
     is_prefix: bool
     case_sensitive: bool
 
-    def fits(self, token: Token) -> bool:
+    def fits(self, token: _Token) -> bool:
         word = token.text if self.case_sensitive else token.lower
         return word.startswith(self.text) if self.is_prefix else word == self.text
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class _Phrase:
     """The parts of a cue between its ` .. `, each a run of adjacent words."""
 
-    halves: tuple[tuple[CueWord, ...], ...]
+    halves: tuple[tuple[_CueWord, ...], ...]
 
 
 def plain_form(text: str) -> str:
@@ -132,28 +132,28 @@ def plain_form(text: str) -> str:
     return narrow_in_place(text).translate(_SCRIPT)
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str) -> list[_Token]:
     """The words of a text in order; every Han character is a word."""
     return [
-        Token(m[0], m[0].lower(), m.start(), m.end(), is_han(m[0])) for m in _TOKEN.finditer(text)
+        _Token(m[0], m[0].lower(), m.start(), m.end(), is_han(m[0])) for m in _TOKEN.finditer(text)
     ]
 
 
-def parse_cue(cue: str) -> Phrase:
+def parse_cue(cue: str) -> _Phrase:
     """Parse a cue in the notation of cues.toml; with capitals and no Han it is case-sensitive."""
     case_sensitive = cue.lower() != cue and not has_han(cue)
     written = cue if case_sensitive else cue.lower()
-    return Phrase(tuple(tuple(_cue_words(half, case_sensitive)) for half in written.split(" .. ")))
+    return _Phrase(tuple(tuple(_cue_words(half, case_sensitive)) for half in written.split(" .. ")))
 
 
-def _cue_words(half: str, case_sensitive: bool) -> Iterator[CueWord]:
+def _cue_words(half: str, case_sensitive: bool) -> Iterator[_CueWord]:
     for match in _TOKEN.finditer(half):
         is_prefix = half[match.end() : match.end() + 1] == "*"
-        yield CueWord(match[0], is_prefix, case_sensitive)
+        yield _CueWord(match[0], is_prefix, case_sensitive)
 
 
 def match_at(
-    phrase: Phrase, text: str, tokens: Sequence[Token], at: int
+    phrase: _Phrase, text: str, tokens: Sequence[_Token], at: int
 ) -> tuple[tuple[int, int], ...] | None:
     """The offsets of each part if the phrase begins with token `at`, else None."""
     parts: list[tuple[int, int]] = []
@@ -167,9 +167,9 @@ def match_at(
 
 
 def _next_half(
-    half: Sequence[CueWord], text: str, tokens: Sequence[Token], after: int
+    half: Sequence[_CueWord], text: str, tokens: Sequence[_Token], after: int
 ) -> int | None:
-    for begin in range(after, min(after + GAP + 1, len(tokens))):
+    for begin in range(after, min(after + _GAP + 1, len(tokens))):
         if not _LOOSE.fullmatch(text, tokens[begin - 1].end, tokens[begin].start):
             return None
         if _run_fits(half, text, tokens, begin):
@@ -177,7 +177,7 @@ def _next_half(
     return None
 
 
-def _run_fits(half: Sequence[CueWord], text: str, tokens: Sequence[Token], begin: int) -> bool:
+def _run_fits(half: Sequence[_CueWord], text: str, tokens: Sequence[_Token], begin: int) -> bool:
     if begin + len(half) > len(tokens):
         return False
     for number, word in enumerate(half):
@@ -189,7 +189,7 @@ def _run_fits(half: Sequence[CueWord], text: str, tokens: Sequence[Token], begin
     return True
 
 
-def _neighbours(text: str, first: Token, second: Token) -> bool:
+def _neighbours(text: str, first: _Token, second: _Token) -> bool:
     if first.is_han and second.is_han:
         return first.end == second.start
     return _JOINED.fullmatch(text, first.end, second.start) is not None
@@ -266,7 +266,7 @@ def _weight_at(spans: list[_Zone], offset: int) -> float:
     return spans[bisect_right(spans, offset, key=lambda zone: zone.start) - 1].weight
 
 
-Part = tuple[int, int]
+_Part = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class CueHit:
 @dataclass(frozen=True, slots=True)
 class _Cue:
     text: str
-    phrase: Phrase
+    phrase: _Phrase
     owners: tuple[tuple[str, bool], ...]  # (pattern, strong); none for a decoy
 
 
@@ -301,7 +301,7 @@ class _Index:
 @dataclass(frozen=True, slots=True)
 class _Match:
     cue: _Cue
-    parts: tuple[Part, ...]
+    parts: tuple[_Part, ...]
 
     @property
     def length(self) -> int:
@@ -367,7 +367,7 @@ def _find_all(text: str, index: _Index) -> Iterator[_Match]:
                 yield _Match(cue, parts)
 
 
-def _candidates(token: Token, index: _Index) -> Iterator[_Cue]:
+def _candidates(token: _Token, index: _Index) -> Iterator[_Cue]:
     yield from index.words.get(token.lower, ())
     for length in range(1, min(len(token.lower), index.longest_prefix) + 1):
         yield from index.prefixes.get(token.lower[:length], ())

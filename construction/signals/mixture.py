@@ -30,8 +30,15 @@ from construction.signals.codebook import (
 )
 from construction.signals.collect import Collected, collect_file, history, keep, superseded
 from construction.signals.config import ScoringConfig, SignalsRecipe
-from construction.signals.seeds import Action, CoverageGap, GapRow, SeedIdea, seed_ideas
-from construction.signals.weights import Mixture, MixtureChange
+from construction.signals.weights import (
+    Action,
+    CoverageGap,
+    GapRow,
+    Mixture,
+    MixtureChange,
+    SeedIdea,
+    seed_ideas,
+)
 from data.atomic import write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import SignalSnapshot
@@ -51,7 +58,7 @@ _NOTE_AT = 650  # where the notes start
 _LONGEST = 38  # characters of a label
 _ROW, _HEAD = 24, 46
 
-STYLE = """
+_STYLE = """
 .mixture text{font:13px system-ui,sans-serif;fill:#1d2430}
 .mixture .big{font-size:15px;font-weight:650}
 .mixture .soft{fill:#5b6675}
@@ -69,7 +76,7 @@ STYLE = """
 
 
 @dataclass(frozen=True, slots=True)
-class ChartRow:
+class _ChartRow:
     """A bar for `weight` (0 to 1); `share` (0 to 1), that of the pool, is drawn as a mark."""
 
     label: str
@@ -80,14 +87,14 @@ class ChartRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class _Panel:
     heading: str
-    rows: tuple[ChartRow, ...]
+    rows: tuple[_ChartRow, ...]
 
 
 def mixture_panel(
     mixture: Mixture, names: Mapping[str, str], change: MixtureChange | None = None
-) -> Panel:
+) -> _Panel:
     """Weights by signal family, heaviest first, with the change since the previous snapshot.
 
     A family that the previous snapshot had and this one lacks stays, without a bar.
@@ -96,17 +103,19 @@ def mixture_panel(
     known = dict.fromkeys(moved, 0.0) | mixture.weights
     weights = sorted(known.items(), key=lambda item: (-item[1], item[0]))
     rows = tuple(
-        ChartRow(names.get(family, family), weight, _points(moved.get(family, 0)) if change else "")
+        _ChartRow(
+            names.get(family, family), weight, _points(moved.get(family, 0)) if change else ""
+        )
         for family, weight in weights
     )
     since = f"; points since {change.before.isoformat()}" if change else ""
-    return Panel(f"Market weight by {mixture.measure}, {mixture.counting} counting{since}", rows)
+    return _Panel(f"Market weight by {mixture.measure}, {mixture.counting} counting{since}", rows)
 
 
-def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> Panel:
+def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> _Panel:
     """Weights by task family against the shares of the pool, largest gap first."""
     rows = tuple(
-        ChartRow(
+        _ChartRow(
             names.get(row.family, row.family),
             row.weight,
             f"{_points(row.gap)} {row.action}",
@@ -115,13 +124,13 @@ def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> Panel:
         )
         for row in gap.rows
     )
-    return Panel(
+    return _Panel(
         f"Market share (bar) and pool share (mark), by task family; {gap.tasks} tasks in the pool",
         rows,
     )
 
 
-def draw(panels: Sequence[Panel], title: str, *, standalone: bool = False) -> str:
+def draw(panels: Sequence[_Panel], title: str, *, standalone: bool = False) -> str:
     """The panels below each other as an `<svg>`; a standalone file contains its style."""
     parts: list[str] = []
     y = 0
@@ -137,11 +146,11 @@ def draw(panels: Sequence[Panel], title: str, *, standalone: bool = False) -> st
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mixture" role="img" '
         f'viewBox="0 0 {_WIDTH} {max(y, _ROW)}" aria-label={quoteattr(_plain(title))}>'
     )
-    style = f"<style>{STYLE}</style>" if standalone else ""
+    style = f"<style>{_STYLE}</style>" if standalone else ""
     return head + style + "".join(parts) + "</svg>"
 
 
-def _bar(row: ChartRow, y: int, top: float) -> str:
+def _bar(row: _ChartRow, y: int, top: float) -> str:
     scale = _BAR / top if top else 0.0
     parts = [
         _text(_BAR_AT - 8, y + 14, _short(row.label.replace("_", " ")), "name", "end"),
@@ -182,14 +191,14 @@ def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> st
     )
 
 
-Dated = Sequence[tuple[dt.date, Path]]
+_Dated = Sequence[tuple[dt.date, Path]]
 REPORT, DRIFT = "signals.json", "drift.html"
-CHART, INLINE = "mixture.svg", "mixture-inline.svg"
+CHART, _INLINE = "mixture.svg", "mixture-inline.svg"
 _DATE = re.compile(r"(\d{4}-\d{2})(-\d{2})?")
 
 
-Row = dict[str, Any]
-UNMAPPED = "(unmapped)"
+_Row = dict[str, Any]
+_UNMAPPED = "(unmapped)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,16 +214,16 @@ class SnapshotReport:
     least_share: float = ScoringConfig().least_main_share
 
     @property
-    def _key(self) -> Row:
+    def _key(self) -> _Row:
         return {"source": self.snapshot.source, "date": self.snapshot.date}
 
     @property
-    def _counted(self) -> Row:
+    def _counted(self) -> _Row:
         mixture = self.analysis.mixture
         return {"measure": mixture.measure, "counting": mixture.counting}
 
 
-def table_rows(report: SnapshotReport) -> dict[str, list[Row]]:
+def table_rows(report: SnapshotReport) -> dict[str, list[_Row]]:
     """Rows by table name, for the tables of `data.schemas`; sorted."""
     return {
         "signals": list(_signal_rows(report)),
@@ -224,7 +233,7 @@ def table_rows(report: SnapshotReport) -> dict[str, list[Row]]:
     }
 
 
-def _signal_rows(report: SnapshotReport) -> Iterator[Row]:
+def _signal_rows(report: SnapshotReport) -> Iterator[_Row]:
     book = report.analysis.codebook
     for signal, assignment in zip(
         report.snapshot.signals, report.analysis.assignments, strict=True
@@ -249,7 +258,7 @@ def _signal_rows(report: SnapshotReport) -> Iterator[Row]:
         }
 
 
-def _share_rows(report: SnapshotReport) -> Iterator[Row]:
+def _share_rows(report: SnapshotReport) -> Iterator[_Row]:
     for assignment in report.analysis.assignments:
         for share in assignment.shares:
             yield report._key | {
@@ -265,7 +274,7 @@ def _share_rows(report: SnapshotReport) -> Iterator[Row]:
             }
 
 
-def _evidence_of(assignment: Assignment, pattern: str) -> list[Row]:
+def _evidence_of(assignment: Assignment, pattern: str) -> list[_Row]:
     """The cues found for a pattern: cue, field, offsets and weight."""
     return [
         {"cue": h.cue, "field": h.field, "start": h.start, "end": h.end, "weight": h.weight}
@@ -275,7 +284,7 @@ def _evidence_of(assignment: Assignment, pattern: str) -> list[Row]:
     ]
 
 
-def _pattern_rows(report: SnapshotReport) -> Iterator[Row]:
+def _pattern_rows(report: SnapshotReport) -> Iterator[_Row]:
     mixture, book = report.analysis.mixture, report.analysis.codebook
     weights = mixture.pattern_weights
     ideas = {seed.pattern: seed.ideas for seed in report.seeds}
@@ -296,14 +305,14 @@ def _pattern_rows(report: SnapshotReport) -> Iterator[Row]:
         )
 
 
-def _weight_rows(report: SnapshotReport) -> Iterator[Row]:
+def _weight_rows(report: SnapshotReport) -> Iterator[_Row]:
     signal = report.analysis.mixture.weights
     tasks = spread(signal, report.crosswalk.signal_to_task)
     groups = spread(tasks.masses, report.crosswalk.task_to_display)
     layers: Sequence[tuple[str, Mapping[str, float]]] = (
         ("signal", signal),
-        ("task", {**tasks.masses, UNMAPPED: tasks.unmapped}),
-        ("display", {**groups.masses, UNMAPPED: tasks.unmapped}),
+        ("task", {**tasks.masses, _UNMAPPED: tasks.unmapped}),
+        ("display", {**groups.masses, _UNMAPPED: tasks.unmapped}),
     )
     gaps = {row.family: row for row in report.gap.rows} if report.gap else {}
     for layer, weights in layers:
@@ -324,7 +333,7 @@ def _weight_rows(report: SnapshotReport) -> Iterator[Row]:
             )
 
 
-def report_data(report: SnapshotReport) -> Row:
+def report_data(report: SnapshotReport) -> _Row:
     """The figures of the report page in JSON types; signals are named only by slug."""
     mixture, book = report.analysis.mixture, report.analysis.codebook
     tasks = spread(mixture.weights, report.crosswalk.signal_to_task)
@@ -353,7 +362,7 @@ def report_data(report: SnapshotReport) -> Row:
     }
 
 
-def _sure_families(report: SnapshotReport) -> Row:
+def _sure_families(report: SnapshotReport) -> _Row:
     """How many signals have a sure main family, and their share of the mass."""
     book, measure = report.analysis.codebook, report.snapshot.measure
     masses = {one.slug: float(one.popularity[measure]) for one in report.snapshot.signals}
@@ -367,7 +376,7 @@ def _sure_families(report: SnapshotReport) -> Row:
     return {"least_share": report.least_share, "signals": len(sure), "mass_share": round(share, 9)}
 
 
-def _grading(seed: SeedIdea) -> Row:
+def _grading(seed: SeedIdea) -> _Row:
     grading = seed.grading
     return {
         "evidence": grading.evidence.model_dump(),
@@ -377,7 +386,7 @@ def _grading(seed: SeedIdea) -> Row:
     }
 
 
-def _dated(record: Row) -> Row:
+def _dated(record: _Row) -> _Row:
     return {
         name: value.isoformat() if isinstance(value, dt.date) else value
         for name, value in record.items()
@@ -399,7 +408,7 @@ def _date_of(path: Path, otherwise: dt.date | None) -> dt.date:
         raise InputError(str(path), "no date", expected, "Rename it, or use --date.") from None
 
 
-def write_mixture(recipe: SignalsRecipe, dated: Dated, out: Path, *, quiet: bool) -> None:
+def write_mixture(recipe: SignalsRecipe, dated: _Dated, out: Path, *, quiet: bool) -> None:
     """Analyse all snapshots on one scale; write the newest's tables, the history and the drift."""
     collected = [
         collect_file(path, recipe.source, date, recipe.collect)
@@ -425,7 +434,7 @@ def write_mixture(recipe: SignalsRecipe, dated: Dated, out: Path, *, quiet: bool
     write_bytes(out / DRIFT, drift_page(figures, names).encode())
     panels = [mixture_panel(analysis.mixture, names, moved)]
     title = f"Mixture of {newest.source}, {newest.date}"
-    write_bytes(out / INLINE, draw(panels, title).encode())
+    write_bytes(out / _INLINE, draw(panels, title).encode())
     write_bytes(out / CHART, draw(panels, title, standalone=True).encode())
 
 
@@ -438,7 +447,7 @@ def _write_tables(out: Path, collected: Collected, report: SnapshotReport) -> No
     write_table(out / "tallies.parquet", tallies, TALLIES)
 
 
-def dated_files(paths: Sequence[Path], otherwise: dt.date | None = None) -> Dated:
+def dated_files(paths: Sequence[Path], otherwise: dt.date | None = None) -> _Dated:
     """Snapshot files by the date in their names, oldest first; the same content counts once.
 
     Raises InputError for two snapshots of one date: which of them counts is not known.
@@ -463,7 +472,7 @@ def keep_files(
         keep(captures, path.read_bytes(), source, date, path.suffix.lower())
 
 
-def captured_files(captures: Path, source: str) -> Dated:
+def captured_files(captures: Path, source: str) -> _Dated:
     """The last capture of each day; says which captures are not counted."""
     for kept in superseded(captures, source):
         print(f"{kept.path.name}: not counted; a later one from {kept.date} is used")
@@ -544,8 +553,8 @@ def public_mixture(signals: Path, ideas: Path) -> dict[str, Any]:
 
 def mixture_picture(signals: Path) -> Picture:
     """The chart of the mixture."""
-    inline, standalone = ((signals / name).read_text("utf-8") for name in (INLINE, CHART))
-    return Picture("Mixture", inline, standalone, STYLE)
+    inline, standalone = ((signals / name).read_text("utf-8") for name in (_INLINE, CHART))
+    return Picture("Mixture", inline, standalone, _STYLE)
 
 
 def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -563,8 +572,8 @@ def pictures_of(signals: Sequence[Path], selection: Mapping[str, Any]) -> dict[s
     return pictures
 
 
-def _picture(title: str, panels: list[Panel]) -> Picture:
-    return Picture(title, draw(panels, title), draw(panels, title, standalone=True), STYLE)
+def _picture(title: str, panels: list[_Panel]) -> Picture:
+    return Picture(title, draw(panels, title), draw(panels, title, standalone=True), _STYLE)
 
 
 def _gap(report: Mapping[str, Any]) -> CoverageGap:
@@ -572,11 +581,11 @@ def _gap(report: Mapping[str, Any]) -> CoverageGap:
     return CoverageGap(**{**report, "rows": rows})
 
 
-def _margin(margin: Mapping[str, Any]) -> Panel:
+def _margin(margin: Mapping[str, Any]) -> _Panel:
     """One way of counting: share of the release (bar), of the subset (mark), and the counts."""
     pool, subset = margin["pool"], margin["subset"]
     rows = tuple(
-        ChartRow(
+        _ChartRow(
             name,
             n / sum(pool.values()),
             f"{subset.get(name, 0)} of {n}",
@@ -585,4 +594,4 @@ def _margin(margin: Mapping[str, Any]) -> Panel:
         for name, n in sorted(pool.items(), key=lambda item: (-item[1], item[0]))
     )
     name = margin["name"].replace("_", " ")
-    return Panel(f"By {name}: total variation distance {margin['distance']:.3f}", rows)
+    return _Panel(f"By {name}: total variation distance {margin['distance']:.3f}", rows)

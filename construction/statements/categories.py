@@ -23,7 +23,7 @@ from data.tables import LEDGER
 
 # What was asked by category and region, and the commonest reason why not more.
 
-NO_SOURCE = "no_filed_value"  # the sources hold nothing of this category for this region
+_NO_SOURCE = "no_filed_value"  # the sources hold nothing of this category for this region
 HEADINGS = ("category", "region", "available", "askable", "drawn", "asked", "commonest reason not")
 LEAST = 0.05  # of the questions; a category with fewer is scarce
 # Public files that hold what a scarce category lacks.
@@ -107,7 +107,7 @@ def _scarce(rows: Sequence[Mapping[str, Any]], filled_by: Mapping[str, str]) -> 
 
 def _commonest(reasons: Counter[str], available: int) -> str | None:
     if not available:
-        return NO_SOURCE
+        return _NO_SOURCE
     ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
     return ordered[0][0] if ordered else None
 
@@ -151,7 +151,7 @@ def regions_without_questions(rows: Sequence[Mapping[str, Any]]) -> dict[str, st
     return without
 
 
-STAGE = "categories"
+_STAGE = "categories"
 _NONE = "none"
 _KEYS = frozenset({"category", "first", "label", "unit"})
 
@@ -188,7 +188,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class _Assigned:
     """`series` in their order, `category` null if no rule matches; `ledger` (schema LEDGER) has a
     row per series without one."""
 
@@ -197,7 +197,7 @@ class Assigned:
     tallies: tuple[StageTally, ...]
 
 
-def assign(series: pl.DataFrame, rules: tuple[Rule, ...] | None = None) -> Assigned:
+def assign(series: pl.DataFrame, rules: tuple[Rule, ...] | None = None) -> _Assigned:
     """Fill the category of each series by its name; without one, the ledger has `category.none`.
 
     A series without a category stays in the frame; the filters reject its points.
@@ -215,13 +215,13 @@ def assign(series: pl.DataFrame, rules: tuple[Rule, ...] | None = None) -> Assig
         Outcome.KEPT: assigned.height - unassigned.height,
         Outcome.REJECTED: unassigned.height,
     }
-    tally = close(STAGE, StageKind.FILTER, "series", assigned.height, counts)
-    return Assigned(assigned, _ledger(unassigned), (tally,))
+    tally = close(_STAGE, StageKind.FILTER, "series", assigned.height, counts)
+    return _Assigned(assigned, _ledger(unassigned), (tally,))
 
 
 def _ledger(unassigned: pl.DataFrame) -> pl.DataFrame:
     values = {
-        "stage": pl.lit(STAGE),
+        "stage": pl.lit(_STAGE),
         "unit": pl.lit("series"),
         "item_id": pl.col("series_id"),
         "outcome": pl.lit(str(Outcome.REJECTED)),

@@ -17,10 +17,10 @@ from data.errors import ConfigError
 from data.text.folding import without_spaces
 from data.text.lexicon import load_table as load_toml
 
-LONGEST_LABEL = 120  # characters; no statement has a longer item
+_LONGEST_LABEL = 120  # characters; no statement has a longer item
 _TABLE = "labels.tsv"
 
-Table = Mapping[str, Mapping[str, str]]
+_Table = Mapping[str, Mapping[str, str]]
 _AFFIXES = load_toml(__package__, "labels.toml")
 _PROFIT = re.compile(r"\b([Pp]rofit|[Gg]ains?|[Ee]arnings)\b")
 _BRACKETS = re.compile(r"([^()]+)\(([^()]+)\)")
@@ -43,18 +43,18 @@ def translate(label: str, statement: Statement | None = None) -> Translation:
     """
     if label.isascii() and label.strip():
         return Translation(label.strip(), LabelMethod.REPORTED, exact=True)
-    if len(label) > LONGEST_LABEL:
+    if len(label) > _LONGEST_LABEL:
         return Translation(None, LabelMethod.UNTRANSLATED)
     return _translated(without_spaces(label), statement)
 
 
 @cache
-def default_table() -> Table:
+def default_table() -> _Table:
     """The table that ships with the project."""
     return load_table(Path(__file__).with_name(_TABLE))
 
 
-def load_table(path: Path) -> Table:
+def load_table(path: Path) -> _Table:
     """Read a table: folded label -> statement (or "" for any) -> English text.
 
     Lines are tab separated: label, English, and optionally the statement; `#` starts a comment.

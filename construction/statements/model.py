@@ -158,8 +158,8 @@ def _plain(frame: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
     return frame.with_columns(texts.str.strip_chars())
 
 
-MAX_BYTES = 8 << 30
-MAX_ROWS = 100_000_000
+_MAX_BYTES = 8 << 30
+_MAX_ROWS = 100_000_000
 _REBUILD = "It was made by another version: rebuild the tables or the release with this one."
 
 
@@ -208,14 +208,14 @@ def _read(path: Path, table: Table) -> pl.DataFrame:
         expected = f"the table {table.name} of a statements database"
         raise InputError(str(path), "no file", expected, "Pass the folder that contains it.")
     size = path.stat().st_size
-    if size > MAX_BYTES:
-        raise InputError(str(path), f"{size:,} bytes", f"at most {MAX_BYTES:,}", _REBUILD)
+    if size > _MAX_BYTES:
+        raise InputError(str(path), f"{size:,} bytes", f"at most {_MAX_BYTES:,}", _REBUILD)
     try:
         _check_schema(path, pl.read_parquet_schema(path), table)
         lazy = pl.scan_parquet(path, glob=False)
         n_rows = lazy.select(pl.len()).collect().item()  # from the footer; nothing is inflated
-        if n_rows > MAX_ROWS:
-            raise InputError(str(path), f"{n_rows:,} rows", f"at most {MAX_ROWS:,}", _REBUILD)
+        if n_rows > _MAX_ROWS:
+            raise InputError(str(path), f"{n_rows:,} rows", f"at most {_MAX_ROWS:,}", _REBUILD)
         return lazy.collect()
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         actual = f"{size:,} bytes that are not Parquet ({type(error).__name__})"

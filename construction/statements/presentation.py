@@ -34,15 +34,23 @@ import polars as pl
 from construction.statements.model import Statement, Statements
 
 SIGN_CONTRADICTED = "value.sign_contradicted"
+# The words of the two sides of an axis. "Income tax" is no income.
 _AXES = (
-    (re.compile(r"\bincreas\w*", re.I), re.compile(r"\bdecreas\w*", re.I)),
     (
-        re.compile(r"\b(?:gains?|income(?! tax)|profits?|earnings)\b", re.I),
-        re.compile(r"\bloss(?:es)?\b", re.I),
+        frozenset(["increase", "increased", "increases", "increasing"]),
+        frozenset(["decrease", "decreased", "decreases", "decreasing"]),
     ),
-    (re.compile(r"\bbenefits?\b", re.I), re.compile(r"\b(?:expenses?|provisions?)\b", re.I)),
-    (re.compile(r"\bprovided\b", re.I), re.compile(r"\bused\b", re.I)),
+    (
+        frozenset(["gain", "gains", "income", "profit", "profits", "earnings"]),
+        frozenset(("loss", "losses")),
+    ),
+    (
+        frozenset(("benefit", "benefits")),
+        frozenset(["expense", "expenses", "provision", "provisions"]),
+    ),
+    (frozenset(("provided",)), frozenset(("used",))),
 )
+_WORD = re.compile(r"income tax|\w+")
 _LED = re.compile(
     r"(?:(?:net|total|other|equity in|share of) )*"
     r"(?:loss|gain|decrease|increase|cash used|income tax benefit)",
@@ -80,12 +88,12 @@ _CODE = 3  # letters of a currency
 def sides(label: str) -> tuple[int, bool, bool] | None:
     """The axis of a label (increase or gain …), whether its first side counts as positive, and
     whether it names both; None for a label without sides."""
-    outside = _BRACKETED.sub(" ", label)
+    words = {*_WORD.findall(label.lower())}
+    outside = {*_WORD.findall(_BRACKETED.sub(" ", label).lower())}
     for axis, (first, second) in enumerate(_AXES):
-        in_first, in_second = first.search(outside), second.search(outside)
-        if bool(in_first) != bool(in_second):
-            other = second if in_first else first
-            return axis, bool(in_first), other.search(label) is not None
+        in_first, in_second = bool(first & outside), bool(second & outside)
+        if in_first != in_second:
+            return axis, in_first, bool((second if in_first else first) & words)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Saved pages to a folder of pages: files, and a CSV table that says where each was found.
+"""Saved pages to a folder of pages and their text: files, and a CSV table of their addresses.
 
 The table has the columns `file`, relative to the folder, and `url`; `captured` (an ISO day) and
 `title` are optional. Every row of the table and every file that it does not name has an outcome in
@@ -8,32 +8,194 @@ the ledger beside the pages.
 from __future__ import annotations
 
 import csv
+import io
+import json
+import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
+from lxml import etree, html
+
 from construction.grading.file_child import regular_files
+from construction.grading.openers import decode
 from construction.mentions.urls import normalise
-from construction.webpages.page_text import HTML, PDF, PLAIN, text_of
 from construction.webpages.pages import Page, PageFolder, address, open_pages, write_pages
 from data.atomic import replacing_dir
+from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.contracts import LedgerRow, Outcome, StageKind
 from data.errors import InputError
-from data.neutralise import one_line
+from data.neutralise import one_line, visible
 from data.stage_tables import write_stage_tables
 
-STAGE, UNIT = "pages", "page"
-MOST_PAGES = 1_000_000
-MOST_TEXT = 1 << 30  # characters of all pages together
+HTML, PDF, PLAIN = "text/html", "application/pdf", "text/plain"
+_MOST_BYTES = 32 << 20
+_MOST_CHARS = 1_000_000  # of one page's text
+_LIMITS = ChildLimits(seconds=20, memory_bytes=1 << 30, answer_bytes=13 * _MOST_CHARS)
+_LEFT_OUT = frozenset(
+    [
+        *("script", "style", "noscript", "template", "head", "iframe", "object", "embed", "applet"),
+        *("svg", "math", "canvas", "audio", "video", "select", "textarea", "button"),
+    ]
+)
+_LINES = frozenset(
+    [
+        *("address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl", "dt"),
+        *("figcaption", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li"),
+        *("main", "nav", "ol", "p", "pre", "section", "table", "title", "tr", "ul"),
+    ]
+)
+_CELLS = frozenset({"td", "th"})
+_HIDDEN = ("display:none", "visibility:hidden")
+_BLANKS = re.compile(r"[^\S\n\t]+")
+_EDGES = re.compile(r"[ \t]*\n[ \t]*")
+_LINE_END = re.compile(r"\s*\n\s*")
+_GAPS = re.compile(r"\n{3,}")
+_CELL = re.compile(r" *\t[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class _PageText:
+    """What a page says. `reason` is set where it could not be read, such as `page.unreadable`."""
+
+    title: str = ""
+    text: str = ""
+    reason: str | None = None
+
+
+def text_of(path: Path, media_type: str) -> _PageText:
+    """The text of a saved page, read in a child process; at most `_MOST_CHARS` of it."""
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        return _PageText(reason="page.too_large")
+    try:
+        with Child(__name__, _LIMITS) as child:
+            child.send(json.dumps({"media_type": media_type}).encode())
+            child.send(content)
+            page = _PageText(**json.loads(child.receive()))
+    except ChildFailed:
+        return _PageText(reason="page.limit")
+    return page if page.text or page.reason else _PageText(reason="page.no_text")
+
+
+def html_text(content: bytes) -> tuple[str, str]:
+    """Title and text of an HTML page, with a line per block and a tab between cells."""
+    # Without an encoding the parser looks for the page's own declaration.
+    encoding = "utf-8" if _is_utf8(content) else None
+    parser = html.HTMLParser(
+        no_network=True, huge_tree=False, remove_comments=True, encoding=encoding
+    )
+    root = html.document_fromstring(content, parser=parser)
+    title = root.findtext(".//title") or ""
+    return title, _LINE_END.sub("\n", "".join(_pieces(root)))
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _pieces(root: etree._Element) -> Iterator[str]:
+    """The visible text in order, without recursion: pages may be nested to any depth."""
+    closes: list[etree._Element] = []
+    skipped: etree._Element | None = None
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "start":
+            closes.append(element)
+            if skipped is None and _is_hidden(element):
+                skipped = element
+            if skipped is None:
+                yield _before(element) + (element.text or "")
+        else:
+            closes.pop()
+            ended = skipped is None
+            skipped = None if skipped is element else skipped
+            if ended and element.tag in _LINES:
+                yield "\n"
+            if skipped is None and closes:
+                yield element.tail or ""
+
+
+def _before(element: etree._Element) -> str:
+    if element.tag in _LINES:
+        return "\n"
+    return "\t" if element.tag in _CELLS else ""
+
+
+def _is_hidden(element: etree._Element) -> bool:
+    if not isinstance(element.tag, str) or element.tag in _LEFT_OUT:
+        return True
+    return "hidden" in element.attrib or any(
+        style in "".join(element.get("style", "").lower().split()) for style in _HIDDEN
+    )
+
+
+def _pdf_text(content: bytes) -> tuple[str, str]:
+    from pypdf import PdfReader
+
+    reader = PdfReader(io.BytesIO(content))
+    title = (reader.metadata.title if reader.metadata else None) or ""
+    parts: list[str] = []
+    room = _MOST_CHARS
+    for page in reader.pages:
+        parts.append(page.extract_text())
+        room -= len(parts[-1])
+        if room <= 0:
+            break
+    return str(title), "\n\n".join(parts)
+
+
+def _read(content: bytes, media_type: str) -> _PageText:
+    if media_type == PDF:
+        title, text = _pdf_text(content)
+    elif media_type == HTML:
+        title, text = html_text(content)
+    else:
+        title, text = "", decode(content)
+    return _PageText(" ".join(visible(title).split())[:300], tidy(text)[:_MOST_CHARS])
+
+
+def tidy(text: str) -> str:
+    """Control characters made visible, runs of white space as one."""
+    shown = _BLANKS.sub(" ", visible(text))
+    return _GAPS.sub("\n\n", _EDGES.sub("\n", _CELL.sub("\t", shown))).strip()
+
+
+def main() -> None:
+    """Read one page."""
+    seconds, memory = int(sys.argv[1]), int(sys.argv[2])
+    source = sys.stdin.buffer
+    answer = confine(seconds, memory)
+    task = json.loads(read_frame(source, _MOST_BYTES))
+    content = read_frame(source, _MOST_BYTES)
+    try:
+        page = _read(content, task["media_type"])
+    except ImportError:
+        page = _PageText(reason="page.no_library")
+    except (MemoryError, RecursionError):
+        page = _PageText(reason="page.limit")
+    except Exception:  # a library may raise anything on a hostile file
+        page = _PageText(reason="page.unreadable")
+    write_frame(answer, json.dumps(asdict(page)).encode())
+
+
+_STAGE, _UNIT = "pages", "page"
+_MOST_PAGES = 1_000_000
+_MOST_TEXT = 1 << 30  # characters of all pages together
 _TYPES = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
     **dict.fromkeys((".txt", ".md"), PLAIN),
     ".pdf": PDF,
 }
 _COLUMNS = {"file", "url"}
-Row = Mapping[str, str]
+_Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +206,20 @@ class _Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class _Imported:
     """The folder of pages, and how many rows and files made none, by reason."""
 
     folder: PageFolder
     refused: Mapping[str, int]
 
 
-def import_pages(folder: Path, table: Path, out: Path) -> Imported:
+def import_pages(folder: Path, table: Path, out: Path) -> _Imported:
     """Read the saved pages into the new folder `out`. Raises InputError for a bad table."""
     if out.exists():
         raise InputError(str(out), "something", "a new folder", "Choose another one.")
     pages: dict[str, Page] = {}
     rows: list[LedgerRow] = []
-    room, listed = MOST_TEXT, set()
+    room, listed = _MOST_TEXT, set()
     for line, row in _rows(table):
         listed.add(row["file"])
         page = _page(folder, row)
@@ -69,18 +231,18 @@ def import_pages(folder: Path, table: Path, out: Path) -> Imported:
             room -= len(page.text)
             pages[str(address(page.url))] = page
         rows.append(_ledger_row(f"line-{line}", row["file"], page))
-    for name in regular_files(folder, MOST_PAGES):
+    for name in regular_files(folder, _MOST_PAGES):
         if name not in listed and (folder / name).resolve() != table.resolve():
             rows.append(_ledger_row(f"file-{len(rows)}", name, _Refused("page.not_listed")))
     with replacing_dir(out) as part:
         write_pages(part, pages.values())
         ids = [row.item_id for row in rows]
-        write_stage_tables(part, StageKind.FILTER, ids, rows, stage=STAGE, unit=UNIT)
+        write_stage_tables(part, StageKind.FILTER, ids, rows, stage=_STAGE, unit=_UNIT)
     refused = Counter(row.reason for row in rows if row.reason)
-    return Imported(open_pages(out), refused)
+    return _Imported(open_pages(out), refused)
 
 
-def _rows(table: Path) -> Iterator[tuple[int, Row]]:
+def _rows(table: Path) -> Iterator[tuple[int, _Row]]:
     """Line and content of each row. Raises InputError for what is not such a table."""
     try:
         with table.open(encoding="utf-8-sig", newline="") as file:
@@ -99,7 +261,7 @@ def _rows(table: Path) -> Iterator[tuple[int, Row]]:
         ) from error
 
 
-def _page(folder: Path, row: Row) -> Page | _Refused:
+def _page(folder: Path, row: _Row) -> Page | _Refused:
     """The page of one row, or why there is none."""
     path, day = folder / row["file"], row.get("captured") or None
     media_type = _TYPES.get(path.suffix.lower())
@@ -128,5 +290,11 @@ def _is_day(text: str) -> bool:
 def _ledger_row(item_id: str, name: str, page: Page | _Refused) -> LedgerRow:
     evidence = {"file": one_line(name)[:300]}
     if isinstance(page, Page):
-        return LedgerRow(STAGE, UNIT, item_id, Outcome.KEPT, evidence=evidence)
-    return LedgerRow(STAGE, UNIT, item_id, Outcome.REJECTED, reason=page.reason, evidence=evidence)
+        return LedgerRow(_STAGE, _UNIT, item_id, Outcome.KEPT, evidence=evidence)
+    return LedgerRow(
+        _STAGE, _UNIT, item_id, Outcome.REJECTED, reason=page.reason, evidence=evidence
+    )
+
+
+if __name__ == "__main__":
+    main()

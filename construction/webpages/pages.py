@@ -24,7 +24,7 @@ from data.tables import write_table
 from data.text.folding import fold_width, lower_in_place, narrow_in_place
 from data.text.scripts import CJK
 
-PAGES, ABOUT = "pages.parquet", "pages.json"
+_PAGES, _ABOUT = "pages.parquet", "pages.json"
 SCHEMA = {
     "url": pl.String,
     "title": pl.String,
@@ -63,7 +63,7 @@ class PageFolder:
         with in_memory() as connection:
             columns = ", ".join(SCHEMA)
             query = f"SELECT {columns} FROM read_parquet(?) ORDER BY url"  # noqa: S608 (our names)
-            rows = connection.execute(query, [str(self.path / PAGES)])
+            rows = connection.execute(query, [str(self.path / _PAGES)])
             while batch := rows.fetchmany(_BATCH):
                 yield from (Page(*row) for row in batch)
 
@@ -80,9 +80,9 @@ def address(url: str) -> str | None:
 def write_pages(folder: Path, pages: Iterable[Page]) -> PageFolder:
     """Write pages, each with an address of its own, into an existing folder."""
     rows = sorted((asdict(page) for page in pages), key=lambda row: row["url"])
-    write_table(folder / PAGES, rows, SCHEMA)
-    digest = file_digest(folder / PAGES)
-    (folder / ABOUT).write_bytes(pretty_json({"pages": len(rows), "sha256": digest}))
+    write_table(folder / _PAGES, rows, SCHEMA)
+    digest = file_digest(folder / _PAGES)
+    (folder / _ABOUT).write_bytes(pretty_json({"pages": len(rows), "sha256": digest}))
     return PageFolder(folder, len(rows), digest)
 
 
@@ -90,18 +90,18 @@ def open_pages(folder: Path) -> PageFolder:
     """Check a folder of pages. Raises InputError if it is not one, or was changed."""
     remedy = "Make it with `benchmint lane pages`."
     try:
-        about = orjson.loads((folder / ABOUT).read_bytes())
+        about = orjson.loads((folder / _ABOUT).read_bytes())
         n_pages, expected = int(about["pages"]), str(about["sha256"])
-        actual = file_digest(folder / PAGES)
-        columns = dict(pl.read_parquet_schema(folder / PAGES))
+        actual = file_digest(folder / _PAGES)
+        columns = dict(pl.read_parquet_schema(folder / _PAGES))
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
-        wanted = f"a folder with {PAGES} and {ABOUT}"
+        wanted = f"a folder with {_PAGES} and {_ABOUT}"
         raise InputError(str(folder), type(error).__name__, wanted, remedy) from error
     if actual != expected:
-        raise InputError(str(folder / PAGES), f"SHA-256 {actual}", expected, remedy)
+        raise InputError(str(folder / _PAGES), f"SHA-256 {actual}", expected, remedy)
     if columns != SCHEMA:
         raise InputError(
-            str(folder / PAGES), ", ".join(columns), f"the columns {', '.join(SCHEMA)}", remedy
+            str(folder / _PAGES), ", ".join(columns), f"the columns {', '.join(SCHEMA)}", remedy
         )
     return PageFolder(folder, n_pages, actual)
 
@@ -123,7 +123,7 @@ _STEM = 5  # leading letters by which an excerpt finds the words of a query
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class _Hit:
     """A page that fits a query; `score` is its BM25, higher is better."""
 
     url: str
@@ -155,7 +155,7 @@ class PageIndex:
     def close(self) -> None:
         self._database.close()
 
-    def search(self, query: str, most: int) -> list[Hit]:
+    def search(self, query: str, most: int) -> list[_Hit]:
         """At most `most` pages that hold a word of the query, best first."""
         words = list(dict.fromkeys(_TERM.findall(_segmented(query))))[:_MOST_TERMS]
         if not words:
@@ -166,7 +166,7 @@ class PageIndex:
             " ORDER BY round(bm25(terms, ?, 1.0), 9), url LIMIT ?",
             (_TITLE_WEIGHT, " OR ".join(f'"{word}"' for word in words), _TITLE_WEIGHT, most),
         )
-        return [Hit(*row) for row in rows]
+        return [_Hit(*row) for row in rows]
 
     def page(self, url: str) -> Page | None:
         """The page of an address, however it is written; None if it was not captured."""

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from construction.statements.model import COMPANIES, POINTS, SEPARATOR, SERIES, read_tables
-from construction.webpages.page_text import PLAIN
+from construction.webpages.importing import PLAIN
 from construction.webpages.pages import Page
 
-SITE = "https://statements.example"  # RFC 2606: a name that never resolves
+_SITE = "https://statements.example"  # RFC 2606: a name that never resolves
 _SCALES = ((10**6, "millions", 10**8), (10**3, "thousands", 0))
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _PAGE = ("company_id", "statement", "period_start", "period_end", "months")
@@ -33,7 +33,7 @@ _PARTS = {
     "Q3": "third quarter",
     "Q4": "fourth quarter",
 }
-Row = Mapping[str, Any]
+_Row = Mapping[str, Any]
 
 
 def statement_pages(tables: Path) -> Iterator[Page]:
@@ -47,7 +47,7 @@ def statement_pages(tables: Path) -> Iterator[Page]:
         yield _page(companies[lines[0]["company_id"]], lines)
 
 
-def _page(company: Row, rows: Sequence[Row]) -> Page:
+def _page(company: _Row, rows: Sequence[_Row]) -> Page:
     first = rows[0]
     name, ticker = company["name"], company["ticker"]
     who = f"{name} ({ticker})" if ticker else name
@@ -66,7 +66,7 @@ def _page(company: Row, rows: Sequence[Row]) -> Page:
     return Page(_url(first), title, filed, PLAIN, text)
 
 
-def _lines(rows: Sequence[Row], divisor: int, currency: str | None) -> Iterator[str]:
+def _lines(rows: Sequence[_Row], divisor: int, currency: str | None) -> Iterator[str]:
     """The rows under the headings of their sections."""
     above: list[str] = []
     for row in rows:
@@ -85,7 +85,7 @@ def _shared(first: Sequence[str], second: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _label(row: Row) -> str:
+def _label(row: _Row) -> str:
     """The label, the one of the filing's language, and the part of the company that it is of."""
     names = [row["label"]]
     if row["name_local"]:
@@ -94,7 +94,7 @@ def _label(row: Row) -> str:
     return " / ".join(dict.fromkeys(names)) + part
 
 
-def _scale(rows: Sequence[Row]) -> tuple[int, str]:
+def _scale(rows: Sequence[_Row]) -> tuple[int, str]:
     """What amounts are divided by, and its name."""
     amounts = [abs(Decimal(row["value"])) for row in rows if _CURRENCY.fullmatch(row["unit"])]
     largest = max(amounts, default=Decimal(0))
@@ -110,14 +110,14 @@ def _plain(value: Decimal) -> str:
     return f"({abs(value):,f})" if value < 0 else f"{value:,f}"
 
 
-def _fiscal(row: Row) -> str:
+def _fiscal(row: _Row) -> str:
     if row["fiscal_year"] is None:
         return ""
     part = row["fiscal_period"] or "FY"
     return f", {_PARTS.get(part, part)} of fiscal year {row['fiscal_year']}"
 
 
-def _days(row: Row) -> str:
+def _days(row: _Row) -> str:
     if row["period_start"] is None:
         return f"as of {_day(row['period_end'])}"
     return f"from {_day(row['period_start'])} to {_day(row['period_end'])}"
@@ -127,10 +127,10 @@ def _day(day: Any) -> str:
     return f"{day:%B} {day.day}, {day.year}"
 
 
-def _url(row: Row) -> str:
+def _url(row: _Row) -> str:
     start = f"{row['period_start']}--" if row["period_start"] else ""
     company, statement = (_slug(row[name]) for name in ("company_id", "statement"))
-    return f"{SITE}/{company}/{statement}/{start}{row['period_end']}-{row['months']}m"
+    return f"{_SITE}/{company}/{statement}/{start}{row['period_end']}-{row['months']}m"
 
 
 def _slug(text: str) -> str:

@@ -35,7 +35,7 @@ class FetchArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class _Result:
     """One page that fits."""
 
     url: Annotated[str, Field(description="use it in fetch")]
@@ -49,11 +49,11 @@ class Result:
 class Results:
     """Pages, best first."""
 
-    results: tuple[Result, ...]
+    results: tuple[_Result, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class _Fetched:
     """A part of a page's text."""
 
     url: str
@@ -70,19 +70,19 @@ def search(index: PageIndex, query: str, limit: int) -> Results:
     """Captured pages that hold words of the query."""
     return Results(
         tuple(
-            Result(hit.url, hit.title, hit.captured, excerpt(hit.text, query), hit.score)
+            _Result(hit.url, hit.title, hit.captured, excerpt(hit.text, query), hit.score)
             for hit in index.search(query, limit)
         )
     )
 
 
-def fetch(index: PageIndex, url: str, offset: int) -> Fetched | Refusal:
+def fetch(index: PageIndex, url: str, offset: int) -> _Fetched | Refusal:
     """The text of a captured page from `offset` on. A page that was not captured is refused."""
     page = index.page(url)
     if page is None:
         return Refusal("not captured: there is no copy of this page, and no network to load it.")
     end = offset + PAGE_CHARS
-    return Fetched(
+    return _Fetched(
         url=page.url,
         title=page.title,
         captured=page.captured,
@@ -108,7 +108,7 @@ WEB_TOOLS = (
         "Read a web page",
         f"The text of a captured page, {PAGE_CHARS:,} characters at a time.",
         FetchArguments,
-        TypeAdapter(Fetched),
+        TypeAdapter(_Fetched),
         fetch,
     ),
 )
@@ -119,7 +119,7 @@ WEB_TOOLS = (
 # It uses what an agent is given, the question and the two tools, and no model. It shows that the
 # web condition runs from end to end, and how far copying a printed number goes.
 
-Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
+_Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
 _QUERY, _HITS, _OPENED = 1000, 20, 2
 _STATEMENTS = ("Income statement", "Balance sheet", "Cash flow statement", "Segments")
 _DAY = re.compile(rf"((?:{'|'.join(MONTHS)}) \d{{1,2}})(?:, (\d{{4}}))?")
@@ -132,13 +132,13 @@ _NO_AMOUNT = re.compile(r"\((?:[A-Z]{3}/share|shares|ratio|count)\)$")
 _PERIOD_WEIGHT = 100.0  # beside the fit of a line, from 0 to 100
 
 
-def read_pages(prompt: str, index: PageIndex) -> tuple[tuple[Move, ...], str | None]:
+def read_pages(prompt: str, index: PageIndex) -> tuple[tuple[_Move, ...], str | None]:
     """The calls, and the answer if there is one.
 
     Find the company, look for its statements, open the best pages, answer with the best line.
     """
     question = prompt.partition("\n\n")[0]
-    moves: list[Move] = [("search", {"query": question[:_QUERY], "limit": _HITS})]
+    moves: list[_Move] = [("search", {"query": question[:_QUERY], "limit": _HITS})]
     names = [hit.title.partition(":")[0] for hit in _hits(index, moves[0])]
     company = max(names, key=lambda name: _fit(name, question), default="")
     period, urls = _period(question), []
@@ -157,11 +157,11 @@ def read_pages(prompt: str, index: PageIndex) -> tuple[tuple[Move, ...], str | N
     return tuple(moves), best[1] if best is not None else None
 
 
-def _hits(index: PageIndex, move: Move) -> tuple[Result, ...]:
+def _hits(index: PageIndex, move: _Move) -> tuple[_Result, ...]:
     return search(index, **move[1]).results
 
 
-def _amounts(page: Fetched, question: str) -> Iterator[tuple[float, str]]:
+def _amounts(page: _Fetched, question: str) -> Iterator[tuple[float, str]]:
     """How well each printed number fits the question, and the number as it asks for it."""
     period = _share(_period(question), f"{page.title}\n{page.text}")
     scale = _scale(question) / Decimal(_scale(page.text))

@@ -387,7 +387,7 @@ def _attacked(
         empty_calls=_passes(spec, empty, threshold),
         report_only=_reported(draft, run, spec, threshold),
         unread=_passes(spec, [_only(draft, run, reads=False)], threshold),
-        destructive=_passes(spec, destructive(draft, run), threshold),
+        destructive=_passes(spec, (made for _, made in destructive(draft, run)), threshold),
         unneeded=_passes(spec, partial_runs, threshold),
         siblings=_passes(spec, recipes, threshold),
         survivors=survivors,
@@ -437,10 +437,13 @@ def _without_source(draft: Draft, scenario: Scenario, service: str) -> Submissio
     return perform(draft, scenario, lambda client: forgetting(client, service)).submission()
 
 
-def destructive(draft: Draft, run: Run) -> Iterator[Submission]:
-    """All that is right, and a write besides: to a stranger, or the same to a decoy."""
+def destructive(draft: Draft, run: Run) -> Iterator[tuple[Request, Submission]]:
+    """All that is right, and a write besides: to a stranger, or the same to a decoy.
+
+    Each with (the first of) the needless writes.
+    """
     for _, request in _strays(draft, run):
-        yield replay(draft.world, (*run.requests, request), run.answer).submission()
+        yield request, replay(draft.world, (*run.requests, request), run.answer).submission()
     for right, wrong in draft.decoys.items():
         name, twin = right.rpartition("/")[2], wrong.rpartition("/")[2]
         copies = [
@@ -450,7 +453,8 @@ def destructive(draft: Draft, run: Run) -> Iterator[Submission]:
             and (changed := {k: twin for k, v in request.arguments.items() if v == name})
         ]
         if copies:
-            yield replay(draft.world, (*run.requests, *copies), run.answer).submission()
+            submission = replay(draft.world, (*run.requests, *copies), run.answer).submission()
+            yield copies[0], submission
 
 
 def sibling_recipes(

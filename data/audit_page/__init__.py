@@ -9,7 +9,6 @@ from data.audit_page.page import (
     as_json,
     audit_page,
     header_policy,
-    recompute,
     write_page,
 )
 
@@ -27,6 +26,5 @@ __all__ = [
     "item_ids",
     "opaque_names",
     "read_books",
-    "recompute",
     "write_page",
 ]

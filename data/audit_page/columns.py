@@ -34,7 +34,7 @@ from data.reasons import ReasonWords
 from data.staging.database import open_read_only
 
 # The codes of the statuses, in the order of `Status`.
-PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)
+_PASSED, FAILED, _UNVERIFIED, NOT_MEASURED = range(4)
 _EXACT = 2.0**53  # beyond, a number of a script is not exact
 Column = list[Any] | dict[str, Any]
 _NO_WHATIF = {"complete": False, "whatif": False, "contradictions": 0}
@@ -56,7 +56,7 @@ FIELDS = (
 WORDS = ("stage", "unit", "outcome", "gate", "reason", "path", "missing")
 
 
-STATUSES = pl.Enum([str(status) for status in Status])
+_STATUSES = pl.Enum([str(status) for status in Status])
 _TRUTH = ("True", "False")
 _ITEMS = ("instance", "candidate")
 # Which instance a candidate was made from.
@@ -189,7 +189,7 @@ def judged(rows: pl.DataFrame) -> Judged:
     """
     return Judged(
         rows["item"],
-        rows["status"].cast(STATUSES),
+        rows["status"].cast(_STATUSES),
         rows["reason"],
         _scalars(rows["observed"], rows["observed_text"]),
         _scalars(rows["limit"], rows["limit_text"]),
@@ -231,7 +231,7 @@ Gates = Mapping[str, tuple[Gate[Any, Any], StageConfig]]  # by name, with the se
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class _Check:
     """A limit with its value, and what each recorded verdict compares with it (null: nothing)."""
 
     limit: Limit
@@ -245,7 +245,7 @@ class Check:
         return wrong.fill_null(value=False)
 
 
-def checks_of(gate: Gate[Any, Any], config: StageConfig, judged: Judged) -> tuple[Check, ...]:
+def checks_of(gate: Gate[Any, Any], config: StageConfig, judged: Judged) -> tuple[_Check, ...]:
     """The checks that let an item fail; none where no limit may be moved, or where the verdicts
     do not hold what the limits compare.
     """
@@ -254,12 +254,12 @@ def checks_of(gate: Gate[Any, Any], config: StageConfig, judged: Judged) -> tupl
         return ()
     rows = _recorded(judged)
     try:
-        return tuple(Check(limit, limit.allowed(config), _values(limit, rows)) for limit in limits)
+        return tuple(_Check(limit, limit.allowed(config), _values(limit, rows)) for limit in limits)
     except (KeyError, TypeError):  # verdicts of another version
         return ()
 
 
-def contradictions(gate: Gate[Any, Any], checks: Sequence[Check], status: pl.Series) -> int:
+def contradictions(gate: Gate[Any, Any], checks: Sequence[_Check], status: pl.Series) -> int:
     """Recorded verdicts that do not follow from the checks: their limits were other ones."""
     if not checks:
         return 0
@@ -336,11 +336,6 @@ class _Index:
 
     def of(self, names: pl.Series) -> list[int]:
         return [self._places[name or ""] for name in names.to_list()]
-
-
-def cell(values: Column, row: int) -> Any:
-    """The value of a column at a row."""
-    return values["same"] if isinstance(values, dict) else values[row]
 
 
 def item_ids(ledger: Books) -> tuple[str, ...]:
@@ -472,7 +467,7 @@ def _whatif(name: str, judged: Judged, gates: Gates) -> dict[str, Any]:
     }
 
 
-def _check(check: Check) -> dict[str, Any]:
+def _check(check: _Check) -> dict[str, Any]:
     limit, allowed, values = check.limit, check.allowed, check.values
     integral = (values == values.floor()) & (values.abs() < _EXACT)
     whole = float(allowed).is_integer() and bool(integral.all())

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Contract(BaseModel):
@@ -65,7 +65,7 @@ class Fixture(Contract):
     """
 
     path: str
-    sha256: Sha256
+    sha256: _Sha256
     bytes: Annotated[int, Field(ge=0)]
     media_type: str
     role: Literal["declared", "observed", "frozen_page"] = "declared"

@@ -228,7 +228,6 @@ def descriptions(missing: Iterable[MissingInput]) -> str:
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Weight = Annotated[float, Field(ge=0)]
 
 
 def _as_text(path: Path) -> str:
@@ -247,12 +246,12 @@ class StageConfig(BaseModel):
     )
 
 
-Observation = TypeVar("Observation")
-Config = TypeVar("Config", bound=StageConfig)
+_Observation = TypeVar("_Observation")
+_Config = TypeVar("_Config", bound=StageConfig)
 Number = int | float
 Measures = Mapping[str, Any]
 OBSERVED = "observed"  # the name of an observation that is one number
-NO_ADAPTERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
+_NO_ADAPTERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
 _UNITS = 1e9  # comparisons are made in units of 1e-9 (law 5)
 
 
@@ -353,7 +352,7 @@ def _missing_of(observation: object, _reason: str) -> tuple[MissingInput, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate(Generic[Observation, Config]):
+class Gate(Generic[_Observation, _Config]):
     """A gate: it measures an item, then judges the observation by its limits, in their order.
 
     `stage` is the stage of the pipeline that runs the gate and `section` the part of the recipe
@@ -372,14 +371,14 @@ class Gate(Generic[Observation, Config]):
     stage: str
     section: str
     meaning: str
-    config: type[Config]
+    config: type[_Config]
     reasons: type[GateReason]
-    measure: Callable[..., Observation]
+    measure: Callable[..., _Observation]
     limits: tuple[Limit, ...]
-    measures: Callable[[Observation], dict[str, Scalar]] = _measures_of
-    missing: Callable[[Observation, str], tuple[MissingInput, ...]] = _missing_of
+    measures: Callable[[_Observation], dict[str, Scalar]] = _measures_of
+    missing: Callable[[_Observation, str], tuple[MissingInput, ...]] = _missing_of
     headline: str | None = None
-    decide: Callable[[Observation, Config], Verdict] | None = None
+    decide: Callable[[_Observation, _Config], Verdict] | None = None
     replayable: bool = True
 
     @property
@@ -391,7 +390,7 @@ class Gate(Generic[Observation, Config]):
         """The limits that the settings ask for, in the order in which they decide."""
         return (limit for limit in self.limits if limit.holds_under(config))
 
-    def judge(self, observation: Observation, config: Config) -> Verdict:
+    def judge(self, observation: _Observation, config: _Config) -> Verdict:
         """The first broken limit gives status, reason, observed value and limit."""
         if self.decide is not None:
             return self.decide(observation, config)
@@ -430,7 +429,7 @@ def run_gates(
     gates: Iterable[Gate[Any, Any]],
     settings: StageConfig,
     item: Any,
-    adapters: Mapping[str, Callable[[Any], Any]] = NO_ADAPTERS,
+    adapters: Mapping[str, Callable[[Any], Any]] = _NO_ADAPTERS,
 ) -> tuple[dict[str, Any], tuple[Verdict, ...]]:
     """Measure and judge an item by every gate: the observations by gate, and the verdicts.
 

@@ -41,9 +41,9 @@ RECORDED_MODEL = "recorded-2026-11"
 COOPERATIVES = _HERE / "cooperatives"  # files without a declaration
 CONFIG, STATEMENTS, ENVIRONMENT, TABLES = "benchmint.toml", "statements", "environment", "tables"
 DECLARATION, TRIPWIRES, TRUTH = "environment.toml", "tripwires.txt", "truth.json"
-SUM = "sum.sha256"  # of all that was written, so that what is put in later is seen
-SEED, BLOCK = 7, 60
-MAX_SESSIONS = 300_000  # 5,000 blocks; 64 first names and 96 last names make 6,144 people
+_SUM = "sum.sha256"  # of all that was written, so that what is put in later is seen
+SEED, _BLOCK = 7, 60
+_MAX_SESSIONS = 300_000  # 5,000 blocks; 64 first names and 96 last names make 6,144 people
 _INBOUND = "media/inbound"  # where a chat gateway stores what it receives
 # A file whose name another tool would take for its own (*.py) is kept with this ending.
 _KEPT_AS = ".frozen"
@@ -73,8 +73,8 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
     Raises:
         InputError: `target` is not empty, or `size` is out of range.
     """
-    if not 1 <= size <= MAX_SESSIONS:
-        expected = f"1 to {MAX_SESSIONS:,} sessions"
+    if not 1 <= size <= _MAX_SESSIONS:
+        expected = f"1 to {_MAX_SESSIONS:,} sessions"
         raise InputError("demo", f"size {size}", expected, "Choose another size.")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         expected = "an empty or missing folder"
@@ -95,7 +95,7 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
 def is_untouched(folder: Path) -> bool:
     """Whether a demo workspace is as it was written: nothing changed, added, linked or removed."""
     try:
-        return (folder / SUM).read_bytes().strip() == _sum_of(folder).encode()
+        return (folder / _SUM).read_bytes().strip() == _sum_of(folder).encode()
     except OSError:
         return False
 
@@ -106,9 +106,9 @@ def _sum_of(folder: Path) -> str:
         name = os.fsencode(path.relative_to(folder)).hex()
         if path.is_symlink():
             entries.append([name, "link", os.fsencode(path.readlink()).hex()])
-        elif path.is_file() and path != folder / SUM:
+        elif path.is_file() and path != folder / _SUM:
             entries.append([name, "file", file_digest(path)])
-        elif not path.is_dir() and path != folder / SUM:
+        elif not path.is_dir() and path != folder / _SUM:
             entries.append([name, "other", ""])
     return digest(sorted(entries))
 
@@ -149,11 +149,11 @@ def _write(part: Path, size: int, seed: int, bytes_target: int | None) -> DemoSu
         shutil.copyfile(path, part / "files" / _INBOUND / received)
     _write_hostile_files(part)
     config = (FROZEN / CONFIG).read_text(encoding="utf-8")
-    if size < BLOCK:
+    if size < _BLOCK:
         config = config.replace(_LEAST_SHARE, "")
     (part / CONFIG).write_text(config, encoding="utf-8")
     plants = truth.write(part, seed, size)
-    (part / SUM).write_text(f"{_sum_of(part)}\n", encoding="ascii")
+    (part / _SUM).write_text(f"{_sum_of(part)}\n", encoding="ascii")
     return DemoSummary(
         truth.n_sessions, len(truth.files), truth.n_instances, n_fixtures, n_bytes, plants
     )
@@ -198,10 +198,10 @@ def _listed() -> tuple[_Listed, ...]:
 
 def _files(size: int, seed: int, bytes_target: int | None) -> Iterator[_File]:
     """The session files, block by block; of a block that is not whole those of its sessions."""
-    longer = _Lengthening(bytes_target * BLOCK / size) if bytes_target else None
-    for block in range(-(-size // BLOCK)):
+    longer = _Lengthening(bytes_target * _BLOCK / size) if bytes_target else None
+    for block in range(-(-size // _BLOCK)):
         for listed in _listed():
-            file = _file(listed, size - block * BLOCK, seed, block)
+            file = _file(listed, size - block * _BLOCK, seed, block)
             if file is not None and longer is not None:
                 content = longer.lengthened(file.content, listed.numbers[0], block)
                 file = replace(file, content=content)
@@ -255,7 +255,7 @@ def _another(piece: bytes, seed: int, block: int) -> bytes:
     if piece.startswith(b"."):
         return b".%06dZ" % block
     if piece.isdigit():
-        return b"%d" % (int(piece) + block * BLOCK)
+        return b"%d" % (int(piece) + block * _BLOCK)
     moved = block
     if seed != SEED:
         moved += int.from_bytes(keyed_hash(seed, "demo.people", "")[:4], "big")
@@ -269,7 +269,7 @@ def _another(piece: bytes, seed: int, block: int) -> bytes:
     return (f"{first} {last}" if language == "en" else f"{last}{first}").encode()
 
 
-@lru_cache(maxsize=4 * BLOCK)
+@lru_cache(maxsize=4 * _BLOCK)
 def _pieces(frozen: bytes) -> Sequence[bytes]:
     """Frozen bytes divided: every second piece is one that differs between copies."""
     return _changing().split(frozen)

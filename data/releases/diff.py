@@ -37,7 +37,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Churn:
+class _Churn:
     """How much of the release changed, as shares from 0 to 1.
 
     `new`: tasks of the new release that the old lacks (bounded by `max_changed`); `gone`: tasks of
@@ -67,7 +67,7 @@ class Diff:
     changed: Mapping[str, tuple[str, ...]]
     reused: tuple[str, ...]
     renamed: tuple[tuple[str, str], ...]
-    churn: Churn
+    churn: _Churn
     graded: bool
     families: tuple[Changed, ...]
     weights: tuple[Changed, ...]
@@ -141,9 +141,9 @@ def _by_content(facts: ReleaseFacts, tasks: Sequence[str]) -> dict[tuple[Any, ..
     return tasks_by_content
 
 
-def _churn(before: int, after: int, added: int, removed: int) -> Churn:
+def _churn(before: int, after: int, added: int, removed: int) -> _Churn:
     either = before + added
-    return Churn(
+    return _Churn(
         new=_share(added, after),
         gone=_share(removed, before),
         turnover=_share(added + removed, either),
@@ -271,7 +271,7 @@ _LOST = ("rejected", "errored", "not_chosen")
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class _Fate:
     """A task that is in only one of two releases: its family, and why."""
 
     task: str
@@ -285,8 +285,8 @@ class Changes:
 
     diff: Diff
     kept: int
-    retired: tuple[Fate, ...]
-    new: tuple[Fate, ...]
+    retired: tuple[_Fate, ...]
+    new: tuple[_Fate, ...]
 
 
 def changes_of(old: Path, new: Path) -> Changes:
@@ -307,7 +307,7 @@ def _fates(
     lost: Mapping[str, str] | None,
     weights: Mapping[str, Changed],
     otherwise: str,
-) -> tuple[Fate, ...]:
+) -> tuple[_Fate, ...]:
     families = _families(snapshot)
     fates = []
     for task in tasks:
@@ -319,7 +319,7 @@ def _fates(
         else:
             moved = _moved(weights.get(family))
             why = f"it is not a candidate in the other release: it {otherwise}{moved}"
-        fates.append(Fate(task, family, why))
+        fates.append(_Fate(task, family, why))
     return tuple(sorted(fates, key=lambda fate: (fate.family, fate.task)))
 
 

@@ -34,7 +34,7 @@ _SELECTION, _PRIVACY = f"{layout.AUDIT}/selection.json", f"{layout.AUDIT}/privac
 REPORT = "report"  # prefix of the facts from `audit/privacy.json`, among those about privacy
 
 Stage = tuple[str, str]
-Reason = tuple[str, str, str, str]
+_Reason = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ReleaseFacts:
     families: Mapping[str, int]
     weights: Mapping[str, float]
     funnel: Mapping[Stage, tuple[int, int]]
-    rejections: Mapping[Reason, int]
+    rejections: Mapping[_Reason, int]
     privacy: Mapping[str, str]
     recipe: Mapping[str, str]
     made_with: Mapping[str, str]
@@ -152,7 +152,7 @@ def _facts(
 
 
 @dataclass(frozen=True, slots=True)
-class TaskContent:
+class _TaskContent:
     """What makes a task the one it is: what an agent is given, and how it is graded, as digests.
 
     `graded` is None where the private half of a release was not read.
@@ -162,11 +162,11 @@ class TaskContent:
     graded: str | None
 
 
-def _contents(facts: ReleaseFacts) -> dict[str, TaskContent]:
+def _contents(facts: ReleaseFacts) -> dict[str, _TaskContent]:
     """The content of each task of a release."""
     grading = facts.grading
     return {
-        name: TaskContent(
+        name: _TaskContent(
             digest([fields.get(part) for part in CONTENT]),
             None if grading is None else digest(dict(grading.get(name, {}))),
         )
@@ -174,11 +174,11 @@ def _contents(facts: ReleaseFacts) -> dict[str, TaskContent]:
     }
 
 
-def _content_of(task: Candidate) -> TaskContent:
+def _content_of(task: Candidate) -> _TaskContent:
     """The content of a candidate, as its release will have it."""
     fields = _fields(tasks.public_row(task, str, ""))
     given = digest([fields.get(part) for part in CONTENT])
-    return TaskContent(given, digest(_private_parts(task.model_dump(mode="json"))))
+    return _TaskContent(given, digest(_private_parts(task.model_dump(mode="json"))))
 
 
 def _fields(row: Mapping[str, Any]) -> dict[str, str]:
@@ -212,7 +212,7 @@ def _passage(stage: Mapping[str, Any]) -> tuple[int, int]:
     return int(stage["n_in"]), sum(int(outcomes.get(name, 0)) for name in _PASSED)
 
 
-def _reason(row: Mapping[str, Any]) -> Reason:
+def _reason(row: Mapping[str, Any]) -> _Reason:
     stage, unit, gate, reason = (_shown(row.get(n)) for n in ("stage", "unit", "gate", "reason"))
     return stage, unit, gate, reason
 
@@ -293,11 +293,11 @@ class IdentityReason(StrEnum):
 class Past:
     """The tasks of earlier releases: the content of each id, the newest one's if there are more."""
 
-    contents: Mapping[str, TaskContent]
+    contents: Mapping[str, _TaskContent]
 
     def contradictions(self, candidates: Iterable[Candidate]) -> dict[str, IdentityReason]:
         """The candidates that earlier releases contradict, by task id."""
-        ids: dict[TaskContent, set[str]] = {}
+        ids: dict[_TaskContent, set[str]] = {}
         for name, content in self.contents.items():
             if content.graded is not None:
                 ids.setdefault(content, set()).add(name)
@@ -313,7 +313,7 @@ class Past:
 
 def past_of(releases: Sequence[Path]) -> Past:
     """What releases call their tasks; later ones of the sequence go over earlier ones."""
-    known: dict[str, TaskContent] = {}
+    known: dict[str, _TaskContent] = {}
     for release in releases:
         known |= _contents(facts_of_snapshot(release))
     return Past(known)

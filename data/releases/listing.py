@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -20,8 +19,6 @@ from data.snapshot.verification import verify
 _LATEST = "latest"
 _LARGEST = 64 << 20
 _TRIES = 2
-_REVISION = re.compile(r"-r\d{1,4}$")
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}(-r\d{1,4})?")
 
 
 class State(StrEnum):
@@ -101,7 +98,7 @@ def _info(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
         state=state,
         latest=path.name == pointed,
         released=str(manifest["released"]),
-        revision=int(path.name.rpartition("-r")[2]) if _REVISION.search(path.name) else 1,
+        revision=named.revision if (named := layout.snapshot_name(path.name)) else 1,
         version=one_line(str(manifest.get("version"))),
         digest=report.digest if report else _digest(path),
         tasks=counts.get("tasks") if isinstance(counts, dict) else None,
@@ -119,7 +116,7 @@ def _manifest(path: Path) -> dict[str, Any] | None:
     """
     public = path / layout.PUBLIC
     file = public / layout.MANIFEST
-    if not _NAME.fullmatch(path.name) or public.is_symlink() or file.is_symlink():
+    if layout.snapshot_name(path.name) is None or public.is_symlink() or file.is_symlink():
         return None
     try:
         if file.stat().st_size > _LARGEST:

@@ -17,22 +17,32 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from data.atomic import PRIVATE_FILE, private_dir
 from data.canonical import pretty_json
-from data.errors import ReleaseError
+from data.errors import InputError, ReleaseError
 from data.neutralise import one_line
-from data.releases.tasks import ReleasedTasks
+from data.releases.tasks import ReleasedTasks, read_tasks
 from data.remote_folder import NEW, RemoteFolder, open_folder, reaching
 from data.snapshot import layout
-from data.snapshot.errata import Notice, corrections_path, notice_in, notice_path
+from data.snapshot.errata import (
+    Action,
+    Notice,
+    corrections_path,
+    errata_lines,
+    notice_in,
+    notice_path,
+)
+from data.snapshot.signature import key_id
+from data.snapshot.verification import Check, Finding, VerifyReport
 
 POINTER = "latest.json"
 _LOCK = ".publish.lock"
@@ -210,3 +220,45 @@ def _point(there: RemoteFolder, pointer: Mapping[str, Any]) -> None:
     is_pointer = isinstance(got, dict) and got.keys() == pointer.keys()
     if got != pointer and (not is_pointer or got["snapshot"] == pointer["snapshot"]):
         raise ReleaseError(f"{there.at(POINTER)}: reads back differently. Publish again.")
+
+
+def check_errata(
+    snapshot: Path, trusted: Sequence[Ed25519PublicKey], report: VerifyReport
+) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
+    """Lines about the errata of a snapshot, and findings; both empty where there are none.
+
+    Without `trusted` keys the signer is named, but not checked. Nothing of the snapshot raises.
+    """
+    if report.snapshot is None:
+        return (), ()
+    path = notice_path(snapshot, report.snapshot)
+    if not path.exists() and not path.is_symlink():
+        return (), ()
+    try:
+        notice = read_tasks(snapshot).notice
+        assert notice is not None
+        findings = tuple(_findings(notice, trusted, with_private=report.with_private))
+    except InputError as error:
+        return (), (_finding(error),)
+    checked = "checked" if trusted and not findings else "not checked: pass the signer's --key"
+    return (f"errata signed by {notice.signer}, {checked}", *errata_lines(notice)), findings
+
+
+def _findings(
+    notice: Notice, trusted: Sequence[Ed25519PublicKey], *, with_private: bool
+) -> list[Finding]:
+    """Another signer than those that were given, and corrections that are not here or open."""
+    findings = []
+    if trusted and notice.signer not in map(key_id, trusted):
+        problem = f"signed by {notice.signer}, whose key was not provided"
+        findings.append(Finding(Check.SIGNER, notice.path.name, problem))
+    for entry in notice.of(Action.CORRECTED) if with_private else ():
+        try:
+            notice.grading(entry.task_id)
+        except InputError as error:
+            findings.append(_finding(error))
+    return findings
+
+
+def _finding(error: InputError) -> Finding:
+    return Finding(Check.ERRATA, Path(error.path).name, f"found {error.actual}")

@@ -23,11 +23,11 @@ from data.snapshot.release import CardConfig, Picture
 
 LIMIT = 5_000
 PER_INDEX = 500
-UNIT = "instance"
+_UNIT = "instance"
 _TURNED_AWAY = (Outcome.REJECTED, Outcome.ERRORED)
 
-Record = Mapping[str, Any]
-PICTURES = "privacy-"
+_Record = Mapping[str, Any]
+_PICTURES = "privacy-"
 _RISKS = ("one company", "whole industry", "history", "largest company")
 # Drift per column: key in the report, and heading.
 _DRIFTS = (
@@ -46,13 +46,13 @@ class _InstanceHistory:
 
     item_id: str
     opaque: str
-    ledger: list[Record] = field(default_factory=list)
-    verdicts: list[Record] = field(default_factory=list)
-    parents: list[Record] = field(default_factory=list)
-    children: list[Record] = field(default_factory=list)
+    ledger: list[_Record] = field(default_factory=list)
+    verdicts: list[_Record] = field(default_factory=list)
+    parents: list[_Record] = field(default_factory=list)
+    children: list[_Record] = field(default_factory=list)
 
     @property
-    def turned_away(self) -> Record | None:
+    def turned_away(self) -> _Record | None:
         """The ledger row that rejected it, None if none did."""
         return next((row for row in self.ledger if row["outcome"] in _TURNED_AWAY), None)
 
@@ -114,7 +114,7 @@ def _histories(
     stage_at = {stage["stage"]: index for index, stage in enumerate(stages)}
     gate_at = {gate: index for index, gate in enumerate(gates)}
     for row in frames.ledger.iter_rows(named=True):
-        if row["unit"] == UNIT:
+        if row["unit"] == _UNIT:
             item = row["item_id"]
             instance = histories.setdefault(item, _InstanceHistory(item, opaque(item)))
             instance.ledger.append(row | {"evidence": _pairs(row["evidence"])})
@@ -130,9 +130,9 @@ def _histories(
 
 def _link(frames: Frames, histories: Mapping[str, _InstanceHistory]) -> None:
     for row in frames.lineage.iter_rows(named=True):
-        if row["child_unit"] == UNIT and row["child"] in histories:
+        if row["child_unit"] == _UNIT and row["child"] in histories:
             histories[row["child"]].parents.append(row)
-        if row["parent_unit"] == UNIT and row["parent"] in histories:
+        if row["parent_unit"] == _UNIT and row["parent"] in histories:
             histories[row["parent"]].children.append(row)
 
 
@@ -153,7 +153,7 @@ def privacy_page(
     pictures: Mapping[str, Picture],
 ) -> str:
     """The page, with those of the release's `pictures` whose names start with `privacy-`."""
-    mine = {name: picture for name, picture in pictures.items() if name.startswith(PICTURES)}
+    mine = {name: picture for name, picture in pictures.items() if name.startswith(_PICTURES)}
     styles = dict.fromkeys(picture.style for _, picture in sorted(mine.items()))
     tables_report = report["tables"]
     shown = sorted(tables_report["tables"].items())
@@ -170,7 +170,7 @@ def privacy_page(
 
 
 def _table(name: str, table: Mapping[str, Any], pictures: Mapping[str, Picture]) -> dict[str, Any]:
-    own = [pictures[f"{PICTURES}{name}-{kind}"] for kind in _kinds(name, pictures)]
+    own = [pictures[f"{_PICTURES}{name}-{kind}"] for kind in _kinds(name, pictures)]
     return {
         **dict.fromkeys(_MEASURED),
         "name": name,
@@ -181,7 +181,7 @@ def _table(name: str, table: Mapping[str, Any], pictures: Mapping[str, Picture])
 
 
 def _kinds(name: str, pictures: Mapping[str, Picture]) -> Sequence[str]:
-    return [kind for kind in ("attacks", "frontier") if f"{PICTURES}{name}-{kind}" in pictures]
+    return [kind for kind in ("attacks", "frontier") if f"{_PICTURES}{name}-{kind}" in pictures]
 
 
 def _beyond(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:

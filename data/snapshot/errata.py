@@ -8,9 +8,9 @@ its salted digest, so that nobody can try answers against it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter, ValidationError
 
 from data.atomic import PRIVATE_FILE, remove_leftovers, write_bytes
-from data.canonical import digest, pretty_json
+from data.canonical import digest, is_hex, pretty_json
 from data.contracts import PRIVATE_FIELDS
 from data.errors import InputError, ReleaseError
 from data.neutralise import one_line
@@ -39,11 +39,11 @@ from data.snapshot.signature import (
 if TYPE_CHECKING:
     from securesystemslib.dsse import Envelope
 
-NOTICE, CORRECTIONS = ".errata.json", ".errata.private.json"
+_NOTICE, CORRECTIONS = ".errata.json", ".errata.private.json"
 LONGEST_REASON = 500  # characters
 _PREDICATE = "urn:benchmint:errata:1"
 _SUBJECT = f"{layout.PUBLIC}/{layout.SUMS}"
-_DIGEST, _DAY = re.compile(r"[0-9a-f]{64}"), re.compile(r"\d{4}-\d{2}-\d{2}")
+_DIGEST_CHARS = 64
 _EXPECTED = "a notice written for this release by `benchmint release errata`"
 
 
@@ -128,12 +128,12 @@ def notice_path(snapshot: Path, name: str) -> Path:
     """Where the notice of a release is: beside its folder, or beside a public half alone."""
     root = snapshot.resolve()
     is_half = root.name == layout.PUBLIC and (root.parent / layout.RUN).is_file()
-    return (root.parent if is_half else root).with_name(f"{name}{NOTICE}")
+    return (root.parent if is_half else root).with_name(f"{name}{_NOTICE}")
 
 
 def corrections_path(notice: Path) -> Path:
     """The private file beside a notice."""
-    return notice.with_name(f"{notice.name.removesuffix(NOTICE)}{CORRECTIONS}")
+    return notice.with_name(f"{notice.name.removesuffix(_NOTICE)}{CORRECTIONS}")
 
 
 def read_notice(path: Path, about: About) -> Notice | None:
@@ -187,12 +187,19 @@ def _problem(errata: Sequence[Erratum], tasks: frozenset[str]) -> str | None:
         if entry.task_id in seen:
             return f"two errata about task {entry.task_id}"
         seen.add(entry.task_id)
-        is_bound = entry.correction is not None and _DIGEST.fullmatch(entry.correction)
+        is_bound = entry.correction is not None and is_hex(entry.correction, _DIGEST_CHARS)
         if bool(is_bound) != (entry.action is Action.CORRECTED):
             return f"an erratum about task {entry.task_id} without the required digest"
-        if not is_reason(entry.reason) or not _DAY.fullmatch(entry.published):
+        if not is_reason(entry.reason) or not _is_day(entry.published):
             return f"an erratum about task {entry.task_id} without a reason or date"
     return None
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def is_reason(text: str) -> bool:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from data.canonical import digest, file_digest
 from data.contracts import Fixture
@@ -48,6 +49,7 @@ PRIVATE_TABLES = (LEDGER_TABLE, VERDICTS_TABLE, LINEAGE_TABLE)
 UNLISTED = frozenset({SUMS, ATTESTATION})  # files that SHA256SUMS leaves out
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_SNAPSHOT = re.compile(rf"({_NAME.pattern})-(\d{{4}}\.\d{{2}}\.\d{{2}})(?:-r(\d{{1,4}}))?")
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _UNSAFE_PATH = re.compile(
@@ -111,6 +113,20 @@ def canary(snapshot: str, recipe_digest: str) -> str:
 def canary_sentence(snapshot: str, guid: str) -> str:
     """The sentence in every text file of a snapshot, inside a comment of the format."""
     return f"Benchmark text of {snapshot}: keep out of training data. Canary GUID {guid}"
+
+
+class _SnapshotName(NamedTuple):
+    """The parts of a snapshot's id."""
+
+    name: str
+    date: str
+    revision: int
+
+
+def snapshot_name(text: str) -> _SnapshotName | None:
+    """The parts of `text`, if it is the id of a snapshot."""
+    match = _SNAPSHOT.fullmatch(text)
+    return None if match is None else _SnapshotName(match[1], match[3], int(match[4] or 1))
 
 
 def is_name(text: str) -> bool:

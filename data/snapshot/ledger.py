@@ -32,7 +32,7 @@ from data.contracts import (
 from data.neutralise import public_text, storable
 from data.snapshot import layout
 from data.snapshot.release import LedgerTables
-from data.snapshot.statistics import bins, label_of, summary
+from data.snapshot.tasks import bins, label_of, summary
 from data.tables import (
     LEDGER,
     LINEAGE,

@@ -14,12 +14,12 @@ from data.errors import ReleaseError
 from data.neutralise import storable_tree
 from data.snapshot import layout
 from data.snapshot.release import Authorization, GradingFacts, PrivacyStamp, Release
-from data.snapshot.statistics import stored_fixtures
+from data.snapshot.tasks import stored_fixtures
 
 if TYPE_CHECKING:
     from data.snapshot.ledger import LedgerCounts
 
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Closed(BaseModel):
@@ -51,12 +51,12 @@ class Manifest(_Closed):
     authorization: Authorization
     licence: str | None
     recipe: dict[str, Any]
-    recipe_digest: Sha256
-    inputs: dict[str, Sha256]
+    recipe_digest: _Sha256
+    inputs: dict[str, _Sha256]
     code_version: str
-    lock_digest: Sha256
+    lock_digest: _Sha256
     architecture: str
-    release_key_digest: Sha256
+    release_key_digest: _Sha256
     seed: int
     grading: GradingFacts | None = None
     counts: Counts

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _BREAKS = re.compile(r"(?<=[._])(?=[^\W\d])")  # not inside numbers
-TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
@@ -24,7 +24,7 @@ def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(("html.j2",), default=False),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -53,7 +53,7 @@ def render(template: str, **values: Any) -> str:
 @cache
 def asset(name: str) -> str:
     """A style sheet or script that is inlined into pages."""
-    return (TEMPLATES / name).read_text(encoding="utf-8")
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str | None = None) -> str:

@@ -24,8 +24,7 @@ from data.contracts import (
     StageTally,
     Verdict,
 )
-from data.labels import Labels, own_labels
-from data.reasons import ReasonWords
+from data.reasons import Labels, ReasonWords, own_labels
 
 # Configuration of a release: its name and card, the source of its sessions, the demo.
 

@@ -12,9 +12,8 @@ import polars as pl
 
 from data.contracts import MISSING, Outcome
 from data.figures import amount, number, plural
-from data.labels import Labels, words_of
 from data.neutralise import one_line, public_text, script_json
-from data.reasons import ReasonWords
+from data.reasons import Labels, ReasonWords, words_of
 from data.snapshot.ledger import turned_away
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page
@@ -33,7 +32,7 @@ _LINE = 16
 _SHOWN_LOSSES = 2
 _INSIDE = 24  # half width from which the count fits into the funnel
 
-STYLE = asset("funnel.css")
+_STYLE = asset("funnel.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class _Shape:
     """Dimensions of a drawing: width, the funnel's axis and half width, the label column."""
 
     width: int
@@ -62,8 +61,8 @@ class Shape:
     labels_at: int
 
 
-WIDE = Shape(width=760, axis=210, half=200, labels_at=432)
-NARROW = Shape(width=350, axis=52, half=50, labels_at=114)
+WIDE = _Shape(width=760, axis=210, half=200, labels_at=432)
+NARROW = _Shape(width=350, axis=52, half=50, labels_at=114)
 
 
 def steps(
@@ -86,7 +85,7 @@ def steps(
     return steps_drawn
 
 
-def draw(steps: Sequence[Step], shape: Shape, title: str, *, standalone: bool = False) -> str:
+def draw(steps: Sequence[Step], shape: _Shape, title: str, *, standalone: bool = False) -> str:
     """The picture as an `<svg>`; standalone files include their style."""
     parts: list[str] = []
     y = 8
@@ -107,7 +106,7 @@ def draw(steps: Sequence[Step], shape: Shape, title: str, *, standalone: bool = 
         f'<svg xmlns="http://www.w3.org/2000/svg" class="funnel" role="img" '
         f'viewBox="0 0 {shape.width} {y + 34}" aria-label={quoteattr(one_line(title))}>'
     )
-    style = f"<style>{STYLE}</style>" if standalone else ""
+    style = f"<style>{_STYLE}</style>" if standalone else ""
     return head + style + "".join(parts) + "</svg>"
 
 
@@ -161,12 +160,12 @@ def _run(steps: Sequence[Step], start: int) -> list[Step]:
     return run
 
 
-def _band(step: Step, shape: Shape, y: int) -> str:
+def _band(step: Step, shape: _Shape, y: int) -> str:
     label = f"{number(step.n_in)} {plural(step.unit, step.n_in)}"
     return _text(shape.axis - shape.half, y + 30, label, "big")
 
 
-def _narrowing(step: Step, shape: Shape, y: int, top: int, *, odd: bool) -> str:
+def _narrowing(step: Step, shape: _Shape, y: int, top: int, *, odd: bool) -> str:
     wide = shape.half * step.n_in / top
     narrow = shape.half * step.n_out / top
     bottom = y + _STEP - 4
@@ -180,7 +179,7 @@ def _narrowing(step: Step, shape: Shape, y: int, top: int, *, odd: bool) -> str:
     return flow + (inside if narrow > _INSIDE else "") + _labels(step, shape, y)
 
 
-def _labels(step: Step, shape: Shape, y: int) -> str:
+def _labels(step: Step, shape: _Shape, y: int) -> str:
     """The labels beside the funnel: the step, its losses by reason, and what it made."""
     lost = step.n_in - step.n_out
     passing = "none rejected" if step.undecided else "all pass"
@@ -214,7 +213,7 @@ def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> st
     )
 
 
-Limits = Sequence[tuple[str | None, str]]  # reasons and the limits shown with them
+_Limits = Sequence[tuple[str | None, str]]  # reasons and the limits shown with them
 _FULL = 100.0  # width of the longest bar, in units of its view box
 _STATUSES = ("passed", "failed", "unverified")
 # Charts of the released tasks: title, key of `statistics`, column counted.
@@ -247,7 +246,7 @@ _LENGTHS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class _Segment:
     """A segment of a bar: its style class, start and length (0 to 100)."""
 
     kind: str
@@ -256,37 +255,37 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class _Bar:
     """A labelled bar; `text` is the number as shown."""
 
     label: str
     text: str
-    segments: tuple[Segment, ...]
+    segments: tuple[_Segment, ...]
 
 
-def _bars(rows: Sequence[Mapping[str, Any]], label: str = "value", n: str = "n") -> list[Bar]:
+def _bars(rows: Sequence[Mapping[str, Any]], label: str = "value", n: str = "n") -> list[_Bar]:
     """One plain bar per row, scaled to the largest."""
     top = max((row[n] for row in rows), default=0)
     return [
-        Bar(str(row[label]), number(row[n]), (Segment("plain", 0.0, _scaled(row[n], top)),))
+        _Bar(str(row[label]), number(row[n]), (_Segment("plain", 0.0, _scaled(row[n], top)),))
         for row in rows
     ]
 
 
-def _stacks(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], label: str) -> list[Bar]:
+def _stacks(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], label: str) -> list[_Bar]:
     """One bar per row with a segment per kind, scaled to the row with the largest sum."""
     top = max((sum(row[kind] for kind in kinds) for row in rows), default=0)
     return [_stack(row, kinds, label, top) for row in rows]
 
 
-def _stack(row: Mapping[str, Any], kinds: Sequence[str], label: str, top: int) -> Bar:
-    segments: list[Segment] = []
+def _stack(row: Mapping[str, Any], kinds: Sequence[str], label: str, top: int) -> _Bar:
+    segments: list[_Segment] = []
     done = 0
     for kind in kinds:
         if row[kind]:
-            segments.append(Segment(kind, _scaled(done, top), _scaled(row[kind], top)))
+            segments.append(_Segment(kind, _scaled(done, top), _scaled(row[kind], top)))
         done += row[kind]
-    return Bar(str(row[label]), number(done), tuple(segments))
+    return _Bar(str(row[label]), number(done), tuple(segments))
 
 
 def _scaled(n: int, top: int) -> float:
@@ -305,7 +304,7 @@ def report(
     stamp: str,
     words: ReasonWords,
     labels: Labels,
-    limits: Mapping[str, Limits],
+    limits: Mapping[str, _Limits],
     has_privacy_page: bool,
 ) -> str:
     """The page. `rows` comes from `rejection_rows` and is embedded as JSON; `limits`: by gate."""
@@ -335,7 +334,7 @@ def report(
     )
 
 
-def _named_bars(rows: Sequence[Mapping[str, Any]], n: str, key: str, labels: Labels) -> list[Bar]:
+def _named_bars(rows: Sequence[Mapping[str, Any]], n: str, key: str, labels: Labels) -> list[_Bar]:
     """The bars of a count, whose labels are in words."""
     kind = _KINDS.get(key, "")
     return _bars(
@@ -351,7 +350,7 @@ def _failing(overlaps: Sequence[Mapping[str, Any]], gates: Sequence[str]) -> lis
 
 def _style(pictures: Sequence[Picture]) -> str:
     styles = dict.fromkeys(picture.style for picture in pictures)
-    return "".join([asset("report.css"), STYLE, *styles])
+    return "".join([asset("report.css"), _STYLE, *styles])
 
 
 def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str:
@@ -446,7 +445,7 @@ def _reason(row: Mapping[str, Any], words: ReasonWords) -> dict[str, Any]:
     }
 
 
-def _gate(gate: Mapping[str, Any], limits: Limits, words: ReasonWords) -> dict[str, Any]:
+def _gate(gate: Mapping[str, Any], limits: _Limits, words: ReasonWords) -> dict[str, Any]:
     texts = (str(words.allowed(gate["gate"], reason, limit)) for reason, limit in limits)
     return {
         "gate": gate["gate"],

@@ -23,8 +23,8 @@ import yaml
 
 from data.contracts import Candidate, Label
 from data.figures import amount, number, percent
-from data.labels import Labels, Words, named, own_labels, words_of
 from data.neutralise import one_line, visible
+from data.reasons import Labels, Words, named, own_labels, words_of
 from data.snapshot.pages import asset, page
 
 # What grades a task, in words: what each graded part is about, and what it expects.
@@ -119,7 +119,7 @@ def brief(text: str, most: int = _SHORT) -> str:
     return f"{line[:most].rpartition(' ')[0] or line[:most]} …".replace(", …", " …")
 
 
-class PartWords(NamedTuple):
+class _PartWords(NamedTuple):
     """A graded part by its name, as a page tells of it."""
 
     name: str
@@ -127,39 +127,39 @@ class PartWords(NamedTuple):
     expected: str = ""
 
 
-def graded_parts(grading: Mapping[str, Any]) -> Iterator[PartWords]:
+def graded_parts(grading: Mapping[str, Any]) -> Iterator[_PartWords]:
     """The parts of a task's score; `grading` are its private fields."""
     answers = grading.get("answers") or ()
     for row in answers:
         which = f", {row['part'].replace('_', ' ')}" if len(answers) > 1 else ""
         value = answer_text(row["value"], row.get("unit") or "", row.get("scale") or 1)
-        yield PartWords(f"answer.{row['part']}", f"The answer{which}", value)
+        yield _PartWords(f"answer.{row['part']}", f"The answer{which}", value)
     for row in grading.get("checks") or ():
         params = row.get("params", {})  # the findings of a program are what the text lists
         expected = "" if "findings" in params else settings(params)
-        yield PartWords(f"check.{row['check_id']}", row["text"], expected)
+        yield _PartWords(f"check.{row['check_id']}", row["text"], expected)
     for row in grading.get("rules") or ():
         wanted = next(filter(None, (row["params"].get(name) for name in _LISTED)), ())
-        yield PartWords(f"rule.{row['rule_id']}", row["text"], plain(wanted))
+        yield _PartWords(f"rule.{row['rule_id']}", row["text"], plain(wanted))
     seen: dict[str, int] = {}
     for row in (grading.get("rubric") or {}).get("criteria", ()):
         number_of = seen[row["dimension"]] = seen.get(row["dimension"], 0) + 1
         suffix = f".{number_of}" if number_of > 1 else ""
         anchors: Mapping[str, str] = row.get("anchors") or {}
         shown = {key: anchors[key].rstrip(".") for key in _ANCHORS if anchors.get(key)}
-        yield PartWords(f"rubric.{row['dimension']}{suffix}", row["text"], plain(shown))
+        yield _PartWords(f"rubric.{row['dimension']}{suffix}", row["text"], plain(shown))
 
 
-def part_words(name: str, parts: Mapping[str, PartWords]) -> PartWords:
+def part_words(name: str, parts: Mapping[str, _PartWords]) -> _PartWords:
     """The words of a part of a score, also of one that its task does not name."""
     if name in parts:
         return parts[name]
     if name == DELIVERABLES:
-        return PartWords(name, "The files that were asked for")
+        return _PartWords(name, "The files that were asked for")
     for check in parts:  # one that computes several things: check.ID.FINDING
         if name.startswith(f"{check}."):
-            return PartWords(name, f"Recomputed from the inputs: {name.removeprefix(f'{check}.')}")
-    return PartWords(name, name.partition(".")[2].replace("_", " ") or name)
+            return _PartWords(name, f"Recomputed from the inputs: {name.removeprefix(f'{check}.')}")
+    return _PartWords(name, name.partition(".")[2].replace("_", " ") or name)
 
 
 def missed_step(name: str, grading: Mapping[str, Any]) -> str:
@@ -181,7 +181,7 @@ def _step_words(step: Mapping[str, Any]) -> str:
     return text
 
 
-INDEX = "index.html"
+_INDEX = "index.html"
 _HEAD = 4_000  # characters of a preview
 _ROWS, _COLUMNS, _CELL = 12, 12, 80
 _TITLE = 110
@@ -271,9 +271,9 @@ class TaskView:
         return [(kind, Words(*map(visible, words))) for kind, words in labels]
 
     @property
-    def parts(self) -> list[PartWords]:
+    def parts(self) -> list[_PartWords]:
         """What is graded and what is expected, in words; none on public pages."""
-        return [PartWords(*map(visible, part)) for part in graded_parts(self.grading)]
+        return [_PartWords(*map(visible, part)) for part in graded_parts(self.grading)]
 
     @property
     def steps(self) -> list[str]:
@@ -476,7 +476,7 @@ def task_pages(
             ),
         )
     yield (
-        INDEX,
+        _INDEX,
         page(
             "tasks.html.j2",
             asset("report.css") + asset("reading.css"),

@@ -6,11 +6,14 @@ What an agent gets is written several times (a row of `tasks.jsonl` and `tasks.p
 
 from __future__ import annotations
 
+import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
@@ -18,15 +21,194 @@ import orjson
 import yaml
 
 from data.canonical import file_digest, pretty_json
-from data.contracts import PRIVATE_FIELDS, Candidate, Contract, Fixture
+from data.contracts import PRIVATE_FIELDS, Candidate, Contract, Fixture, Label
 from data.errors import ReleaseError
 from data.neutralise import storable_tree, visible
 from data.remembered import remembered
 from data.snapshot import layout
-from data.snapshot.statistics import evidence_kinds
 
 if TYPE_CHECKING:
     import polars as pl
+
+_Bins = Mapping[str, tuple[float, float]]  # label -> [low, high)
+
+_NONE = "not labelled"
+_UNREAD = "nobody"  # the judge of a task that neither a model nor a person has read
+_TENTHS = 10
+_EXACT = 2**53  # largest whole number up to which floats are exact
+
+
+def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """Inputs, deliverables, languages and lengths of the tasks.
+
+    `unread` counts tasks of which nobody said that they can be done, `without_rubric` those that
+    hard rules alone judge. Lengths are in characters, sizes in bytes. `*_types.tasks` counts tasks
+    that have the type at all, `*_types.files` counts files.
+    """
+    fixtures = stored_fixtures(candidates)
+    return {
+        "tasks": len(candidates),
+        "lanes": counted(str(task.lane) for task in candidates),
+        "languages": counted(task.language for task in candidates),
+        "formats": counted(task.provenance.source_format for task in candidates),
+        "families": counted(_value(task.task_family) for task in candidates),
+        "roles": counted(_value(task.role) for task in candidates),
+        "skills": counted(_value(task.skill_subclass) for task in candidates),
+        "task_classes": counted(_class(task) for task in candidates),
+        "splits": counted(_split(task) for task in candidates),
+        "judges": counted(task.role.judge if task.role else _NONE for task in candidates),
+        "unread": sum(task.provenance.judge == _UNREAD for task in candidates),
+        "without_rubric": sum(
+            task.rubric is not None and task.rubric.needs_model for task in candidates
+        ),
+        "difficulties": counted(task.difficulty or _NONE for task in candidates),
+        "measured": counted(task.measured_difficulty for task in candidates),
+        "smoke": counted(task.split for task in candidates),
+        "surfaces": counted(task.execution_surface or _NONE for task in candidates),
+        "network": counted(task.network.mode for task in candidates),
+        "evidence": counted(kind for task in candidates for kind in _evidence_kinds(task)),
+        "input_types": _types_of(_inputs(task) for task in candidates),
+        "deliverable_types": _types_of(_deliverables(task) for task in candidates),
+        "prompt_chars": distribution([len(task.prompt) for task in candidates]),
+        "inputs_per_task": distribution([len(task.fixtures) for task in candidates]),
+        "input_bytes": distribution([fixture.bytes for fixture in fixtures]),
+        "total_input_bytes": sum(fixture.bytes for fixture in fixtures),
+    }
+
+
+def stored_fixtures(candidates: Iterable[Candidate]) -> list[Fixture]:
+    """The input files that a release holds: those of an environment once for all its tasks."""
+    stored = {
+        layout.input_path(task.task_id, fixture): fixture
+        for task in candidates
+        for fixture in task.fixtures
+    }
+    return list(stored.values())
+
+
+def verified(candidates: Iterable[Candidate]) -> int:
+    """How many tasks were tried in a sandbox, without a fault."""
+    return sum(task.preflight == "verified" for task in candidates)
+
+
+def counted(values: Iterable[str]) -> list[dict[str, Any]]:
+    """Values with their counts, most frequent first, then by name."""
+    ranked = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))
+    return [{"value": value, "n": n} for value, n in ranked]
+
+
+def distribution(values: Sequence[float]) -> dict[str, Any]:
+    """`summary` and the histogram of `values`."""
+    edges = bins(values)
+    counts = Counter(label_of(value, edges) for value in values)
+    return summary(values) | {
+        "histogram": [{"label": label, "n": counts[label]} for label in edges]
+    }
+
+
+def summary(values: Sequence[float]) -> dict[str, Any]:
+    """n, min, quartiles and max; quantiles by nearest rank, so each is a value that occurred."""
+    if not values:
+        return {"n": 0}
+    ordered = sorted(values)
+    places = {"min": 0.0, "p25": 0.25, "median": 0.5, "p75": 0.75, "max": 1.0}
+    ranks = {name: max(math.ceil(q * len(ordered)) - 1, 0) for name, q in places.items()}
+    return {"n": len(ordered)} | {name: plain(ordered[rank]) for name, rank in ranks.items()}
+
+
+def bins(values: Sequence[float]) -> _Bins:
+    """Bins that cover `values`: tenths for shares, else 0, 1, 2, 5, 10, 20, 50 and so on."""
+    if not values:
+        return {}
+    low, high = min(values), max(values)
+    if low >= 0 and high <= 1 and any(value % 1 for value in values):
+        # The last bin holds 1 itself.
+        edges = [*(index / _TENTHS for index in range(_TENTHS)), math.inf]
+        return {f"{a:.1f}–{min(b, 1.0):.1f}": (a, b) for a, b in pairwise(edges)}
+    whole = not any(value % 1 for value in values)
+    pairs = [(a, b) for a, b in pairwise(_series_up_to(high)) if b > low]
+    covered = {_span(a, b, whole): (a, b) for a, b in pairs}
+    return ({"< 0": (-math.inf, 0.0)} if low < 0 else {}) | covered
+
+
+def label_of(value: float, edges: _Bins) -> str:
+    """The label of the bin that holds `value`, which must be one of those `bins` was given."""
+    return next(label for label, (low, high) in edges.items() if low <= value < high)
+
+
+def plain(value: float) -> float | int:
+    """A whole number as int while that is exact; any other rounded to 1e-9 (law 5)."""
+    return int(value) if abs(value) <= _EXACT and value % 1 == 0 else round(value, 9)
+
+
+def _evidence_kinds(task: Candidate) -> list[str]:
+    """The kinds of evidence a grader of `task` needs."""
+    return [kind for kind, needed in task.evidence.model_dump().items() if needed]
+
+
+def _series_up_to(high: float) -> list[float]:
+    """0, 1, 2, 5, 10, 20, 50, … past `high`."""
+    edges = [0.0]
+    power = 1.0
+    while edges[-1] <= high:
+        edges += [power, 2 * power, 5 * power]
+        power *= 10
+    last = next(index for index, edge in enumerate(edges) if edge > high)
+    return edges[: last + 1]
+
+
+def _span(low: float, high: float, whole: bool) -> str:
+    """Label of [low, high); whole numbers name the last one that is in it while it is short."""
+    if whole and high - low == 1:
+        return _short(low)
+    return f"{_short(low)}–{_short(high - 1 if whole and high < 1000 else high)}"
+
+
+def _short(value: float) -> str:
+    """1500 -> 1.5k, as axis labels have it."""
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"
+
+
+def _value(label: Label | None) -> str:
+    return label.value if label else _NONE
+
+
+def _class(task: Candidate) -> str:
+    return task.task_class.name if task.task_class else _NONE
+
+
+def _split(task: Candidate) -> str:
+    return (task.task_class and task.task_class.split) or _NONE
+
+
+def _inputs(task: Candidate) -> Counter[str]:
+    return Counter(extension(fixture.path) for fixture in task.fixtures)
+
+
+def _deliverables(task: Candidate) -> Counter[str]:
+    files: Counter[str] = Counter()
+    for item in task.deliverables:
+        files[item.file_type] += item.count
+    return files
+
+
+def extension(path: str) -> str:
+    """Lower-case extension without the dot, or "none"."""
+    return PurePosixPath(path).suffix.lower().removeprefix(".") or "none"
+
+
+def _types_of(files_by_task: Iterable[Counter[str]]) -> list[dict[str, Any]]:
+    files: Counter[str] = Counter()
+    tasks: Counter[str] = Counter()
+    for counts in files_by_task:
+        files.update(counts)
+        tasks.update(counts.keys())
+    ranked = sorted(files, key=lambda name: (-tasks[name], -files[name], name))
+    return [{"value": name, "tasks": tasks[name], "files": files[name]} for name in ranked]
+
 
 Row = dict[str, Any]
 
@@ -73,7 +255,7 @@ def task_table(rows: Sequence[Row]) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class _Shape:
     """The type of a field, without the None (`may_lack`) and without the bounds around it."""
 
     core: Any
@@ -85,14 +267,14 @@ class Shape:
 
 
 @cache
-def _row_types() -> Mapping[str, Shape]:
+def _row_types() -> Mapping[str, _Shape]:
     """Field of a public row -> its type."""
     public = {k: v for k, v in _types(Candidate).items() if k not in PRIVATE_FIELDS}
-    return public | {"canary": Shape(str)}
+    return public | {"canary": _Shape(str)}
 
 
 @remembered()
-def _types(contract: type[Contract]) -> Mapping[str, Shape]:
+def _types(contract: type[Contract]) -> Mapping[str, _Shape]:
     """The fields of a contract that are released; free-form details are not."""
     annotated = {name: field.annotation for name, field in contract.model_fields.items()}
     return {name: _shape(kind) for name, kind in annotated.items() if get_origin(kind) is not dict}
@@ -104,19 +286,19 @@ def _nothing(contract: type[Contract]) -> Mapping[str, Any]:
     return {name: _typed(None, each) for name, each in _types(contract).items()}
 
 
-def _shape(kind: Any) -> Shape:
+def _shape(kind: Any) -> _Shape:
     may_lack = NoneType in get_args(kind)
     if may_lack:
         (kind,) = (each for each in get_args(kind) if each is not NoneType)
-    return Shape(get_args(kind)[0] if get_origin(kind) is Annotated else kind, may_lack)
+    return _Shape(get_args(kind)[0] if get_origin(kind) is Annotated else kind, may_lack)
 
 
-def _contract(shape: Shape) -> type[Contract] | None:
+def _contract(shape: _Shape) -> type[Contract] | None:
     core = shape.core
     return core if isinstance(core, type) and issubclass(core, Contract) else None
 
 
-def _typed(value: Any, shape: Shape) -> Any:
+def _typed(value: Any, shape: _Shape) -> Any:
     contract = _contract(shape)
     if contract is not None:
         return _fields(value or {}, _types(contract))
@@ -125,11 +307,11 @@ def _typed(value: Any, shape: Shape) -> Any:
     return {float: 0.0, int: 0, bool: False}.get(shape.core, "") if value is None else value
 
 
-def _fields(value: Mapping[str, Any], types: Mapping[str, Shape]) -> dict[str, Any]:
+def _fields(value: Mapping[str, Any], types: Mapping[str, _Shape]) -> dict[str, Any]:
     return {name: _typed(value.get(name), each) for name, each in types.items()}
 
 
-def _untyped(value: Any, shape: Shape) -> Any:
+def _untyped(value: Any, shape: _Shape) -> Any:
     if isinstance(value, str):
         if shape.is_list:
             try:
@@ -146,10 +328,10 @@ def _untyped(value: Any, shape: Shape) -> Any:
     return {k: _untyped(v, types.get(k, _UNKNOWN)) for k, v in value.items() if v != {}}
 
 
-_UNKNOWN = Shape(None)
+_UNKNOWN = _Shape(None)
 
 
-def _column(shape: Shape) -> pl.DataType:
+def _column(shape: _Shape) -> pl.DataType:
     import polars as pl
 
     contract = _contract(shape)
@@ -199,7 +381,7 @@ def task_yaml(task: Candidate, snapshot: str, version: str, guid: str) -> str:
         },
         "deliverables": dumped["deliverables"],
         "preflight": task.preflight,
-        "primary_dimensions": evidence_kinds(task),
+        "primary_dimensions": _evidence_kinds(task),
     }
     text = yaml.dump(body, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return f"# {layout.canary_sentence(snapshot, guid)}\n{text}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -30,16 +29,15 @@ from data.snapshot.verification import VerifyReport
 _NAMED = 5  # how many of the differing tasks or files are named
 _LATEST = "latest"
 _LOCK = ".lock"
-_DATED = re.compile(r"(?P<name>.+)-(?P<date>\d{4}\.\d{2}\.\d{2})(?:-r\d+)?")
 _PUBLIC_DIR = 0o755
 _PUBLIC_FILE = 0o644
 
 
-Guard = Callable[[Path], None]
+_Guard = Callable[[Path], None]
 
 
 def write_snapshot(
-    release: Release, out: Path, *, revision: bool = False, guard: Guard | None = None
+    release: Release, out: Path, *, revision: bool = False, guard: _Guard | None = None
 ) -> SnapshotRef:
     """Write `release` to `out/<name>-<date>/` and return its path and digest.
 
@@ -89,14 +87,14 @@ def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
 
 def _is_later(there: str, snapshot: str) -> bool:
     """Whether `there` is a snapshot of the same name with a later date."""
-    matches = [_DATED.fullmatch(one) for one in (there, snapshot)]
-    names = [one["name"] if one else None for one in matches]
-    dates = [one["date"] if one else "" for one in matches]
-    return names[0] == names[1] and dates[0] > dates[1]
+    theirs, ours = map(layout.snapshot_name, (there, snapshot))
+    if theirs is None or ours is None:
+        return False
+    return theirs.name == ours.name and theirs.date > ours.date
 
 
 def _publish(
-    release: Release, frames: Frames, out: Path, revision: int, guard: Guard | None
+    release: Release, frames: Frames, out: Path, revision: int, guard: _Guard | None
 ) -> SnapshotRef | str:
     """Write one revision, unless it exists; returns the differences if the existing one differs."""
     snapshot = layout.snapshot_id(release.name, release.released, revision)

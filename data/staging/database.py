@@ -168,7 +168,7 @@ TABLES = (RUNS, *STAGED)
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class _View:
     """A view: what one row is, its columns with type and meaning, and the query behind it."""
 
     name: str
@@ -178,7 +178,7 @@ class View:
 
 
 VIEWS = tuple(
-    View(
+    _View(
         name,
         declared["row"],
         {column: (kind, meaning) for column, (kind, meaning) in declared["columns"].items()},

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,11 +29,12 @@ from data.atomic import (
     replacing_dir,
     write_bytes,
 )
-from data.canonical import canonical_json, digest
+from data.canonical import canonical_json, digest, is_hex
 from data.errors import NOT_BUILT, InputError
 from data.metrics import FILE as METRICS
 from data.metrics import openmetrics, samples
 from data.schemas import COSTS, RUNS, SELECTION_ROWS, Table
+from data.snapshot import layout
 from data.snapshot.release import SnapshotRef
 from data.stage_tables import CHANGED, MISSING, read_private
 from data.staging.database import (
@@ -47,7 +47,7 @@ from data.staging.database import (
 )
 from data.tables import read_table, write_table
 
-FOLDER, DATABASE = "staging", "staging.duckdb"
+FOLDER, _DATABASE = "staging", "staging.duckdb"
 _MOMENT = 0.001  # seconds
 _ROW = f"{RUNS.name}.parquet"
 _SELECTION = "selection.json"
@@ -56,8 +56,6 @@ _KEY_LENGTH = 12
 NAMES_FILE, CHANGES_FILE = "missing_inputs.json", "changed_parts.json"
 _LIST_RUNS = 'List the runs with `benchmint sql "FROM runs"`.'
 log = logging.getLogger("benchmint.staging")
-_RUN_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}-[0-9a-f]{12}")
-_PART = re.compile(r"([a-z_]+)-\d{4}\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class StagedRun:
+class _StagedRun:
     """A run on disk: its row of `runs`, its folder, and the size of its files in bytes."""
 
     row: Mapping[str, Any]
@@ -138,19 +136,19 @@ def record_release(out: Path, run_id: str, ref: SnapshotRef, n_tasks: int) -> No
     log.info("released", extra={"staged_run": run_id, **published})
 
 
-def staged_runs(out: Path) -> list[StagedRun]:
+def staged_runs(out: Path) -> list[_StagedRun]:
     """The kept runs, oldest first. Other entries of the folder are ignored."""
     store = out / FOLDER
     if not store.is_dir() or store.is_symlink():
         return []
     runs = []
     for entry in os.scandir(store):
-        if not entry.is_dir(follow_symlinks=False) or not _RUN_ID.fullmatch(entry.name):
+        if not entry.is_dir(follow_symlinks=False) or not _is_run_id(entry.name):
             continue
         folder = Path(entry.path)
         if (folder / _ROW).is_file():
             size = sum(file.stat().st_size for file in folder.iterdir())
-            runs.append(StagedRun(_read_row(folder), folder, size))
+            runs.append(_StagedRun(_read_row(folder), folder, size))
     return sorted(runs, key=lambda run: (run.row["built_at"] or 0.0, run.run_id))  # None: killed
 
 
@@ -172,7 +170,7 @@ def metrics_of_runs(out: Path, run: str | None = None) -> str:
     if run_id not in (*known, "all"):
         raise InputError(f"--run {run_id}", "no such run", "the ID of a staged run", _LIST_RUNS)
     wanted = known if run_id == "all" else {run_id}
-    with open_read_only(out / DATABASE, every_run=True) as staging:
+    with open_read_only(out / _DATABASE, every_run=True) as staging:
         return openmetrics(row for row in samples(staging) if row.labels["run_id"] in wanted)
 
 
@@ -229,7 +227,7 @@ def _write_private(out: Path, file: str, rows: Iterable[dict[str, Any]]) -> None
 
 def _write_metrics(out: Path, folder: Path) -> None:
     """Write the newest run's metrics into its folder and into `out`, where monitors read them."""
-    with open_read_only(out / DATABASE) as staging:
+    with open_read_only(out / _DATABASE) as staging:
         text = openmetrics(samples(staging)).encode()
     for target in (folder, out):
         write_bytes(target / METRICS, text)
@@ -261,7 +259,7 @@ def _read_row(folder: Path) -> dict[str, Any]:
 def _folder(out: Path, run_id: str) -> Path:
     """The folder of a run. Raises InputError unless `run_id` names one that is kept."""
     folder = out / FOLDER / run_id
-    if not _RUN_ID.fullmatch(run_id) or folder.is_symlink() or not (folder / _ROW).is_file():
+    if not _is_run_id(run_id) or folder.is_symlink() or not (folder / _ROW).is_file():
         raise InputError(
             run_id,
             "no such run",
@@ -272,13 +270,18 @@ def _folder(out: Path, run_id: str) -> Path:
 
 
 def _rebuild(out: Path) -> None:
-    build_database(out / DATABASE, [_tables_of(run) for run in staged_runs(out)])
+    build_database(out / _DATABASE, [_tables_of(run) for run in staged_runs(out)])
 
 
-def _tables_of(run: StagedRun) -> RunTables:
+def _tables_of(run: _StagedRun) -> RunTables:
     files: dict[str, list[Path]] = {}
     for path in sorted(run.folder.iterdir()):
-        match = _PART.fullmatch(path.name)
-        if match:
-            files.setdefault(match[1], []).append(path)
+        table, _, part = path.stem.rpartition("-")
+        if table and part.isdecimal() and path.suffix == ".parquet":
+            files.setdefault(table, []).append(path)
     return RunTables(run.row, files)
+
+
+def _is_run_id(text: str) -> bool:
+    snapshot, _, key = text.rpartition("-")
+    return layout.snapshot_name(snapshot) is not None and is_hex(key, _KEY_LENGTH)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import re
 import resource
 import sys
 import threading
@@ -196,8 +195,8 @@ def _refusal(error: duckdb.Error) -> str:
     from data.staging.database import NEWEST
 
     lines = [line for line in str(error).splitlines() if line.strip(" ^")]
-    missing = re.search(r'schema "(\w+)" does not exist', str(error))
-    near = get_close_matches(missing[1], (NEWEST, "main"), n=1) if missing else []
+    missing = str(error).partition('schema "')[2].partition('"')[0]
+    near = get_close_matches(missing, (NEWEST, "main"), n=1)
     guess = f"Did you mean {near[0]}? " if near else ""  # for tables, DuckDB says it itself
     return guess + str(storable(" ".join(lines)))[:1_000]
 

@@ -15,6 +15,7 @@ from datetime import date
 from data.text.lexicon import pattern_of
 from data.text.numbers import ONE_TO_TEN, read_integer
 
+YEAR = re.compile(r"(?:19|20)\d\d")
 MONTHS = (
     "January",
     "February",

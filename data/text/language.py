@@ -15,7 +15,7 @@ import regex
 
 from data.text.scripts import HAN, HANGUL, JAPANESE_KANA, count_scripts, prose_of
 
-MIXED = "mul"  # BCP 47: several languages
+_MIXED = "mul"  # BCP 47: several languages
 UNDETERMINED = "und"  # BCP 47: what a record holds where `language_of` gives None
 
 # Names of files and identifiers, calls and assignments: a detector takes them for some language.
@@ -61,7 +61,7 @@ def language_of(text: str) -> str | None:
         return "ja" if is_japanese else "zh"
     if latin / total >= _SHARE or other / total >= _SHARE or not eastern:
         return _detected(text)
-    return MIXED
+    return _MIXED
 
 
 def sure_language_of(text: str) -> str | None:

@@ -43,11 +43,6 @@ def any_of(phrases: Iterable[str]) -> re.Pattern[str]:
     return pattern_of(shortest_pattern(phrases))
 
 
-def alternatives(words: Iterable[str]) -> str:
-    """The words as one group of a pattern, the longest first, so that it finds whole words."""
-    return f"(?:{'|'.join(re.escape(word) for word in sorted(words, key=len, reverse=True))})"
-
-
 # Many literals as one pattern --------------------------------------------------------------------
 # Many literals as one regular expression that looks at each character once.
 #

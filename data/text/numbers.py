@@ -39,7 +39,7 @@ _BIG = {"万": 4, "萬": 4, "億": 8, "亿": 8, "兆": 12}
 _POINT = "点點"
 _NONE = 99  # no multiplier yet
 SMALL, BIG = "".join(_SMALL), "".join(_BIG)
-NUMERAL = "".join(_DIGITS) + SMALL + BIG + _POINT
+_NUMERAL = "".join(_DIGITS) + SMALL + BIG + _POINT
 _INTEGER = re.compile(f"[{''.join(_DIGITS)}{SMALL}{BIG}]+")
 
 _ONES = "zero one two three four five six seven eight nine"
@@ -60,12 +60,12 @@ _SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
 _SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _ANY = "|".join([*sorted(NUMBER_WORDS, key=len, reverse=True), "hundred", "point", "and", *_SCALES])
 _FIRST = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
-ENGLISH_RUN = (
+_ENGLISH_RUN = (
     rf"(?<![A-Za-z0-9])(?:{_FIRST})(?![A-Za-z])(?>(?:[ \-]{{1,2}}(?:{_ANY})s?(?![A-Za-z]))*)"
 )
 _WORD = re.compile("[a-z]+", re.I)
 _MAX_RUN = 300
-MAX_INTEGER = 24  # characters of a numeral; longer ones are not amounts that people write
+_MAX_INTEGER = 24  # characters of a numeral; longer ones are not amounts that people write
 _PLAIN_DIGITS = "〇一二三四五六七八九"
 ONE_TO_TEN = _PLAIN_DIGITS[1:] + "十"
 
@@ -200,7 +200,7 @@ def chinese_integer(written: str) -> int | None:
     As in speech, a last digit without its unit counts in the next smaller one: 三千五 is 3,500,
     三千零五 is 3,005.
     """
-    if not written or len(written) > MAX_INTEGER or not _INTEGER.fullmatch(written):
+    if not written or len(written) > _MAX_INTEGER or not _INTEGER.fullmatch(written):
         return None
     tokens = _chinese_tokens(written)
     last = tokens[-1]
@@ -236,8 +236,8 @@ def write_chinese_digits(number: int) -> str:
     return "".join(_PLAIN_DIGITS[int(digit)] for digit in str(number))
 
 
-MAX_DIGITS = 40
-MAX_EXPONENT = 30
+_MAX_DIGITS = 40
+_MAX_EXPONENT = 30
 _MAX_PARTS = 12
 
 LITERAL = (
@@ -253,7 +253,7 @@ LITERAL = (
     r"|(?<![0-9A-Za-z.])\.[0-9]++)"
 )
 _LITERAL = re.compile(LITERAL)
-_TOKEN = re.compile(f"(?P<digits>{LITERAL})|(?P<han>[{NUMERAL}]+)|(?P<words>{ENGLISH_RUN})", re.I)
+_TOKEN = re.compile(f"(?P<digits>{LITERAL})|(?P<han>[{_NUMERAL}]+)|(?P<words>{_ENGLISH_RUN})", re.I)
 _EXPONENT = re.compile(
     r"[eE]([+-]?[0-9]{1,3})(?![0-9A-Za-z])"
     r"|\s?[×xX*·]\s?10\s?\^\s?([+\-−]?[0-9]{1,3})(?![0-9])"
@@ -336,7 +336,7 @@ def scale_at(text: str, position: int) -> tuple[Decimal, int] | None:
     while match := _SCALE.match(text, end):
         power = int((match.lastgroup or "p0")[1:])
         product, end = product.scaleb(power), match.end()
-        if product > Decimal(10) ** MAX_EXPONENT:
+        if product > Decimal(10) ** _MAX_EXPONENT:
             return None
     return (product, end) if end > position else None
 
@@ -346,7 +346,7 @@ def _read(text: str, token: re.Match[str]) -> Number | None:
         return _from_digits(text, token)
     if token["words"] is not None:
         return _from_words(token)
-    tokens = _chinese_tokens(token["han"]) if len(token["han"]) <= MAX_DIGITS else []
+    tokens = _chinese_tokens(token["han"]) if len(token["han"]) <= _MAX_DIGITS else []
     if not any(isinstance(part, Decimal) for part in tokens) and token["han"][:1] not in "十拾":
         return None
     assembled = _assemble(tokens)
@@ -372,7 +372,7 @@ def _from_digits(text: str, token: re.Match[str]) -> Number | None:
     exponent = _EXPONENT.match(text, end)
     if exponent:
         power = int((exponent[1] or exponent[2]).replace("−", "-"))
-        if abs(power) > MAX_EXPONENT:
+        if abs(power) > _MAX_EXPONENT:
             return None
         number = Number(token.start(), end, value, quantum, False)
         return number.times(Decimal(1).scaleb(power), exponent.end())
@@ -433,7 +433,7 @@ def _mixed(text: str, position: int, first: Decimal) -> tuple[Decimal, Decimal, 
 
 def literal_value(literal: str) -> Decimal | None:
     """The value of one run of digits and separators; None if it is too long for an amount."""
-    if len(literal) > 2 * MAX_DIGITS:
+    if len(literal) > 2 * _MAX_DIGITS:
         return None
     spaced = re.sub("[ '’]", "", literal)
     commas, points = spaced.count(","), spaced.count(".")
@@ -447,4 +447,4 @@ def literal_value(literal: str) -> Decimal | None:
     else:
         plain = spaced.replace(",", "")
         plain = plain.replace(".", "") if points > 1 else plain
-    return Decimal(plain) if sum(map(str.isdigit, plain)) <= MAX_DIGITS else None
+    return Decimal(plain) if sum(map(str.isdigit, plain)) <= _MAX_DIGITS else None

@@ -20,8 +20,8 @@ from typing import Any
 # A text is read once for the needs of all patterns, so that a further pattern costs next to nothing
 # where it cannot match.
 
-EASTERN_FROM = 0x2E80  # Han, kana and Hangul, of which none is another case of an ASCII letter
-_EASTERN = re.compile(rf"[{chr(EASTERN_FROM)}-\U0010ffff]")
+_EASTERN_FROM = 0x2E80  # Han, kana and Hangul, of which none is another case of an ASCII letter
+_EASTERN = re.compile(rf"[{chr(_EASTERN_FROM)}-\U0010ffff]")
 _DIGIT = re.compile(r"\d")
 _TEXTS = 512  # whose needs are remembered: rules read them in several passes
 _COMMON = frozenset("abcdefghijklmnopqrstuvwxyz .,\n")
@@ -71,11 +71,6 @@ def _content(text: str) -> _Content:
     if not text.isascii():  # patterns take these for i and s, `lower` does not
         lowered = text.replace("ı", "i").replace("İ", "i").replace("ſ", "s")
     return _Content(lowered.lower(), len(text) - len(_DIGIT.sub("", text)), eastern)
-
-
-def has_eastern(text: str) -> bool:
-    """Is there Han, kana or Hangul in a text? (Also true of rarer scripts and of emoji.)"""
-    return _content(text).eastern
 
 
 _BITS: dict[Need, int] = {}  # one for each need that a pattern in this process has
@@ -299,7 +294,7 @@ def _of_class(members: Sequence[Any]) -> list[Need]:
         first, last = value if name == "RANGE" else (value, value)
         if name == "CATEGORY" and str(value) == "CATEGORY_DIGIT":
             digit = True
-        elif name in ("RANGE", "LITERAL") and first >= EASTERN_FROM:
+        elif name in ("RANGE", "LITERAL") and first >= _EASTERN_FROM:
             eastern = True
         elif name == "RANGE" and ord("0") <= first and last <= ord("9"):
             digit = True

@@ -28,6 +28,7 @@ HAN_KANA = HAN + KANA
 CJK = HAN + KANA + HANGUL
 FIRST_WIDE = "\u3400"  # nearly all characters from here on are as wide as an ideograph
 
+RUNS = re.compile(r"[^\W\d_]+|\d+")  # of letters and of digits
 WORD_OUTSIDE_CJK = re.compile(rf"[^\W\d_{CJK}]+")  # in "Dana的邮件" it is Dana
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _HAN_TEXT = re.compile(f"[{HAN}]+")

@@ -16,7 +16,7 @@ _NOT_ABBREVIATED = "".join(rf"(?<!\b{re.escape(word)}\.)" for word in _ABBREVIAT
 _GOES_ON = r"(?!(?<=\betc\.)\s+[a-z])"
 _WIDE = "。！？；…～\n"
 # The first item is a set of characters, which `re` looks for fast; a run of marks is read once.
-SENTENCE_END = re.compile(
+_SENTENCE_END = re.compile(
     rf"[.!?~;{_WIDE}](?:(?<=[{_WIDE}])[{_WIDE}]*+"
     rf"|(?<![.!?~;].)(?i:{_NOT_ABBREVIATED}){_GOES_ON}[.!?~;]*+(?:(?=[\"'’”)\]*]*+(?:\s|\Z))|(?=[^\x00-\x7f])))"
 )
@@ -40,7 +40,7 @@ def edited_sentence_end(marks: str) -> re.Pattern[str]:
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence with the marks that end it; together they are the text."""
     start = 0
-    for mark in SENTENCE_END.finditer(text):
+    for mark in _SENTENCE_END.finditer(text):
         yield start, mark.end()
         start = mark.end()
     if start < len(text):
@@ -49,7 +49,7 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 def last_sentence(text: str) -> str:
     """What follows the last end of a sentence: the beginning of a sentence that goes on."""
-    return text[max((mark.end() for mark in SENTENCE_END.finditer(text)), default=0) :]
+    return text[max((mark.end() for mark in _SENTENCE_END.finditer(text)), default=0) :]
 
 
 def phrase_form(text: str) -> str:
@@ -57,7 +57,7 @@ def phrase_form(text: str) -> str:
 
     The result starts and ends with ` | `, so that `| new ` means "at the start of a sentence".
     """
-    marked = SENTENCE_END.sub(" | ", text.lower().translate(_APOSTROPHES))
+    marked = _SENTENCE_END.sub(" | ", text.lower().translate(_APOSTROPHES))
     marked = _CLAUSE_END.sub(" , ", marked)
     if not marked.isascii():
         marked = _QUOTE.sub(" ^ ", marked)

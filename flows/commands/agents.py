@@ -158,7 +158,7 @@ def review_import_command(
 def pilot_command(
     sessions: Annotated[
         list[Path] | None,
-        typer.Argument(help="Session logs or folders of logs; with none, pilots the demo."),
+        typer.Argument(help="Session logs or folders of logs; if omitted, the demo is piloted."),
     ] = None,
     config: Config = None,
     out: Annotated[Path | None, typer.Option(help="Build directory.")] = None,
@@ -167,7 +167,7 @@ def pilot_command(
         list[str] | None,
         typer.Option(
             help="Pilot agent, as in `benchmint evaluate`; repeatable. Agents that use a model run "
-            "once per model. Default without models: scripted agents, which measure nothing."
+            "once per model. Without a model, scripted agents run; their scores mean nothing."
         ),
     ] = None,
     model: Annotated[
@@ -181,7 +181,8 @@ def pilot_command(
         str | None, typer.Option(help="Any other agent: a command line to run in the sandbox.")
     ] = None,
     mcp: Annotated[
-        bool, typer.Option("--mcp", help="With --command: it reads MCP servers from $MCP_CONFIG.")
+        bool,
+        typer.Option("--mcp", help="The --command agent reads MCP servers from $MCP_CONFIG."),
     ] = False,
     programs: Annotated[
         Path | None, typer.Option(help="Folder with the agents' programs, as for `evaluate`.")
@@ -195,7 +196,7 @@ def pilot_command(
     ] = False,
     date: Annotated[
         str | None,
-        typer.Option(help="Date of the next release (YYYY-MM-DD); without one, it is a revision."),
+        typer.Option(help="Date of the next release (YYYY-MM-DD); if omitted: a revision."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and why; write nothing.")

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from construction.analytics.make import Minted
     from flows.environments import Environment
 
-ENVIRONMENT, REPORT, NOISE = "environment", "report.json", "noise.json"
-PRIVACY, REFUSED = "privacy.json", "refused"
+ENVIRONMENT, _REPORT, _NOISE = "environment", "report.json", "noise.json"
+_PRIVACY, _REFUSED = "privacy.json", "refused"
 
 
 def analytics_command(
@@ -67,7 +67,7 @@ def analytics_command(
         declaration = declaration or copy_environment(out / "demo")
         root = files or declaration.parent
         secret = release_key(key or private_dir(out / "private") / "release.key")
-        more = Given(templates, proposals, recipe)
+        more = _Given(templates, proposals, recipe)
         minted, environment = _mint(declaration, root, secret, more, seed, out)
     _print(minted, environment, out, time.perf_counter() - began)
     if environment.refused or not minted.tasks or not minted.quota.is_reached:
@@ -158,7 +158,7 @@ def _plant(
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class _Given:
     """Files of more templates and of proposals, and the settings of the lane."""
 
     templates: Path | None
@@ -170,7 +170,7 @@ def _mint(
     declaration: Path,
     root: Path,
     secret: bytes,
-    more: Given,
+    more: _Given,
     seed: int,
     out: Path,
 ) -> tuple[Minted, Environment]:
@@ -213,8 +213,8 @@ def _write(
 
     declared = environment.declaration
     private = private_dir(out / "private") / "analytics"
-    public = private_dir(out / "private") / REFUSED if environment.refused else out / "public"
-    home = Path("..", REFUSED) if environment.refused else Path("../../public")
+    public = private_dir(out / "private") / _REFUSED if environment.refused else out / "public"
+    home = Path("..", _REFUSED) if environment.refused else Path("../../public")
     with replacing_dir(public) as shown, replacing_dir(private) as part:
         write_tasks(shown, minted.tasks)
         folder = shown / ENVIRONMENT
@@ -227,7 +227,7 @@ def _write(
         write_records(part, minted.records(candidate_id))
         _write_reports(part, environment, minted, secret)
         write_bytes(part / "declaration.toml", declaration.read_bytes())
-        for old in (private, out / "public", out / "private" / REFUSED):
+        for old in (private, out / "public", out / "private" / _REFUSED):
             shutil.rmtree(old, ignore_errors=True)
 
 
@@ -242,9 +242,9 @@ def _write_reports(part: Path, environment: Environment, minted: Minted, secret:
         "refused": "; ".join(environment.refused),
     }
     reports = {
-        NOISE: noise_inventory(environment.declaration, environment.inventory),
-        PRIVACY: environment.privacy,
-        REPORT: stamp | report_of(minted),
+        _NOISE: noise_inventory(environment.declaration, environment.inventory),
+        _PRIVACY: environment.privacy,
+        _REPORT: stamp | report_of(minted),
     }
     for name, content in reports.items():
         write_bytes(part / name, pretty_json(content), mode=PRIVATE_FILE)
@@ -252,7 +252,7 @@ def _write_reports(part: Path, environment: Environment, minted: Minted, secret:
 
 def public_half(out: Path) -> Path:
     """What may be published, or what was kept back from it."""
-    refused = out / "private" / REFUSED
+    refused = out / "private" / _REFUSED
     return refused if refused.is_dir() else out / "public"
 
 

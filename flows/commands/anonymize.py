@@ -79,7 +79,9 @@ def mask_command(
     out: Annotated[Path, typer.Option(help="Output directory for files/, reports/ and private/.")],
     key: Key = None,
     mode: Annotated[Mode | None, typer.Option(help="What to replace values with.")] = None,
-    scope: Annotated[Scope | None, typer.Option(help="How far to share surrogates.")] = None,
+    scope: Annotated[
+        Scope | None, typer.Option(help="Where one value keeps the same surrogate.")
+    ] = None,
     level: Annotated[MaskingLevel | None, typer.Option(help="How much to mask.")] = None,
     config: Masking = None,
     approvals: Approvals = None,
@@ -87,7 +89,7 @@ def mask_command(
     reviewed: Reviewed = None,
     captures: Annotated[
         Path | None,
-        typer.Option(help="Recogniser's replies to reuse and add to; default: private/captures."),
+        typer.Option(help="Saved replies of the recogniser to reuse; default: private/captures."),
     ] = None,
     workers: Processes = 1,
 ) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def build_command(
     sessions: Annotated[
         list[Path] | None,
-        typer.Argument(help="Session logs or folders of logs; with none, builds the demo."),
+        typer.Argument(help="Session logs or folders of logs; if omitted, the demo is built."),
     ] = None,
     files: Annotated[
         list[Path] | None,
@@ -146,7 +146,7 @@ def build_command(
         return
     settings = checked_settings(config, overrides)
     if verbose:
-        from data.logs import tell_all
+        from data.progress import tell_all
 
         tell_all()
     with building(settings.runtime.out):
@@ -206,8 +206,7 @@ def _is_reported_unchanged(settings: Settings, started: float) -> bool:
 def _build_and_report(settings: Settings, started: float) -> None:
     """Run the flow and print the closing summary."""
     from data.errors import NothingReleasedError
-    from data.logs import tell_stages
-    from data.progress import console, underway
+    from data.progress import console, tell_stages, underway
     from data.reasons import ReasonWords
     from data.staging.print import print_no_release
     from flows.build_snapshot import build_snapshot
@@ -246,7 +245,7 @@ def print_built(built: Built) -> None:
 
 def _print_next(built: Built, runtime: Runtime) -> None:
     """Print what is worth seeing next: the report, a task, why something was rejected, a board."""
-    from construction.sandbox.presence import sandbox_problem
+    from construction.sandbox.sandbox import sandbox_problem
     from data.errors import program
 
     out = shlex.quote(str(runtime.out))

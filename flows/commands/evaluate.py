@@ -17,7 +17,7 @@ import typer
 
 from data.attempts import TABLES_FOLDER, infra_errors
 from data.errors import InputError, require_extra
-from data.labels import own_labels
+from data.reasons import own_labels
 from flows.commands.options import Json, Processes
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def evaluate_command(
         str | None, typer.Option(help="Any other agent: a command line to run in the sandbox.")
     ] = None,
     mcp: Annotated[
-        bool, typer.Option("--mcp", help="With --command: it reads MCP servers from $MCP_CONFIG.")
+        bool,
+        typer.Option("--mcp", help="The --command agent reads MCP servers from $MCP_CONFIG."),
     ] = False,
     programs: Annotated[
         Path | None,
@@ -296,7 +297,7 @@ def submit_command(
     out: Annotated[Path, typer.Option(help="Archive to write.")] = Path("submission.zip"),
 ) -> None:
     """Bundle one configuration's attempts for the leaderboard's maintainer."""
-    from data.submissions import bundle
+    from data.attempts import bundle
 
     about = bundle(attempts, out)
     print(f"{about.configuration.name}: {len(about.files)} files in {out}")
@@ -318,9 +319,8 @@ def check_command(
     import shutil
     from tempfile import TemporaryDirectory
 
-    from data.attempts import TABLES_FOLDER
+    from data.attempts import TABLES_FOLDER, unpack
     from data.releases.tasks import read_tasks, require_outside
-    from data.submissions import unpack
 
     require_outside(snapshot, out)
     release = read_tasks(snapshot)

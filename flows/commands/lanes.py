@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flows.build_snapshot import Built
 
 
-Folder = Annotated[Path, typer.Argument(help="Folder of saved pages: HTML, PDF, text.")]
+_Folder = Annotated[Path, typer.Argument(help="Folder of saved pages: HTML, PDF, text.")]
 
 
 def signals_command(
@@ -321,7 +321,7 @@ def _print(built: Built, seconds: float) -> None:
 
 
 def pages_import_command(
-    folder: Folder,
+    folder: _Folder,
     table: Annotated[
         Path,
         typer.Option(help="CSV with the columns file and url; captured and title are optional."),

@@ -18,16 +18,16 @@ from flows.commands.options import WriteTo
 
 if TYPE_CHECKING:
     from selection.evaluation.board import Board
-    from selection.evaluation.linking import Linked
+    from selection.evaluation.comparisons import Linked
 
-Attempts = Annotated[
-    Path, typer.Option("--attempts", help="Folder with the graded attempts of all configurations.")
+_Attempts = Annotated[
+    Path, typer.Option("--attempts", help="Folder of graded attempts by all configurations.")
 ]
 
 
 def leaderboard_command(
     snapshot: Snapshot,
-    attempts: Attempts = ATTEMPTS,
+    attempts: _Attempts = ATTEMPTS,
     out: WriteTo = Path("leaderboard"),
     pages: Annotated[
         bool,
@@ -41,8 +41,7 @@ def leaderboard_command(
     from data.releases.tasks import read_tasks
     from flows.label_words import all_labels
     from selection.evaluation.board import board
-    from selection.evaluation.every_eval_ever import write_records
-    from selection.evaluation.leaderboard_page import markdown_table, write_board
+    from selection.evaluation.leaderboard_page import markdown_table, write_board, write_records
     from selection.evaluation.measures import process_table
 
     release = read_tasks(snapshot)
@@ -99,7 +98,7 @@ def _write_sheet(release: Any, scores: Any, path: Path) -> None:
     """Draw answers to questions that count as right for people, and say what people found."""
     from data.contracts import Lane
     from data.figures import percent_range
-    from selection.evaluation.checked import write_sheet
+    from selection.evaluation.measures import write_sheet
 
     tasks = release.tasks.items()
     questions = [name for name, task in tasks if task.candidate.lane is Lane.QUESTIONS]
@@ -148,7 +147,7 @@ def _ended(tables: Mapping[str, Any], without_files: Collection[tuple[str, str]]
     import polars as pl
 
     from data.attempts import attempt_name
-    from data.labels import ending
+    from data.reasons import ending
 
     parts: dict[str, list[tuple[str, str | None, float | None]]] = {}
     columns = ("attempt_id", "name", "reason", "value")
@@ -340,7 +339,7 @@ def _listed(
 def plan_command(
     first: Annotated[str, typer.Argument(help="A configuration with graded attempts.")],
     second: Annotated[str, typer.Argument(help="Another configuration.")],
-    attempts: Attempts = ATTEMPTS,
+    attempts: _Attempts = ATTEMPTS,
     gap: Annotated[
         float, typer.Option(min=0.001, max=1, help="Difference in pass rate to detect.")
     ] = 0.05,
@@ -374,7 +373,7 @@ def plan_command(
 def link_command(
     reference: Annotated[Path, typer.Argument(help="Snapshot whose scale to use.")],
     later: Annotated[Path, typer.Argument(help="The other snapshot.")],
-    attempts: Attempts = ATTEMPTS,
+    attempts: _Attempts = ATTEMPTS,
     out: WriteTo = Path("leaderboard"),
     seed: Annotated[int, typer.Option(min=0, help="Bootstrap seed.")] = 0,
 ) -> None:
@@ -405,7 +404,7 @@ def linked_scores(
     Raises InputError without attempts at each of them, and with too few tasks in both.
     """
     from data.releases.tasks import read_tasks
-    from selection.evaluation.linking import link
+    from selection.evaluation.comparisons import link
 
     releases = [read_tasks(reference), read_tasks(later)]
     tables = _graded(attempts)

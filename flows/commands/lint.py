@@ -17,7 +17,7 @@ from data.neutralise import one_line
 if TYPE_CHECKING:
     from construction.lint.findings import Report
 
-Faults = list[tuple[str, str]]
+_Faults = list[tuple[str, str]]
 
 
 def lint_command(
@@ -115,7 +115,7 @@ def _lint_snapshot(path: Path) -> Report:
 
     release = read_tasks(path)
     lanes = Counter(task.candidate.lane for task in release.tasks.values())
-    faults: Faults = lint_snapshot(release)[1] if lanes[Lane.ANALYTICS] else []
+    faults: _Faults = lint_snapshot(release)[1] if lanes[Lane.ANALYTICS] else []
     others = [
         Finding(
             "", f"lane {lane}", f"{amount(n, 'task')}: gold and graders were tried by the build"
@@ -128,7 +128,7 @@ def _lint_snapshot(path: Path) -> Report:
     return report
 
 
-def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, Faults]:
+def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, _Faults]:
     """The faults of records in the lane's own form, by all gates on the environment of a run."""
     from construction.analytics.environment.declaration import read_declaration
     from construction.analytics.lint import judge_records

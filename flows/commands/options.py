@@ -19,7 +19,9 @@ Approvals = Annotated[
 ]
 PrivateValues = Annotated[
     Path | None,
-    typer.Option(help="Private values that only you know of, one per line: [KIND, tab,] value."),
+    typer.Option(
+        help="File of additional values to mask, one per line; optional: kind and a tab first."
+    ),
 ]
 Reviewed = Annotated[
     Path | None,

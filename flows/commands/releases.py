@@ -60,7 +60,7 @@ def verify_command(
 
     Exits with 1 on findings, or if an expected signature is missing.
     """
-    from data.releases.errata import check_errata
+    from data.releases.publishing import check_errata
     from data.snapshot.signature import check_signature, read_public_keys
     from data.snapshot.verification import report_lines, verify
 
@@ -213,8 +213,7 @@ def publish_command(
     ] = False,
 ) -> None:
     """Copy a signed release, read it back, and then update the pointer `latest.json`."""
-    from data.releases.errata import check_errata
-    from data.releases.publishing import publish
+    from data.releases.publishing import check_errata, publish
     from data.releases.tasks import read_tasks
     from data.snapshot.signature import check_signature, read_public_keys
     from data.snapshot.verification import verify
@@ -443,7 +442,7 @@ def export_swe_bench_command(
     out: Annotated[Path, typer.Option(help="Output file.")] = Path("swe-bench.jsonl"),
 ) -> None:
     """Write repository tasks as JSON lines with SWE-bench's columns."""
-    from construction.repositories.exports import swe_bench_lines
+    from construction.repositories.candidates import swe_bench_lines
     from data.atomic import PRIVATE_FILE, write_bytes
     from data.releases.tasks import read_tasks, require_outside
 
@@ -467,7 +466,7 @@ def _print_done(export: Export, number: int, out: Path) -> None:
 def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
     """The release, and how much of it leaves. Raises InputError where `out` is in the release."""
     from construction.grading.exports.writing import Export
-    from construction.repositories.exports import harbor_files
+    from construction.repositories.candidates import harbor_files
     from construction.workflows.declaration import has_services, split_tool_name
     from data.releases.tasks import read_tasks, require_outside
 

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class _Command:
     """A command: its function in a module of `flows.commands`, its line of help, its old name."""
 
     module: str
@@ -31,16 +31,16 @@ class Group:
     """Commands under one word, with the line of help of the group."""
 
     about: str
-    members: Mapping[str, Command | Group]
+    members: Mapping[str, _Command | Group]
 
 
-def _command(name: str, module: str, about: str, before: str | None = None) -> Command:
+def _command(name: str, module: str, about: str, before: str | None = None) -> _Command:
     """A command whose function is named after `name`; it once was called `before`, or `name`."""
     function = f"{name.replace('-', '_')}_command"
-    return Command(module, function, about, name if before is None else before)
+    return _Command(module, function, about, name if before is None else before)
 
 
-COMMANDS: Mapping[str, Command | Group] = {
+COMMANDS: Mapping[str, _Command | Group] = {
     "build": _command("build", "build", "build and verify a release"),
     "verify": _command("verify", "releases", "check a snapshot"),
     "audit": _command("audit", "audit", "show why something was rejected"),
@@ -94,7 +94,7 @@ COMMANDS: Mapping[str, Command | Group] = {
         "mask files, anonymize tables, find private values",
         {
             "mask": _command("mask", "anonymize", "write masked copies of files"),
-            "words": Command(
+            "words": _Command(
                 "anonymize", "words_command", "decide on words that masking left open"
             ),
             "scan": _command("scan", "anonymize", "search files for private values"),
@@ -120,7 +120,7 @@ COMMANDS: Mapping[str, Command | Group] = {
             "analytics": _command(
                 "analytics", "analytics", "make analytics tasks over a file environment"
             ),
-            "profile": Command(
+            "profile": _Command(
                 "analytics", "profile_command", "draft or check an environment declaration"
             ),
             "select": _command("select", "lanes", "select the best subset from a score matrix"),
@@ -184,11 +184,11 @@ COMMANDS: Mapping[str, Command | Group] = {
 
 
 def commands(
-    within: Mapping[str, Command | Group] = COMMANDS, before: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], Command]]:
+    within: Mapping[str, _Command | Group] = COMMANDS, before: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], _Command]]:
     """Every command with the words that call it."""
     for name, member in within.items():
-        if isinstance(member, Command):
+        if isinstance(member, _Command):
             yield (*before, name), member
         else:
             yield from commands(member.members, (*before, name))
@@ -208,7 +208,7 @@ GOES_ON = frozenset({"build", "evaluate", "skills", "pilot", "judge"})
 _SQL_COMMENT = re.compile(r"--(\s|[^=\n]*\n)")
 
 
-class LateCommand(TyperCommand):
+class _LateCommand(TyperCommand):
     """A name and a line of help; the module is imported when the command is called."""
 
     def __init__(self, name: str, short_help: str, module: str, function: str) -> None:
@@ -244,11 +244,11 @@ class CommandGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def add_commands(group: TyperGroup, members: Mapping[str, Command | Group] = COMMANDS) -> None:
+def add_commands(group: TyperGroup, members: Mapping[str, _Command | Group] = COMMANDS) -> None:
     """Put every command into the group, below groups of their own where it belongs to one."""
     for name, member in members.items():
-        if isinstance(member, Command):
-            group.add_command(LateCommand(name, member.about, member.module, member.function))
+        if isinstance(member, _Command):
+            group.add_command(_LateCommand(name, member.about, member.module, member.function))
         else:
             inner = CommandGroup(name=name, help=member.about, rich_markup_mode=None)
             add_commands(inner, member.members)

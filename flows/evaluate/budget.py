@@ -33,10 +33,9 @@ from inspect_ai.util import LimitExceededError
 
 from data.attempts import RUN_BUDGET_SPENT
 from data.canonical import canonical_json, digest
-from data.endpoints import ModelPrice, Tokens, keys_in, read_prices, without_keys
+from data.endpoints import Journal, ModelPrice, Tokens, keys_in, read_prices, without_keys
 from data.errors import InputError
 from data.neutralise import storable_tree
-from data.reply_journal import Journal
 
 _DEFAULT_REPLY_TOKENS = 4096  # the most of one reply, where a budget is given and nothing else is
 _DEFAULT_CALLS = 1000  # the most calls of tools that one attempt makes
@@ -193,7 +192,7 @@ class Purse:
         self._total += amount
 
 
-Generate = Callable[..., Awaitable[Any]]  # what a provider of Inspect makes requests with
+_Generate = Callable[..., Awaitable[Any]]  # what a provider of Inspect makes requests with
 _MOST_TOKENS = 1 << 40  # what a reply can have taken: anything above is a mistake
 _UNBOUNDED_REPLY = 131_072  # tokens: what a reply without a limit is taken for
 _PER_MESSAGE, _PER_REQUEST = 16, 1000  # tokens that a template or a provider may add
@@ -230,7 +229,7 @@ class Account:
 
     async def generate(
         self,
-        ask: Generate,
+        ask: _Generate,
         input: list[ChatMessage],
         tools: list[ToolInfo],
         tool_choice: ToolChoice,
@@ -378,7 +377,7 @@ class Account:
 
 def paid(model: Model) -> Model:
     """The model with every request on the account of the attempt that makes it."""
-    ask: Generate = model.api.generate
+    ask: _Generate = model.api.generate
 
     async def generate(**request: Any) -> Any:
         return await ACCOUNT.get().generate(ask, **request)

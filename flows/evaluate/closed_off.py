@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from construction.sandbox.box import bubblewrap
+from construction.sandbox.sandbox import bubblewrap
 from data.errors import BenchmintError, InputError, error_line
 from data.neutralise import one_line
 

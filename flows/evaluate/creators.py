@@ -25,9 +25,9 @@ from data.attempt_pages import checks_of
 from data.attempts import AttemptRecord, outputs_folder
 from data.canonical import digest, pretty_json
 from data.contracts.attempt import Score
+from data.endpoints import SUFFIX, Journal
 from data.errors import InputError
 from data.neutralise import one_line
-from data.reply_journal import SUFFIX, Journal
 from flows.evaluate.budget import ACCOUNT, Account, Purse, tokens_of
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import model_of

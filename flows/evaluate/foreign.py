@@ -57,7 +57,7 @@ from data.neutralise import one_line
 from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
 from data.snapshot import layout
 
-HARBOR, INSPECT, ATIF = "harbor", "inspect", "atif"
+_HARBOR, _INSPECT, ATIF = "harbor", "inspect", "atif"
 _AGENT_ENDED = frozenset(  # Harbor's names of errors that are the agent's own
     {
         "NonZeroAgentExitCodeError",
@@ -73,11 +73,11 @@ _LONGEST_ERROR = 300
 _NAME = re.compile(r"[^\w.+-]+")  # what a folder's name is spared
 
 
-Delivered = Mapping[str, Path | bytes]  # files by their names
+_Delivered = Mapping[str, Path | bytes]  # files by their names
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class _Result:
     """One attempt elsewhere. `epoch` None: its number follows from the order.
 
     `outputs` are the files that it delivered, `release` the digest of the release if it says it.
@@ -94,7 +94,7 @@ class Result:
     seconds: float = 0.0
     error: str | None = None
     release: str | None = None
-    outputs: Delivered = field(default_factory=dict)
+    outputs: _Delivered = field(default_factory=dict)
     trajectory: Mapping[str, Any] | None = None
     sample: Any = None
 
@@ -102,13 +102,13 @@ class Result:
 def runner_of(path: Path) -> str | None:
     """Which runner wrote what is at a path; None for attempts of our own, and for nothing known."""
     if path.is_file():
-        return INSPECT if path.suffix == ".eval" or _is_inspect(path) else None
+        return _INSPECT if path.suffix == ".eval" or _is_inspect(path) else None
     if any((folder / FOLDER).is_dir() for folder in (path, *subfolders(path))):
         return None
     if next(_trials(path), None) is not None:
-        return HARBOR
+        return _HARBOR
     if any(path.glob("*.eval")) or any(map(_is_inspect, sorted(path.glob("*.json"))[:3])):
-        return INSPECT
+        return _INSPECT
     return ATIF if any(map(_is_atif, _trajectories(path)[:3])) else None
 
 
@@ -119,12 +119,12 @@ def write_results(snapshot: Path, logs: Path, out: Path, name: str | None = None
     """
     require_outside(snapshot, out)
     release, runner = read_tasks(snapshot), runner_of(logs)
-    if runner == INSPECT:
+    if runner == _INSPECT:
         require_extra("evaluate")
-    readers = {HARBOR: _harbor, INSPECT: _inspect, ATIF: _atif}
+    readers = {_HARBOR: _harbor, _INSPECT: _inspect, ATIF: _atif}
     results = list(readers[runner or ATIF](logs, release))
     _require_release(logs, release, results)
-    groups: dict[tuple[str, str], list[Result]] = {}
+    groups: dict[tuple[str, str], list[_Result]] = {}
     for result in results:
         groups.setdefault((result.harness, result.model), []).append(result)
     if name is not None and len(groups) > 1:
@@ -142,7 +142,7 @@ def write_results(snapshot: Path, logs: Path, out: Path, name: str | None = None
     return folders
 
 
-def _require_release(logs: Path, release: ReleasedTasks, results: Sequence[Result]) -> None:
+def _require_release(logs: Path, release: ReleasedTasks, results: Sequence[_Result]) -> None:
     known = {result.release for result in results if result.release is not None}
     strange = sorted({r.task_id for r in results} - release.tasks.keys() - release.withdrawn.keys())
     if known - {release.digest} or strange or not results:
@@ -154,7 +154,7 @@ def _require_release(logs: Path, release: ReleasedTasks, results: Sequence[Resul
 
 
 def _write(
-    folder: Path, configuration: Configuration, release: ReleasedTasks, results: list[Result]
+    folder: Path, configuration: Configuration, release: ReleasedTasks, results: list[_Result]
 ) -> Path:
     """Write the attempts of one configuration, in place of those of the same logs."""
     about = pretty_json({"release": release.digest, "configuration": asdict(configuration)})
@@ -173,7 +173,7 @@ def _write(
 
 
 def _write_attempt(
-    folder: Path, configuration: Configuration, release: str, result: Result, epoch: int
+    folder: Path, configuration: Configuration, release: str, result: _Result, epoch: int
 ) -> None:
     """Write one attempt, its trajectory and its files."""
     delivered = outputs_folder(folder, result.task_id, epoch)
@@ -204,9 +204,9 @@ def _write_attempt(
     write_attempt(folder, record)
 
 
-def _numbered(results: Sequence[Result]) -> Iterator[tuple[Result, int]]:
+def _numbered(results: Sequence[_Result]) -> Iterator[tuple[_Result, int]]:
     """The results with their repetitions; of two with the same number the later one counts."""
-    chosen: dict[tuple[str, int], Result] = {}
+    chosen: dict[tuple[str, int], _Result] = {}
     counts: dict[str, int] = {}
     for result in results:
         counts[result.task_id] = counts.get(result.task_id, 0) + 1
@@ -214,7 +214,7 @@ def _numbered(results: Sequence[Result]) -> Iterator[tuple[Result, int]]:
     yield from ((result, epoch) for (_, epoch), result in chosen.items())
 
 
-def deliver(files: Delivered, target: Path) -> None:
+def deliver(files: _Delivered, target: Path) -> None:
     """Write the delivered files in place of earlier ones."""
     shutil.rmtree(target, ignore_errors=True)
     for name, content in files.items():
@@ -247,14 +247,14 @@ def _trials(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _harbor(logs: Path, release: ReleasedTasks) -> Iterator[Result]:
+def _harbor(logs: Path, release: ReleasedTasks) -> Iterator[_Result]:
     """The trials by the time at which they began: repetitions are numbered by it."""
     known = {path: _json(path / "result.json") or {} for path in _trials(logs)}
     for path, result in sorted(known.items(), key=lambda item: str(item[1].get("started_at"))):
         yield _trial(path, result, release)
 
 
-def _trial(path: Path, result: Mapping[str, Any], release: ReleasedTasks) -> Result:
+def _trial(path: Path, result: Mapping[str, Any], release: ReleasedTasks) -> _Result:
     task_id = str(result["task_name"]).rpartition("/")[2]
     agent = _of(result, "agent_info")
     model = _of(agent, "model_info")
@@ -264,7 +264,7 @@ def _trial(path: Path, result: Mapping[str, Any], release: ReleasedTasks) -> Res
     submission = Submission() if session is None else _done(session, release, task_id)
     if task_id in release.tasks:
         status, error, submission = _with_work(path, release, task_id, status, error, submission)
-    return Result(
+    return _Result(
         task_id=task_id,
         epoch=None,
         harness=str(agent.get("name") or "unknown"),
@@ -351,7 +351,7 @@ def _is_inspect(path: Path) -> bool:
     return isinstance(content.get("eval"), dict) and {"plan", "samples"} <= content.keys()
 
 
-def _inspect(logs: Path, release: ReleasedTasks) -> Iterator[Result]:
+def _inspect(logs: Path, release: ReleasedTasks) -> Iterator[_Result]:
     from inspect_ai.log import read_eval_log
 
     paths = [logs] if logs.is_file() else sorted((*logs.glob("*.eval"), *logs.glob("*.json")))
@@ -367,7 +367,7 @@ def _inspect(logs: Path, release: ReleasedTasks) -> Iterator[Result]:
             yield _sample(path, sample, harness, log.eval.model)
 
 
-def _sample(path: Path, sample: Any, harness: str, model: str) -> Result:
+def _sample(path: Path, sample: Any, harness: str, model: str) -> _Result:
     from flows.evaluate.record import error_of, status_of, usage_of
 
     digest_of_release = (sample.metadata or {}).get("release_digest")
@@ -379,7 +379,7 @@ def _sample(path: Path, sample: Any, harness: str, model: str) -> Result:
             "identify the release.",
         )  # fmt: skip
     submission = _said(sample)
-    return Result(
+    return _Result(
         task_id=str(sample.id),
         epoch=sample.epoch,
         harness=harness.rpartition("/")[2],
@@ -411,7 +411,7 @@ def _said(sample: Any) -> Submission:
     )
 
 
-def _unpacked(path: Path, archive: object) -> Delivered:
+def _unpacked(path: Path, archive: object) -> _Delivered:
     """The files that the scorer of the export kept in the log."""
     if not isinstance(archive, str):
         return {}
@@ -444,7 +444,7 @@ def _is_atif(path: Path) -> bool:
     return str((_json(path) or {}).get("schema_version", "")).startswith("ATIF")
 
 
-def _atif(logs: Path, release: ReleasedTasks) -> Iterator[Result]:
+def _atif(logs: Path, release: ReleasedTasks) -> Iterator[_Result]:
     paths = [path for path in _trajectories(logs) if _is_atif(path)]
     if not paths:
         raise InputError(
@@ -462,7 +462,7 @@ def _atif(logs: Path, release: ReleasedTasks) -> Iterator[Result]:
 
 def _of_trajectory(
     path: Path, session: Session, document: Mapping[str, Any], release: ReleasedTasks
-) -> Result:
+) -> _Result:
     named = _task_of(path, session, release)
     if named is None:
         raise InputError(
@@ -475,7 +475,7 @@ def _of_trajectory(
     ours = path.parent.parent / OUTPUTS / attempt_name(task_id, epoch or 1)
     delivered = ours if ours.is_dir() else path.parent / OUTPUTS
     cached = totals.get("total_cached_tokens") or 0
-    return Result(
+    return _Result(
         task_id=task_id,
         epoch=epoch,
         harness=str(agent.get("name") or "unknown"),

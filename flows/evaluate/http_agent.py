@@ -47,11 +47,11 @@ from flows.mcp_serving import PATH, http_app
 from flows.services.instance import Instance
 
 PROTOCOL = "benchmint-agent/1"
-FAILED = "agent_error"  # in an attempt's store
+_FAILED = "agent_error"  # in an attempt's store
 _CONNECTIONS = 50
 _LONGEST = 7 * 24 * 3600.0  # seconds: the time of the attempt ends it earlier
 _MOST_BYTES = 256 << 20  # of an answer
-Context = ServerRequestContext[Any]
+_Context = ServerRequestContext[Any]
 
 
 class File(BaseModel):
@@ -104,7 +104,7 @@ def http_agent(
                 raise ValueError(f"it answered HTTP {status}")
             await _take(Answer.model_validate_json(content), box, state)
         except (ValueError, OSError) as error:
-            state.store.set(FAILED, _line(error))
+            state.store.set(_FAILED, _line(error))
         return state
 
     return solve
@@ -176,7 +176,7 @@ def _server(state: TaskState, tools: Sequence[InspectTool]) -> Server[Any]:
     """The task's tools over MCP; each call becomes a step of the attempt."""
     known = {definition.name: definition for definition in map(ToolDef, tools)}
 
-    async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(
             tools=[
                 Tool(
@@ -188,7 +188,7 @@ def _server(state: TaskState, tools: Sequence[InspectTool]) -> Server[Any]:
             ]
         )
 
-    async def call_tool(_: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(_: _Context, params: CallToolRequestParams) -> CallToolResult:
         call = ToolCall(
             id=uuid.uuid4().hex, function=params.name, arguments=dict(params.arguments or {})
         )

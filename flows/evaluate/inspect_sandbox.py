@@ -19,9 +19,8 @@ from inspect_ai.util import (
     sandboxenv,
 )
 
-from construction.sandbox.box import Box
 from construction.sandbox.escapes import assert_isolated
-from construction.sandbox.sandbox import FileRefused, Sandbox
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox
 
 NAME = "benchmint"
 TOOL_FOLDERS = ("/var/tmp", "/opt/human_agent")  # noqa: S108 (inside; where Inspect puts its tools)

@@ -31,7 +31,7 @@ from data.releases.tasks import ReleasedTasks, read_tasks, require_guarded, requ
 from flows.evaluate.closed_off import require_closed_off, run_closed_off, work_closed_off
 from selection.evaluation.intervals import agreement, prediction_powered
 
-HOME = "judging"  # below the attempts: replies, pages, packets
+_HOME = "judging"  # below the attempts: replies, pages, packets
 _REPLIES = "replies"
 
 
@@ -100,7 +100,7 @@ def _work(given: bytes) -> None:
 
 
 def _judged(release: ReleasedTasks, order: JudgeOrder) -> JudgedRun:
-    private = private_dir(private_dir(order.attempts / HOME) / "private")
+    private = private_dir(private_dir(order.attempts / _HOME) / "private")
     run, config = grade_attempts(release, order.attempts), order.client
     stages, kept = ModelStagesConfig(judge=config.judge), private_dir(private / "pages")
     key = _controls_key(private)
@@ -149,7 +149,7 @@ def _print(judged: JudgedRun) -> None:
 
 def _packets(judged: JudgedRun, order: JudgeOrder) -> None:
     """Write packets for people, and say how far those that came back agree with the judge."""
-    home = order.attempts / HOME
+    home = order.attempts / _HOME
     folder = private_dir(home / "private" / "review")
     if order.packets:
         earlier = queued(folder)

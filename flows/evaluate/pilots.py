@@ -33,11 +33,11 @@ from flows.source import with_source
 from selection.config import SelectionRecipe
 from selection.release import NO_FAMILY, family_of
 
-FOLDER, ATTEMPTS, SCORES = "pilots", "attempts", "scores"
+FOLDER, ATTEMPTS, _SCORES = "pilots", "attempts", "scores"
 
 
 @dataclass(frozen=True, slots=True)
-class Piloting:
+class _Piloting:
     """What pilots left: the pool that they ran on, their attempts, and the score matrix.
 
     `pilots` are those that count in a selection, best first; none: all of the matrix.
@@ -59,7 +59,7 @@ def _pool_recipe(recipe: Recipe) -> Recipe:
     return recipe.model_copy(update={"release": release, "selection": selection})
 
 
-def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> Piloting:
+def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> _Piloting:
     """Write the pool, run the agents on it where no key can be read, and write their scores.
 
     The requests' folders are set here. Raises InputError, ReleaseError as a build does.
@@ -70,13 +70,13 @@ def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> Pilo
     attempts = folder / ATTEMPTS
     own = tuple(replace(request, snapshot=snapshot, out=attempts) for request in requests)
     run_pilots(Job(own, hidden))
-    scores = folder / SCORES / f"{pool.snapshot}.csv"
+    scores = folder / _SCORES / f"{pool.snapshot}.csv"
     scripted = [request.title for request in own if request.agent in SCRIPTED]
     names = [request.title for request in own]
     matrix = score_matrix(pool, attempts / pool.snapshot, names, scripted)
     write_bytes(scores, matrix.write_csv().encode(), mode=PRIVATE_FILE)
     counting = [request.title for request in own if request.agent not in CONTROLS]
-    return Piloting(pool, attempts / pool.snapshot, scores, best_first(matrix, counting))
+    return _Piloting(pool, attempts / pool.snapshot, scores, best_first(matrix, counting))
 
 
 def _write_pool_release(
@@ -151,7 +151,7 @@ def best_first(matrix: pl.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def next_release(
-    recipe: Recipe, runtime: Runtime, done: Piloting, released: dt.date | None
+    recipe: Recipe, runtime: Runtime, done: _Piloting, released: dt.date | None
 ) -> Built:
     """Build the release that the scores lead to; without a date of its own it is a revision.
 

@@ -35,8 +35,8 @@ from flows.evaluate.programs import AGENTS_FOLDER, KNOWN, Program, version_of
 from flows.evaluate.scripts import READER, SCRIPTED, SKILLED, WORKLESS, Scripts, scripts_of
 
 MODEL_AGENT, COMMAND, HUMAN, HTTP = "react", "command", "human", "http"
-MODEL_AGENTS = (MODEL_AGENT, *KNOWN, COMMAND)
-AGENTS = (*MODEL_AGENTS, HUMAN, HTTP, *SCRIPTED)
+_MODEL_AGENTS = (MODEL_AGENT, *KNOWN, COMMAND)
+AGENTS = (*_MODEL_AGENTS, HUMAN, HTTP, *SCRIPTED)
 _LOCK = "run.lock"
 
 
@@ -69,7 +69,7 @@ class Plan:
 
     @property
     def asks_model(self) -> bool:
-        return self.agent in MODEL_AGENTS
+        return self.agent in _MODEL_AGENTS
 
     def can_run(self, task_id: str, epoch: int) -> bool:
         """Can the agent work on a task at all?"""
@@ -306,7 +306,7 @@ def plan_of(request: Request) -> Plan:
         raise InputError(where, "no folder", "the agent's programs", "Check --programs.")
     agent, tools, source, epochs = request.kind, request.tools, request.source, request.epochs
     spending = spending_of(
-        request.model if agent in MODEL_AGENTS else None,
+        request.model if agent in _MODEL_AGENTS else None,
         Budget(request.run_tokens, dollars(request.run_cost, "--run-cost")),
         Budget(request.attempt_tokens, dollars(request.attempt_cost, "--attempt-cost")),
         request.reply_tokens,
@@ -349,11 +349,11 @@ def _program_of(request: Request) -> Program | None:
 def check_request(request: Request) -> None:
     """Raise InputError for options that contradict each other."""
     agent, model, command = request.kind, request.model, request.command
-    if agent != HTTP and (agent in MODEL_AGENTS) != (model is not None):
+    if agent != HTTP and (agent in _MODEL_AGENTS) != (model is not None):
         raise InputError(
             "--agent and --model", f"agent {agent}, model {model}",
             "a model only with an agent that uses one",
-            f"Pass --model NAME only with {', '.join(MODEL_AGENTS)}.",
+            f"Pass --model NAME only with {', '.join(_MODEL_AGENTS)}.",
         )  # fmt: skip
     is_blank = command is not None and not command.strip()
     if is_blank or (agent == COMMAND) != (command is not None) or (request.mcp and not command):
@@ -386,7 +386,7 @@ def requests_for(values: Mapping[str, Any]) -> list[Request]:
     requests = []
     for agent in agents:
         request = Request(**{**values, "agent": agent, "model": None})
-        asks = request.kind in (*MODEL_AGENTS, HTTP) or len(agents) == 1
+        asks = request.kind in (*_MODEL_AGENTS, HTTP) or len(agents) == 1
         own = request if asks else replace(request, **_WITHOUT_MODEL)
         requests += [replace(own, model=model) for model in (models if asks else [None])]
     titles = [request.title for request in requests]
@@ -419,8 +419,8 @@ def requests_of(
         expected = ", ".join(Request.__slots__)
         raise InputError("options", strange[0], expected, "Choose one of these.")
     without = {**common, "base_url": None, "command": None, "mcp": False, "programs": None}
-    asking = [name for name in named if name in MODEL_AGENTS] or [MODEL_AGENT] * bool(models)
-    alone = [name for name in named if name not in MODEL_AGENTS]
+    asking = [name for name in named if name in _MODEL_AGENTS] or [MODEL_AGENT] * bool(models)
+    alone = [name for name in named if name not in _MODEL_AGENTS]
     requests = [Request(snapshot=snapshot, agent=name, **without) for name in alone]
     requests += [
         Request(snapshot=snapshot, agent=name, model=model, **common)

@@ -41,7 +41,7 @@ from inspect_swe._codex_cli import codex_cli as codex_module
 from inspect_swe._util.mcp_ready import wait_for_mcp_endpoints
 from inspect_swe._util.sandbox import SANDBOX_INSTALL_DIR
 
-from construction.sandbox.box import PROGRAMS, WORK
+from construction.sandbox.sandbox import PROGRAMS, WORK
 from construction.sessions.network.forward_proxy import (
     ForwardProxy,
     allowed_hosts,
@@ -59,7 +59,7 @@ from flows.services.instance import Instance
 ANSWER, _INSTRUCTION, MCP_CONFIG = "answer.txt", "instruction.md", "mcp.json"
 FAILED, BEGUN = "agent_error", "program_begun"  # in an attempt's store
 AGENTS_FOLDER = Path(__file__).parents[2] / ".agents"  # what `make agents` fills
-SERVER = "task"  # the MCP server with the tools of a task
+_SERVER = "task"  # the MCP server with the tools of a task
 _MODEL_PORT, _PROXY_PORT = 8701, 3128
 _LONGEST_ERROR = 300
 _REPLY_MILLISECONDS = "3600000"  # the runner decides how long a reply may take
@@ -104,10 +104,10 @@ class _KnownAgent:
 
 
 _Specs = Sequence[BridgedToolsSpec]
-Skills = Sequence[Skill]
+_Skills = Sequence[Skill]
 
 
-def _claude_code(tools: _Specs, _version: str, skills: Skills) -> Agent:
+def _claude_code(tools: _Specs, _version: str, skills: _Skills) -> Agent:
     return claude_code(
         bridged_tools=tools,
         skills=skills or None,
@@ -118,7 +118,7 @@ def _claude_code(tools: _Specs, _version: str, skills: Skills) -> Agent:
     )
 
 
-def _codex(tools: _Specs, _version: str, skills: Skills) -> Agent:
+def _codex(tools: _Specs, _version: str, skills: _Skills) -> Agent:
     return codex_cli(
         bridged_tools=tools, skills=skills or None, web_search="disabled", version="sandbox"
     )
@@ -130,15 +130,15 @@ _GEMINI_PLACE = (
 )
 
 
-def _gemini_cli(tools: _Specs, version: str, skills: Skills) -> Agent:
+def _gemini_cli(tools: _Specs, version: str, skills: _Skills) -> Agent:
     return gemini_cli(bridged_tools=tools, skills=skills or None, web_search=False, version=version)
 
 
-def _opencode(tools: _Specs, _version: str, skills: Skills) -> Agent:
+def _opencode(tools: _Specs, _version: str, skills: _Skills) -> Agent:
     return opencode(bridged_tools=tools, skills=skills or None, version="sandbox")
 
 
-def _openclaw(tools: _Specs, _version: str, skills: Skills) -> Agent:
+def _openclaw(tools: _Specs, _version: str, skills: _Skills) -> Agent:
     return _bridged(partial(_openclaw_files, skills), _OPENCLAW, tools)
 
 
@@ -205,10 +205,10 @@ def program_agent(
     tools: Sequence[Tool],
     account: Account,
     instance: Instance | None,
-    skills: Skills = (),
+    skills: _Skills = (),
 ) -> Solver:
     """Runs the program until it ends or a limit stops it."""
-    specs = [BridgedToolsSpec(SERVER, tools, require_proposal=False)] if tools else []
+    specs = [BridgedToolsSpec(_SERVER, tools, require_proposal=False)] if tools else []
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         box = sandbox().as_type(BoxEnvironment)
@@ -273,12 +273,12 @@ async def _take_answer(box: BoxEnvironment, state: TaskState) -> None:
             state.store.delete(FAILED)
 
 
-Files = Callable[[SandboxAgentBridge, str], Mapping[str, str]]  # of a bridge and the prompt
+_Files = Callable[[SandboxAgentBridge, str], Mapping[str, str]]  # of a bridge and the prompt
 
 
 @agent
 def _bridged(
-    files: Files,
+    files: _Files,
     command: str,
     tools: Sequence[BridgedToolsSpec],
     variables: Mapping[str, str] | None = None,
@@ -338,7 +338,7 @@ _OPENCLAW = (
 )
 
 
-def _openclaw_files(skills: Skills, bridge: SandboxAgentBridge, prompt: str) -> dict[str, str]:
+def _openclaw_files(skills: _Skills, bridge: SandboxAgentBridge, prompt: str) -> dict[str, str]:
     """The task, the settings, and skills, whose heads it reads line by line."""
     model = {"id": "inspect", "name": "inspect", "input": ["text"], "reasoning": False}
     provider = {

@@ -38,8 +38,8 @@ from data.attempts import (
 )
 from data.canonical import file_digest
 from data.contracts.attempt import Progress, Score, ScorePart
-from data.labels import words_of
 from data.neutralise import visible
+from data.reasons import words_of
 from data.releases.tasks import ReleasedTasks
 from data.snapshot import layout
 from data.snapshot.task_pages import (
@@ -52,9 +52,9 @@ from data.snapshot.task_pages import (
 )
 from flows.label_words import all_labels
 
-HOME = "private"
-ATTEMPTS, TASKS, VIEWER = "attempts", "tasks", "viewer"
-FILES = "files"  # below TASKS: inputs of which pages show a part
+_HOME = "private"
+ATTEMPTS, _TASKS, _VIEWER = "attempts", "tasks", "viewer"
+_FILES = "files"  # below TASKS: inputs of which pages show a part
 _LARGEST_TEXT = 16 << 20  # of an input that is kept whole
 _MOST_FILES = 40  # of an attempt's or a task's files that are shown
 _LARGEST = 64 << 20  # of a trajectory that is shown
@@ -75,7 +75,7 @@ def write_reading(
     `results` are the rows that the board lists: attempt, task, configuration, epoch,
     result, about, ways.
     """
-    home = private_dir(out / HOME)
+    home = private_dir(out / _HOME)
     by_task: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in results:
         by_task[row["task"]].append(row)
@@ -128,7 +128,7 @@ def _links(
     """Where the page of an attempt leads, also to others at its task."""
     others = _led_to((one for one in at_task if one["attempt"] != row["attempt"]), "..")
     board = f"../../../leaderboard.html#attempt={quote(row['attempt'])}"
-    task = f"../../{TASKS}/{quote(row['task'])}.html"
+    task = f"../../{_TASKS}/{quote(row['task'])}.html"
     return Links(board, task, viewer, others)
 
 
@@ -168,10 +168,10 @@ def _write_tasks(
     release: ReleasedTasks, home: Path, attempts: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> None:
     """Write the pages of tasks, in place of all that was there before."""
-    for name in (ATTEMPTS, TASKS, VIEWER):
+    for name in (ATTEMPTS, _TASKS, _VIEWER):
         shutil.rmtree(home / name, ignore_errors=True)
     views = []
-    files = private_dir(private_dir(home / TASKS) / FILES)
+    files = private_dir(private_dir(home / _TASKS) / _FILES)
     for task_id, task in sorted({**release.tasks, **release.withdrawn}.items()):
         grading = _grading(release, task_id)
         checked = checked_words(task.candidate, grading)
@@ -181,7 +181,7 @@ def _write_tasks(
         views.append(
             TaskView(task.candidate, shown, grading, checked, led, all_labels(), services, world)
         )
-    folder = home / TASKS
+    folder = home / _TASKS
     back = ("../../leaderboard.html#list", "Leaderboard")
     for name, content in task_pages(views, release.snapshot, "", back=back):
         write_bytes(folder / name, content.encode(), mode=PRIVATE_FILE)
@@ -211,7 +211,7 @@ def _kept(text: str, name: str, files: Path) -> str:
     path = files / f"{name}.txt"
     if not path.exists():
         write_bytes(path, visible(text).encode("utf-8-sig"), mode=PRIVATE_FILE)
-    return f"{FILES}/{path.name}"
+    return f"{_FILES}/{path.name}"
 
 
 def _previews(files: Mapping[str, Path]) -> list[Preview]:
@@ -306,11 +306,13 @@ def _bundle(folders: set[Path], home: Path) -> dict[tuple[Path, str], str]:
                 shutil.copyfile(path, target)
                 position = quote(f"{folder.name}/{path.name}")
                 for name, sample in _samples(path):
-                    addresses[folder, name] = f"../../{VIEWER}/index.html#/logs/{position}/{sample}"
+                    addresses[folder, name] = (
+                        f"../../{_VIEWER}/index.html#/logs/{position}/{sample}"
+                    )
         if addresses:
             with redirect_stdout(StringIO()):
-                bundle_log_dir(scratch, str(home / VIEWER), overwrite=True)
-    for path in (home / VIEWER).rglob("*"):
+                bundle_log_dir(scratch, str(home / _VIEWER), overwrite=True)
+    for path in (home / _VIEWER).rglob("*"):
         path.chmod(0o700 if path.is_dir() else PRIVATE_FILE)
     return addresses
 

@@ -35,8 +35,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolCall, ToolDef
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
 
-from construction.sandbox.box import Box
-from construction.sandbox.delivery import fetch_outputs
+from construction.sandbox.sandbox import Box, fetch_outputs
 from construction.sandbox.toolset import library_paths
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.attempts import (
@@ -51,9 +50,9 @@ from data.attempts import (
     write_trajectory,
 )
 from data.canonical import pretty_json
+from data.endpoints import SUFFIX, Journal, spent
 from data.errors import BenchmintError, InputError, is_disk_full
 from data.neutralise import one_line
-from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.budget import ACCOUNT, Account, Amount, Purse, paid
 from flows.evaluate.http_agent import http_agent
 from flows.evaluate.inspect_sandbox import NAME, TOOL_FOLDERS, BoxEnvironment
@@ -101,7 +100,7 @@ def check_ended(logs: Sequence[EvalLog]) -> None:
 
 # Agents as solvers of Inspect: its own react agent on a model, and agents that play a script.
 
-INSTRUCTIONS = """
+_INSTRUCTIONS = """
 You work on a task in a folder of your own. Its input files, if any, are in inputs/; files that the
 task asks for go into outputs/. Use the tools, then call submit() once with your answer, in the form
 that the task asks for and nothing else. If the task asks for files only, submit one short line that
@@ -111,12 +110,12 @@ names them.
 
 def _model_agent(tools: Sequence[Tool]) -> Solver:
     """Inspect's react agent with the tools of one task."""
-    agent = react(prompt=INSTRUCTIONS, tools=list(tools), submit=AgentSubmit(answer_only=True))
+    agent = react(prompt=_INSTRUCTIONS, tools=list(tools), submit=AgentSubmit(answer_only=True))
     return as_solver(agent)
 
 
 @solver
-def scripted(script: Script, tools: Sequence[Tool]) -> Solver:
+def _scripted(script: Script, tools: Sequence[Tool]) -> Solver:
     """Plays a script: each step says something, makes its calls, or both."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -362,7 +361,7 @@ def _agent(run: _UnderWay, state: TaskState, instance: Instance | None, stack: E
         return person(instance)
     if not plan.asks_model:
         script = plan.scripts.get((task_id, run.epoch))
-        return scripted(script or WORKLESS[plan.agent](task, tools), tools)
+        return _scripted(script or WORKLESS[plan.agent](task, tools), tools)
     name = attempt_name(task_id, run.epoch)
     journal = stack.enter_context(closing(Journal(plan.folder / REPLIES / f"{name}{SUFFIX}")))
     account = run.accounts[task_id] = Account(name, run.purse, journal)

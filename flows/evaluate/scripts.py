@@ -36,12 +36,12 @@ from data.errors import InputError
 from data.randomness import keyed_generator, keyed_order
 from data.releases.tasks import ReleasedTasks
 
-Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
+_Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
 ORACLE, PLAYBACK, READER = "oracle", "playback", "web-reader"
 # Agents of graded skill, and how often they are right.
 SKILLED = {"skill-85": 0.85, "skill-70": 0.70, "skill-55": 0.55, "skill-40": 0.40, "skill-25": 0.25}
 _LUCK = b"skilled agents"  # no secret: what they do may be computed again by anybody
-TALK = "Done. All steps of the task were carried out, the results were checked, and all is ready."
+_TALK = "Done. All steps of the task were carried out, the results were checked, and all is ready."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ScriptStep:
     """What an agent says in one step, and the calls that it makes."""
 
     text: str = ""
-    calls: tuple[Move, ...] = ()
+    calls: tuple[_Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ def _null(_task: Candidate, _tools: Sequence[Tool]) -> Script:
 
 def _talk(_task: Candidate, _tools: Sequence[Tool]) -> Script:
     """A confident report without any action."""
-    return Script((ScriptStep(TALK),), TALK)
+    return Script((ScriptStep(_TALK),), _TALK)
 
 
 def _empty_calls(task: Candidate, tools: Sequence[Tool]) -> Script:
     """Each tool once with no more than it insists on, then the report."""
     calls = [(definition.name, _least(definition)) for definition in map(ToolDef, tools)]
-    return Script((*(ScriptStep(calls=(call,)) for call in calls), ScriptStep(TALK)), TALK)
+    return Script((*(ScriptStep(calls=(call,)) for call in calls), ScriptStep(_TALK)), _TALK)
 
 
 def _least(definition: ToolDef) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def _skilled_scripts(
         right, wrong = oracle(spec, database), _mistake(spec, database)
         for epoch in range(1, epochs + 1):
             is_right = _hardness(agent, task_id, epoch) < SKILLED[agent]
-            script = script_of(right) if is_right else Script((ScriptStep(TALK),), TALK)
+            script = script_of(right) if is_right else Script((ScriptStep(_TALK),), _TALK)
             scripts[task_id, epoch] = script if is_right or wrong is None else script_of(wrong)
     return scripts
 
@@ -269,7 +269,7 @@ def _recorded_scripts(release: ReleasedTasks, source: Path, epochs: int) -> Scri
 def script_of(submission: Submission) -> Script:
     """The script that leads to a submission, but for its files, which the calls make again."""
     texts = dict(submission.statements)
-    calls: dict[int, list[Move]] = defaultdict(list)
+    calls: dict[int, list[_Move]] = defaultdict(list)
     for call in submission.calls:
         calls[call.step].append((call.name, call.arguments))
     steps = (

@@ -64,7 +64,7 @@ from flows.evaluate.run import evaluate, model_of
 from selection.evaluation.board import counted
 from selection.evaluation.transfer import Pair
 
-IN_DOMAIN, HELD_OUT = "in_domain", "held_out"
+_IN_DOMAIN, _HELD_OUT = "in_domain", "held_out"
 _HELD_OUT_SHARE = 1 / 3  # of a class that the release does not split: the paper has 10 and 5 tasks
 _FEWEST = 2  # tasks of a class: to learn on and to test on
 
@@ -89,7 +89,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class TransferClass:
+class _TransferClass:
     """Tasks that skills are learned on, and others of the class that they are tested on.
 
     `split` is `release` where the release says which are held out, `drawn` where its seed decides.
@@ -136,7 +136,7 @@ class Study:
 
     release: str
     release_digest: str
-    classes: Sequence[TransferClass]
+    classes: Sequence[_TransferClass]
     consumers: Sequence[str]
     creators: Sequence[str]
     judge: str | None
@@ -172,7 +172,7 @@ class _Ran:
 
 def transfer_classes(
     tasks: Mapping[str, Candidate], seed: int, most_in_domain: int = 10
-) -> tuple[list[TransferClass], dict[str, str]]:
+) -> tuple[list[_TransferClass], dict[str, str]]:
     """The classes with tasks on both sides, and why others are left out, by name.
 
     A class is a big class of the release, or a task family of its lane where it has none. Where
@@ -191,14 +191,14 @@ def transfer_classes(
         split: dict[str, str | None] = {
             task_id: label.split if label else None for task_id, label in labels.items()
         }
-        is_split = set(split.values()) == {IN_DOMAIN, HELD_OUT}
+        is_split = set(split.values()) == {_IN_DOMAIN, _HELD_OUT}
         if not is_split:
             n_held = max(1, round(_HELD_OUT_SHARE * len(ids)))
-            split = {**dict.fromkeys(order, IN_DOMAIN), **dict.fromkeys(order[:n_held], HELD_OUT)}
-        learned = [task_id for task_id in order if split[task_id] == IN_DOMAIN]
-        tested = [task_id for task_id in order if split[task_id] == HELD_OUT]
+            split = {**dict.fromkeys(order, _IN_DOMAIN), **dict.fromkeys(order[:n_held], _HELD_OUT)}
+        learned = [task_id for task_id in order if split[task_id] == _IN_DOMAIN]
+        tested = [task_id for task_id in order if split[task_id] == _HELD_OUT]
         origin = "release" if is_split else "drawn"
-        classes.append(TransferClass(name, tuple(learned[:most_in_domain]), tuple(tested), origin))
+        classes.append(_TransferClass(name, tuple(learned[:most_in_domain]), tuple(tested), origin))
     return classes, reasons
 
 
@@ -229,7 +229,7 @@ def study(order: Order) -> Study:
     return made
 
 
-def plans_without(order: Order, classes: Sequence[TransferClass]) -> list[Plan]:
+def plans_without(order: Order, classes: Sequence[_TransferClass]) -> list[Plan]:
     """What each consumer is to do without skills. Raises InputError."""
     tasks = tuple(task for of in classes for task in (*of.in_domain, *of.held_out))
     return [
@@ -238,7 +238,7 @@ def plans_without(order: Order, classes: Sequence[TransferClass]) -> list[Plan]:
     ]
 
 
-def prepare(order: Order) -> tuple[ReleasedTasks, list[TransferClass], dict[str, str]]:
+def prepare(order: Order) -> tuple[ReleasedTasks, list[_TransferClass], dict[str, str]]:
     """The release, its classes, and the reasons of those left out. Raises InputError."""
     require_outside(order.snapshot, order.out)
     for request in order.consumers:
@@ -354,7 +354,7 @@ def _skills(
 
 
 def _skill(
-    order: Order, folder: Path, before: _Ran, creator: Request, of: TransferClass
+    order: Order, folder: Path, before: _Ran, creator: Request, of: _TransferClass
 ) -> Written | str:
     """A skill, or why there is none. One that is on disk stands, whatever happened since."""
     folder /= skill_name(of.name)

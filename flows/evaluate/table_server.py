@@ -45,16 +45,16 @@ from construction.statements.tools.database import Database, open_database
 from flows.mcp_serving import add_transport, serve_as_asked
 
 NAME = "benchmint-tables"
-Context = ServerRequestContext[Any]
+_Context = ServerRequestContext[Any]
 
 
 def build_server(database: Database, log: CallLog, version: str = "1") -> Server[Any]:
     """A server of the three tools; any number of clients may call it at once."""
 
-    async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_described(spec) for spec in TOOLS])
 
-    async def call_tool(_: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(_: _Context, params: CallToolRequestParams) -> CallToolResult:
         started = time.perf_counter()
         arguments = params.arguments or {}
         reply = await anyio.to_thread.run_sync(answer, database, params.name, arguments)

@@ -42,7 +42,7 @@ from flows.services.instance import Instance
 from flows.services.mcp_app import Instances
 from flows.services.serve import serving_instances
 
-AUDIT, CHANGES = "audit", "changes"  # in an attempt's store
+AUDIT, _CHANGES = "audit", "changes"  # in an attempt's store
 PORT = 8702  # of services inside a box
 _HOW_TO_CALL = (
     "\nThe services of the task are at $SERVICES_URL (REST; /openapi.json lists the routes) and at "
@@ -127,7 +127,7 @@ def keep(state: TaskState, instance: Instance | None) -> None:
         return
     rows = [*state.store.get(AUDIT, []), *map(asdict, instance.audit)]
     state.store.set(AUDIT, rows)
-    state.store.set(CHANGES, [asdict(change) for change in instance.changes])
+    state.store.set(_CHANGES, [asdict(change) for change in instance.changes])
     instance.close()
 
 
@@ -137,7 +137,7 @@ def kept(store: Mapping[str, Any]) -> Submission:
         audit=tuple(
             AuditRow(**{**row, "records": tuple(row["records"])}) for row in store.get(AUDIT, ())
         ),
-        changes=tuple(StateChange(**row) for row in store.get(CHANGES, ())),
+        changes=tuple(StateChange(**row) for row in store.get(_CHANGES, ())),
     )
 
 
@@ -159,7 +159,7 @@ def tools_for(
     served += [_served_tool(spec, pages) for spec in WEB_TOOLS] if pages is not None else []
     served += _service_tools(task, instance) if instance is not None else []
     works_on_files = task.deliverables or SHELL_TOOLS & set(task.tools)
-    inside = [shell()] if works_on_files else []
+    inside = [_shell()] if works_on_files else []
     return [*served, *inside]
 
 
@@ -209,7 +209,7 @@ def _typed(parameter: dict[str, Any], definitions: Mapping[str, Any]) -> dict[st
 
 
 @tool(max_output=_SHELL_BYTES)
-def shell() -> Tool:
+def _shell() -> Tool:
     """Run commands in the task's own box."""
 
     async def execute(command: str) -> str:

@@ -29,7 +29,7 @@ from data.contracts.attempt import AuditRow, StateChange
 from data.errors import BenchmintError, InputError
 from data.hash_chain import BrokenChain, follows, linked
 
-RUNNING, CLOSED = "running", "closed"
+_RUNNING, _CLOSED = "running", "closed"
 _PATIENCE = 10.0  # seconds to wait for another connection to the file
 _COLUMNS = tuple(column.name for column in fields(AuditRow))
 _TODO = "Start a new instance from the task's world."
@@ -77,7 +77,7 @@ class Instance:
         _prepare(database)
         database.executescript(_TABLES)
         start = world_bytes(world)
-        rows = [("world", start), ("status", RUNNING.encode())]
+        rows = [("world", start), ("status", _RUNNING.encode())]
         with database:
             database.executemany("INSERT INTO about VALUES (?, ?)", rows)
         return cls(path, database, world, start)
@@ -96,11 +96,11 @@ class Instance:
             raise InputError(str(path), "another world", expected, "Choose another --state.")
         start = about["world"]
         instance = cls(path, database, world_of(start, str(path)), start)
-        instance.was_killed = about["status"] != CLOSED.encode()
+        instance.was_killed = about["status"] != _CLOSED.encode()
         try:
             for entry in _entries(database, path, start):
                 instance._repeat(entry, all_reads=False)
-            _set_status(database, RUNNING)
+            _set_status(database, _RUNNING)
         except BaseException:
             database.close()
             raise
@@ -140,7 +140,7 @@ class Instance:
         with self._lock:
             if self._database is not None:
                 with suppress(sqlite3.Error):
-                    _set_status(self._database, CLOSED)
+                    _set_status(self._database, _CLOSED)
                     self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 self._database.close()
                 self._database = None

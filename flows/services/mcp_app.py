@@ -117,24 +117,24 @@ def _token(scope: Scope) -> str:
 
 
 NAME = "benchmint-services"
-Context = ServerRequestContext[Any, Request]
+_Context = ServerRequestContext[Any, Request]
 
 
-def _of_caller(context: Context) -> Instance:
+def _of_caller(context: _Context) -> Instance:
     """The instance whose token the caller has; `tokens.py` puts it into the scope."""
     assert context.request is not None
     instance: Instance = context.request.scope[INSTANCE]
     return instance
 
 
-def mcp_server(instance_of: Callable[[Context], Instance] = _of_caller) -> Server[Any]:
+def mcp_server(instance_of: Callable[[_Context], Instance] = _of_caller) -> Server[Any]:
     """A server whose tools are those of the instance that a request is for."""
 
-    async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(context: _Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         tools = tools_of(sorted(instance_of(context).world.state))
         return ListToolsResult(tools=[_described(tool) for tool in tools])
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(context: _Context, params: CallToolRequestParams) -> CallToolResult:
         return await _answered(instance_of(context), params)
 
     return Server(
@@ -186,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.record is not None:
-            print(json.dumps(record_of(options.record)))
+            print(json.dumps(_record_of(options.record)))
             return 0
         if options.world is None or options.state is None:
             parser.error("WORLD and --state are needed")
@@ -197,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def record_of(state: Path) -> dict[str, object]:
+def _record_of(state: Path) -> dict[str, object]:
     """The audit rows and the changes that a state holds, as graders read them.
 
     Raises InputError if there is no such file, BrokenChain if its log was altered.

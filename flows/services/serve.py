@@ -129,14 +129,14 @@ STATUS = {
     Refused.RATE_LIMITED: 429,
     Refused.UNAVAILABLE: 500,
 }
-GONE = 503
+_GONE = 503
 _METHODS = {"search": "GET", "get": "GET", "update": "PATCH", "delete": "DELETE"}
 _RETRY = {"retry-after": "1"}
 # As JSON writes numbers: Python's own reading would take 1_0, nan and digits of other scripts too.
 _INTEGER = re.compile(r"-?[0-9]{1,30}")
 _NUMBER = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?")
 _PARTS, _ID = (4, 5), 3  # of a path with an id: how many there are, and which one it is
-Endpoint = Callable[[Request], Awaitable[Response]]
+_Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def _http_app(services: Iterable[str]) -> FastAPI:
@@ -162,7 +162,7 @@ def _http_app(services: Iterable[str]) -> FastAPI:
     return app
 
 
-class Routes:
+class _Routes:
     """The endpoints of `_http_app`, found by two look-ups instead of by trying route after route.
 
     FastAPI's way to an endpoint takes longer than the answer. It describes the routes, and answers
@@ -190,7 +190,7 @@ class Routes:
             response = await _gone(request, error)
         await response(scope, receive, send)
 
-    def _endpoint_of(self, method: str, path: str) -> tuple[Endpoint | None, dict[str, str]]:
+    def _endpoint_of(self, method: str, path: str) -> tuple[_Endpoint | None, dict[str, str]]:
         """The endpoint of an address, and what stands in its path."""
         if (endpoint := self._endpoints.get((method, path))) is not None:
             return endpoint, {}
@@ -235,7 +235,7 @@ def _described(operation: Operation) -> dict[str, Any]:
     return {"parameters": identity, "requestBody": body}
 
 
-def _endpoint(operation: Operation) -> Endpoint:
+def _endpoint(operation: Operation) -> _Endpoint:
     async def endpoint(request: Request) -> Response:
         instance: Instance = request.scope[INSTANCE]
         if method_of(operation) in ("GET", "DELETE"):
@@ -245,12 +245,12 @@ def _endpoint(operation: Operation) -> Endpoint:
         if isinstance(arguments, dict) and "id" in request.path_params:
             arguments = {**arguments, "id": request.path_params["id"]}
         wanted = contracts.Request(operation.service, operation.name, arguments)
-        return await answered(instance, wanted)
+        return await _answered(instance, wanted)
 
     return endpoint
 
 
-async def answered(instance: Instance, request: contracts.Request) -> Response:
+async def _answered(instance: Instance, request: contracts.Request) -> Response:
     """The HTTP answer to a request; a slow service is waited for."""
     response = instance.answer(request)
     if response.delay_ms:
@@ -316,21 +316,21 @@ async def _unrouted(_request: Request, error: Exception) -> Response:
 
 
 async def _gone(_request: Request, _error: Exception) -> Response:
-    return _json({"error": "instance_gone", "message": "this instance has ended"}, GONE)
+    return _json({"error": "instance_gone", "message": "this instance has ended"}, _GONE)
 
 
-POLICY = (
+_POLICY = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-CONNECTIONS = 500
+_CONNECTIONS = 500
 
 
 class _Fork:
     """Sends requests to MCP or to the routes by their path; MCP has the lifespan."""
 
     def __init__(self, services: Sequence[str], mcp: Starlette) -> None:
-        self._routes, self._mcp = Routes(services), mcp
+        self._routes, self._mcp = _Routes(services), mcp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_mcp = scope["type"] == "lifespan" or scope["path"] == MCP_PATH
@@ -339,13 +339,13 @@ class _Fork:
 
 def _guarded(mcp: Starlette, instances: Instances, port: int) -> Guard:
     fork = _Fork(instances.services(), mcp)
-    return Guard(TokenCheck(fork, instances), port, POLICY)
+    return Guard(TokenCheck(fork, instances), port, _POLICY)
 
 
 def serve_instances(instances: Instances, listening: socket.socket, port: int) -> None:
     """Serve until interrupted; callers name the server 127.0.0.1:PORT."""
     gc.freeze()  # worlds live as long as the server: no collection need visit them again
-    serve_app(_guarded(mcp_http_app(mcp_server(), port), instances, port), listening, CONNECTIONS)
+    serve_app(_guarded(mcp_http_app(mcp_server(), port), instances, port), listening, _CONNECTIONS)
 
 
 @asynccontextmanager
@@ -356,6 +356,6 @@ async def serving_instances(
     mcp = mcp_http_app(mcp_server(), port)
     async with (
         mcp.router.lifespan_context(mcp),
-        serving(_guarded(mcp, instances, port), listening, CONNECTIONS),
+        serving(_guarded(mcp, instances, port), listening, _CONNECTIONS),
     ):
         yield

@@ -72,7 +72,7 @@ from flows.environments import (
 from flows.run import Run, Work
 
 _ENVIRONMENT_STAGE, _FILE_UNIT = "environment", "environment_file"
-PRIVACY, _IDENTIFIERS, _REPLACED = "privacy.json", "originals.json", "replaced"
+_PRIVACY, _IDENTIFIERS, _REPLACED = "privacy.json", "originals.json", "replaced"
 
 
 def is_given(run: Run) -> bool:
@@ -107,7 +107,7 @@ def _open(work: Work, out: Path) -> None:
     for name, frame in environment.replaced.items():
         write_frame(out / _REPLACED / f"{name}.parquet", frame)
     for name, content in (
-        (PRIVACY, pretty_json(environment.privacy)),
+        (_PRIVACY, pretty_json(environment.privacy)),
         (_IDENTIFIERS, canonical_json(list(environment.identifiers))),
     ):
         write_bytes(out / name, content, mode=PRIVATE_FILE)
@@ -206,14 +206,14 @@ def environment_privacy(run: Run, environment: Folders) -> dict[str, Any]:
     """What attacks found in the anonymized files, by environment, and where a build starts."""
     privacy = {}
     for folder in environment:
-        report = orjson.loads((folder / PRIVACY).read_bytes())
+        report = orjson.loads((folder / _PRIVACY).read_bytes())
         if report and _sealed_output(run) is not None:
             report["starts_at"] = "pseudonymized tables"
         privacy[declared(run)[0].name] = report
     return privacy
 
 
-SIGNALS, REPORT = "signals", "report.json"
+_SIGNALS, _REPORT = "signals", "report.json"
 
 
 def _is_refused(folder: Path) -> bool:
@@ -227,7 +227,7 @@ def _make(work: Work, out: Path) -> None:
     if _is_refused(folder):
         write_pool(out, [], {})
         write_stage_tables(out, StageKind.FILTER, [], [], stage=STAGE, unit="candidate")
-        write_bytes(out / REPORT, pretty_json({"refused": True, "tasks": 0}))
+        write_bytes(out / _REPORT, pretty_json({"refused": True, "tasks": 0}))
         return
     replaced = {path.stem: pl.read_parquet(path) for path in (folder / _REPLACED).glob("*.parquet")}
     original = read_files(root, declaration)
@@ -237,7 +237,7 @@ def _make(work: Work, out: Path) -> None:
             str(category): {str(level): n for level, n in levels.items()}
             for category, levels in declaration.quotas.items()
         }
-        quotas = market_quotas(wanted, task_weights(work.folders(SIGNALS)))
+        quotas = market_quotas(wanted, task_weights(work.folders(_SIGNALS)))
         declaration = declaration.model_copy(update={"quotas": quotas})
     environment = Environment(declaration, root, original, replaced)
     with bench_of(environment) as bench:
@@ -252,7 +252,7 @@ def _make(work: Work, out: Path) -> None:
     write_declaration(out, raw_declaration(declaration, replaced), recipe.variant)
     noise = pretty_json(noise_inventory(declaration, environment.inventory))
     write_bytes(out / NOISE, noise, mode=PRIVATE_FILE)
-    write_bytes(out / REPORT, pretty_json({"refused": False} | report_of(minted)))
+    write_bytes(out / _REPORT, pretty_json({"refused": False} | report_of(minted)))
     write_records(out, minted.records(candidate_id))
 
 
@@ -261,7 +261,7 @@ ANALYTICS = Stage(
     meaning="Which step programs are fair tasks over its files?",
     units=(Unit("candidate", StageKind.FILTER),),
     settings=("analytics", "release.seed"),
-    reads=(_ENVIRONMENT_STAGE, SIGNALS),
+    reads=(_ENVIRONMENT_STAGE, _SIGNALS),
     inputs=_environment_inputs,
     compute=_make,
     uses_key=True,
@@ -330,7 +330,7 @@ ANNOTATION = Stage(
 def analytics_report(made: Folders) -> dict[str, Any] | None:
     """What the lane tells the auditor: the funnel, noise, guessers; None without the lane."""
     for folder in made:
-        report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
+        report: dict[str, Any] = orjson.loads((folder / _REPORT).read_bytes())
         return report
     return None
 

@@ -38,7 +38,7 @@ from data.stages import Observed, Stage, Unit
 from flows.run import Run, Work, asking
 from selection.sampling.report import draw, lacking, sample_records
 
-FILTER, CHOOSE = StageKind.FILTER, StageKind.CHOOSE
+FILTER, _CHOOSE = StageKind.FILTER, StageKind.CHOOSE
 _SEC_UNITS = ("fact", "file", "filing", "line", "row")
 _EDINET_UNITS = ("file", "filing", "line", "point", "value")
 _XBRL_UNITS = ("fact", "file", "filing")
@@ -119,7 +119,7 @@ def _ask(work: Work, out: Path) -> None:
 QUESTIONS = Stage(
     name="questions",
     meaning="Which values are asked about, and does each wording match only one value?",
-    units=(Unit("point", CHOOSE, "sample"), Unit("point", FILTER, "question")),
+    units=(Unit("point", _CHOOSE, "sample"), Unit("point", FILTER, "question")),
     settings=(
         "questions.sampling",
         "questions.wording",

@@ -34,7 +34,7 @@ from construction.repositories.stages import (
 )
 from construction.repositories.tasks import Mask, find_repositories, source_digest
 from construction.repositories.written_tests import PROMPT as TESTS_PROMPT
-from construction.sandbox.presence import Presence
+from construction.sandbox.sandbox import Presence
 from construction.sessions.scan import read_scan
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, StageKind
@@ -42,7 +42,7 @@ from data.stages import Observed, Stage, Unit
 from flows.run import PLANNED, Run, Work, asking
 from flows.stages.sessions import SCAN, SOURCES, release_targets
 
-FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
+FILTER, _DERIVE = StageKind.FILTER, StageKind.DERIVE
 
 
 def is_given(run: Run) -> bool:
@@ -102,7 +102,7 @@ def _recover(work: Work, out: Path) -> None:
 TASKS = Stage(
     name=RECOVER,
     meaning="At which commit did each change in a session begin, and what did it change?",
-    units=(Unit("repository", FILTER), Unit("session", DERIVE), Unit(TASK, FILTER)),
+    units=(Unit("repository", FILTER), Unit("session", _DERIVE), Unit(TASK, FILTER)),
     settings=("repositories", "masking", "source"),
     reads=(SCAN.name,),
     observe=_look,

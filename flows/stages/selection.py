@@ -43,11 +43,11 @@ from construction.grading.trial import (
 )
 from construction.repositories.rubrics import STAGE as RUBRICS
 from construction.repositories.stages import REQUEST as REPOSITORIES
-from construction.sandbox.presence import Presence
+from construction.sandbox.sandbox import Presence
 from construction.signals.analyse import with_families
 from construction.signals.matching import encode_multilingual
 from construction.signals.mixture import task_weights
-from construction.signals.seeds import gap_of_pool
+from construction.signals.weights import gap_of_pool
 from construction.statements.database import DATABASE
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database, open_database
@@ -127,11 +127,11 @@ PREFLIGHT = Stage(
 )
 
 
-REPORT = "selection.json"
+_REPORT = "selection.json"
 _ALIKE = "near-duplicates.jsonl"
 
 
-def pilot_scores(work: Work) -> ScoreMatrix | None:
+def _pilot_scores(work: Work) -> ScoreMatrix | None:
     """The scores of pilots that the build was given."""
     path = work.run.runtime.scores
     return read_scores(path)[0] if path else None
@@ -151,7 +151,7 @@ def _scores_input(work: Work) -> dict[str, str]:
 
 def _write_informative(work: Work, out: Path) -> None:
     candidates = read_pool(work.folders(PREFLIGHT.name)).candidates
-    write_informative(candidates, pilot_scores(work), work.run.recipe.selection, out)
+    write_informative(candidates, _pilot_scores(work), work.run.recipe.selection, out)
 
 
 INFORMATIVE = Stage(
@@ -167,7 +167,7 @@ INFORMATIVE = Stage(
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class _Chosen:
     """The candidates with their families, what else was known of them, and the choice."""
 
     candidates: Sequence[Candidate]
@@ -177,7 +177,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class _Before:
     """The ids of the release that `max_changed` compares with, and the tasks of the one before."""
 
     released: frozenset[str]
@@ -188,7 +188,7 @@ class Before:
         return [sorted(self.released), digest(self.past)]
 
 
-def _releases_before(work: Work) -> Before:
+def _releases_before(work: Work) -> _Before:
     """What the release before this one, and the one that was named, call their tasks.
 
     Not those before: after a change of masking or code, whose tasks are other ones under the ids of
@@ -196,16 +196,16 @@ def _releases_before(work: Work) -> Before:
     """
     run, last = work.run, work.run.runtime.last_release
     before = run.runtime.release_before(run.recipe)
-    return Before(last_release(last) if last else frozenset(), past_of([before] if before else []))
+    return _Before(last_release(last) if last else frozenset(), past_of([before] if before else []))
 
 
-def _chosen_from(work: Work, candidates: Sequence[Candidate], before: Before) -> Chosen:
+def _chosen_from(work: Work, candidates: Sequence[Candidate], before: _Before) -> _Chosen:
     """What the release would take of these candidates, none against what was released before.
 
     Raises ReleaseError naming every blocker if no selection is possible.
     """
     run, recipe = work.run, work.run.recipe
-    pilots = pilot_scores(work)
+    pilots = _pilot_scores(work)
     known = Known(
         opaque=partial(run.opaque, "x"),
         pilots=pilots or _panel(work, candidates),
@@ -221,7 +221,7 @@ def _chosen_from(work: Work, candidates: Sequence[Candidate], before: Before) ->
     able = [candidate for candidate in with_family if candidate.task_id not in wrong]
     choice = choose(able, weights, recipe.selection, recipe.release.seed, known)
     choice = replace(choice, reasons=dict(choice.reasons) | wrong)
-    return Chosen(with_family, known, choice, weights)
+    return _Chosen(with_family, known, choice, weights)
 
 
 def _panel(work: Work, candidates: Sequence[Candidate]) -> ScoreMatrix | None:
@@ -263,7 +263,7 @@ class _Alike(CaptureFile[str, list[list[str]]]):
 class _Observed:
     """What was released before, and pairs that mean about the same (None: no encoder)."""
 
-    before: Before
+    before: _Before
     alike: list[list[str]] | None
 
 
@@ -302,7 +302,7 @@ def _select(work: Work, out: Path) -> None:
         gap = work.run.recipe.signals.analysis.gap
         size = chosen.choice.size
         report["coverage_gap"] = gap_of_pool(chosen.weights, chosen.candidates, size, gap)
-    write_bytes(out / REPORT, pretty_json(report))
+    write_bytes(out / _REPORT, pretty_json(report))
 
 
 SELECT = Stage(
@@ -325,7 +325,7 @@ def chosen_candidates(folder: Path) -> Sequence[Candidate]:
 
 def selection_report(folder: Path) -> dict[str, Any]:
     """How they were chosen, for the auditor."""
-    report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
+    report: dict[str, Any] = orjson.loads((folder / _REPORT).read_bytes())
     return report
 
 

@@ -82,7 +82,7 @@ from data.stages import Folders, Observed, Shard, Stage, Unit
 from data.survivors import Survivor, read_survivors
 from flows.run import Run, Work
 
-FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
+FILTER, _DERIVE = StageKind.FILTER, StageKind.DERIVE
 SOURCES = "sources.json"
 
 
@@ -215,10 +215,10 @@ RECOVER = Stage(
     meaning="Which turns belong to one task, and does it pass the gates that need no network "
     "access?",
     units=(
-        Unit("file", DERIVE, "read"),
+        Unit("file", _DERIVE, "read"),
         Unit("line", FILTER, "read"),
-        Unit("session", DERIVE),
-        Unit("turn", DERIVE),
+        Unit("session", _DERIVE),
+        Unit("turn", _DERIVE),
         Unit("instance", FILTER, "gates"),
     ),
     settings=tuple(f"sessions.{name}" for name in LocalGatesConfig.model_fields),

@@ -120,7 +120,7 @@ class LeaderboardRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LiteRanking:
+class _LiteRanking:
     """Whether the tasks of the Lite subset rank configurations as all tasks do.
 
     `tau` is Kendall's τ-b of the pass rates, None where all are equal. Of `separated` pairs, which
@@ -151,7 +151,7 @@ class Board:
     clusters: int
     release_tasks: int
     estimator: ShippedEstimator | None = None
-    lite: LiteRanking | None = None
+    lite: _LiteRanking | None = None
 
 
 def board(
@@ -214,7 +214,7 @@ def _rows(
 
 def _lite(
     matrix: Mapping[str, Floats], is_lite: Sequence[bool], differences: Sequence[Difference]
-) -> LiteRanking | None:
+) -> _LiteRanking | None:
     """How the Lite subset ranks the configurations that have a result on some task of it."""
     at = np.flatnonzero(is_lite)
     own = {name: row for name, row in matrix.items() if not np.isnan(row[at]).all()}
@@ -225,7 +225,7 @@ def _lite(
     tau = float(stats.kendalltau(whole, list(part.values())).statistic)
     real = [pair for pair in differences if pair.is_real and {pair.first, pair.second} <= set(own)]
     signs = [(part[pair.first] - part[pair.second]) * (pair.estimate.mean or 0.0) for pair in real]
-    return LiteRanking(
+    return _LiteRanking(
         len(at), len(own), None if np.isnan(tau) else tau, len(real),
         turned=sum(sign < 0 for sign in signs), tied=sum(sign == 0 for sign in signs),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Agents compared with each other on the tasks that both did, and the ties that remain.
+"""Agents compared on the tasks that both did, the ties that remain, and scales linked by anchors.
 
 The same tasks are given to all agents, so differences are taken task by task: what makes a task
 hard for both cancels. If two agents are alike, each difference is as likely with the other sign:
@@ -14,20 +14,23 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import ceil
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import stats
 
+from data.errors import InputError
+from data.randomness import keyed_generator
 from selection.evaluation.intervals import LEVEL, Estimate, Floats, clustered, numbered, usable
 
 # How many tasks and epochs tell two agents apart, from the variances of a pilot.
 
 
 @dataclass(frozen=True, slots=True)
-class Variances:
+class _Variances:
     """Of the difference of two agents: between tasks, and within a task between epochs.
 
     `design` is Kish's design effect of the clusters: by how much the variance of the mean exceeds
@@ -40,7 +43,7 @@ class Variances:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class _Plan:
     """Tasks with epochs each that tell a gap apart; `attempts` for both agents together."""
 
     gap: float
@@ -67,7 +70,7 @@ def _matrix(scores: pl.DataFrame, tasks: Sequence[str], epochs: Sequence[int]) -
     return np.array(rows, dtype=np.float64).reshape(len(tasks), len(epochs))
 
 
-def variances(first: Floats, second: Floats, labels: Sequence[Hashable]) -> Variances:
+def variances(first: Floats, second: Floats, labels: Sequence[Hashable]) -> _Variances:
     """From the scores of two agents, tasks × epochs with NaN for missing ones."""
     difference = np.nanmean(first, axis=1) - np.nanmean(second, axis=1)
     known = ~np.isnan(difference)
@@ -77,7 +80,7 @@ def variances(first: Floats, second: Floats, labels: Sequence[Hashable]) -> Vari
     total = float(values.var(ddof=1)) if len(values) > 1 else 0.0
     between = max(total - within / max(epochs, 1.0), 0.0)
     own = [label for label, is_known in zip(labels, known, strict=True) if is_known]
-    return Variances(between, within, _design(values, own))
+    return _Variances(between, within, _design(values, own))
 
 
 def _noise(scores: Floats) -> float:
@@ -101,14 +104,14 @@ def _design(values: Floats, labels: Sequence[Hashable]) -> float:
 
 
 def plan(
-    seen: Variances,
+    seen: _Variances,
     gap: float,
     epochs: int,
     *,
     cost_per_attempt: float | None = None,
     power: float = 0.8,
     level: float = 0.95,
-) -> Plan:
+) -> _Plan:
     """The tasks that find a gap of `gap` with this power in a two-sided test at 1 - `level`.
 
     n = design · (z₁₋α/₂ + z_power)² · (between + within / epochs) / gap².
@@ -118,7 +121,7 @@ def plan(
     tasks = max(2, ceil(seen.design * reach**2 * variance / gap**2))
     attempts = 2 * tasks * epochs
     cost = None if cost_per_attempt is None else attempts * cost_per_attempt
-    return Plan(gap, epochs, tasks, attempts, cost)
+    return _Plan(gap, epochs, tasks, attempts, cost)
 
 
 _CLOSE = 1e-12
@@ -278,3 +281,136 @@ def tie_groups(means: Mapping[str, float], differences: Sequence[Difference]) ->
             best, group = name, group + 1
         groups[name] = group
     return groups
+
+
+_ROUNDS, _STEP = 300, 2.0  # of the fit, and the longest step in it
+_SPREAD = 2.0  # prior standard deviation of abilities and difficulties, in logits
+_CLOSE_FIT = 1e-5
+_FEWEST_ANCHORS = 10
+_DRAWS = 200  # of the bootstrap over tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The score of a configuration on the reference scale, from 0 to 1, with its interval.
+
+    `raw` is its pass rate on the tasks that it did, `on_reference` whether it ran on the reference
+    snapshot itself.
+    """
+
+    configuration: str
+    on_reference: bool
+    tasks: int
+    raw: float
+    score: float
+    low: float
+    high: float
+
+
+def link(
+    reference: Mapping[str, Mapping[str, float]],
+    later: Mapping[str, Mapping[str, float]],
+    anchors: Sequence[str],
+    seed: int = 0,
+    draws: int = _DRAWS,
+) -> tuple[Linked, ...]:
+    """The linked scores of all configurations, by falling score.
+
+    `reference` and `later` map configuration and task to the pass rate over epochs; a task of both
+    snapshots that is no anchor has to go by two names. The interval comes from a bootstrap over
+    tasks. Raises InputError with fewer than ten anchors that were run on both.
+    """
+    tied = [a for a in anchors if _ran(reference, a) and _ran(later, a)]
+    if len(tied) < _FEWEST_ANCHORS:
+        raise InputError(
+            "link", f"{len(tied)} tasks that were run on both snapshots",
+            f"at least {_FEWEST_ANCHORS}", "Run more of the shared tasks, or keep more of them.",
+        )  # fmt: skip
+    names = [(name, True) for name in sorted(reference)] + [(n, False) for n in sorted(later)]
+    rows = [reference[name] if on_reference else later[name] for name, on_reference in names]
+    tasks = sorted({task for row in rows for task in row})
+    passes = np.array([[row.get(task, np.nan) for task in tasks] for row in rows])
+    is_old = np.array([_ran(reference, task) for task in tasks])
+    draw = keyed_generator(seed, "linking", "tasks")
+    groups = _groups(tasks, is_old, set(tied))
+    scores = _expected(passes, is_old, groups)
+    again = np.array([_redrawn(passes, is_old, groups, draw) for _ in range(draws)])
+    ends = np.quantile(again, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    linked = [
+        Linked(
+            name, on_reference, int((~np.isnan(passes[at])).sum()), float(np.nanmean(passes[at])),
+            float(scores[at]), float(ends[0, at]), float(ends[1, at]),
+        )
+        for at, (name, on_reference) in enumerate(names)
+    ]  # fmt: skip
+    return tuple(sorted(linked, key=lambda row: (-row.score, row.configuration)))
+
+
+def _ran(rows: Mapping[str, Mapping[str, float]], task: str) -> bool:
+    return any(task in row for row in rows.values())
+
+
+def _groups(
+    tasks: Sequence[str], is_old: NDArray[np.bool_], tied: set[str]
+) -> list[NDArray[np.intp]]:
+    """Positions of the anchors, of the other old tasks and of the other new ones."""
+    is_tied = np.array([task in tied for task in tasks])
+    parts = (is_tied, is_old & ~is_tied, ~is_old & ~is_tied)
+    return [np.flatnonzero(part) for part in parts if part.any()]
+
+
+def _redrawn(
+    passes: Floats,
+    is_old: NDArray[np.bool_],
+    groups: Sequence[NDArray[np.intp]],
+    draw: np.random.Generator,
+) -> Floats:
+    """Expected scores where the tasks of each group are drawn anew, with replacement."""
+    drawn = [draw.choice(group, len(group)) for group in groups]
+    at, ends = np.concatenate(drawn), np.cumsum([0, *map(len, drawn)])
+    own = [np.arange(start, end) for start, end in pairwise(ends)]
+    return _expected(passes[:, at], is_old[at], own)
+
+
+def _expected(
+    passes: Floats, is_old: NDArray[np.bool_], groups: Sequence[NDArray[np.intp]]
+) -> Floats:
+    """The share of the old tasks that each agent is expected to pass."""
+    abilities, difficulties = fit(passes, groups)
+    chances = _chance(abilities, difficulties[is_old])
+    return np.asarray(chances.mean(axis=1))
+
+
+def _chance(abilities: Floats, difficulties: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(difficulties[None, :] - abilities[:, None])))
+
+
+def fit(passes: Floats, groups: Sequence[NDArray[np.intp]]) -> tuple[Floats, Floats]:
+    """Abilities and difficulties in logits, for pass rates of agents × tasks (NaN: not run).
+
+    Newton's steps in turn. A normal prior keeps both finite where all attempts pass or all fail;
+    that of the difficulties lies around the mean of their group, since a group may be harder.
+    """
+    known = ~np.isnan(passes)
+    values = np.where(known, passes, 0.0)
+    abilities, difficulties = np.zeros(passes.shape[0]), np.zeros(passes.shape[1])
+    centres = np.zeros(passes.shape[1])
+    for _ in range(_ROUNDS):
+        before = np.concatenate([abilities, difficulties])
+        _improve(abilities, values, known, difficulties, np.zeros(len(abilities)))
+        _improve(difficulties, 1 - values.T, known.T, abilities, centres)
+        for group in groups:
+            centres[group] = difficulties[group].mean()
+        if np.abs(np.concatenate([abilities, difficulties]) - before).max() < _CLOSE_FIT:
+            break
+    return abilities, difficulties
+
+
+def _improve(
+    own: Floats, values: Floats, known: NDArray[np.bool_], others: Floats, centres: Floats
+) -> None:
+    """One of Newton's steps for each of `own`; `values` are what counts in its favour."""
+    chances = 1 / (1 + np.exp(others[None, :] - own[:, None]))
+    slope = np.where(known, values - chances, 0.0).sum(axis=1) - (own - centres) / _SPREAD**2
+    bend = np.where(known, chances * (1 - chances), 0.0).sum(axis=1) + 1 / _SPREAD**2
+    own += np.clip(slope / bend, -_STEP, _STEP)

@@ -19,7 +19,7 @@ from scipy import stats
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class _Agreement:
     """Spearman's ρ, the mean absolute error and Cohen's κ; None where undefined."""
 
     n: int
@@ -32,7 +32,7 @@ def agreement(
     first: Sequence[float],
     second: Sequence[float],
     classes: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
-) -> Agreement:
+) -> _Agreement:
     """The agreement of two raters' scores of the same packets.
 
     `classes`: the same packets as both put them into classes (passed or not), for κ.
@@ -41,7 +41,7 @@ def agreement(
     varied = len(a) > 1 and bool(np.ptp(a)) and bool(np.ptp(b))
     rho = float(stats.spearmanr(a, b).statistic) if varied else None
     error = float(np.abs(a - b).mean()) if len(a) else None
-    return Agreement(len(a), rho, error, cohens_kappa(*classes) if classes else None)
+    return _Agreement(len(a), rho, error, cohens_kappa(*classes) if classes else None)
 
 
 def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
@@ -59,7 +59,7 @@ def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float
 
 
 Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
+_Labels = NDArray[np.int64]
 LEVEL = 0.95
 FEWEST_CLUSTERS = 10  # with fewer, errors by cluster are too uncertain: tasks count singly
 _FEWEST = 2  # values or clusters of which a spread can be estimated
@@ -122,7 +122,7 @@ def usable(labels: Sequence[Hashable]) -> Sequence[Hashable]:
     return labels if len(set(labels)) >= FEWEST_CLUSTERS else range(len(labels))
 
 
-def numbered(labels: Sequence[Hashable]) -> Labels:
+def numbered(labels: Sequence[Hashable]) -> _Labels:
     """Labels as numbers from 0, in the order in which they first occur."""
     number = {label: at for at, label in enumerate(dict.fromkeys(labels))}
     return np.array([number[label] for label in labels], dtype=np.int64)

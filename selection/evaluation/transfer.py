@@ -46,7 +46,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class _Cell:
     """One difference: `creator`, `consumer` and `task_class` are empty where it is over all.
 
     The means are over tasks; that of `difference` is `after - before`.
@@ -76,18 +76,18 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class _Matrix:
     """Creator by consumer, the same by task class, and the means of each creator and consumer."""
 
-    cells: tuple[Cell, ...]
-    by_class: tuple[Cell, ...]
-    creators: tuple[Cell, ...]
-    consumers: tuple[Cell, ...]
+    cells: tuple[_Cell, ...]
+    by_class: tuple[_Cell, ...]
+    creators: tuple[_Cell, ...]
+    consumers: tuple[_Cell, ...]
 
 
-def matrix(pairs: Sequence[Pair]) -> Matrix:
+def matrix(pairs: Sequence[Pair]) -> _Matrix:
     """All differences. In the means of a creator each task counts once: the mean of consumers."""
-    return Matrix(
+    return _Matrix(
         _cells(pairs, lambda pair: (pair.creator, pair.consumer, "")),
         _cells(pairs, lambda pair: (pair.creator, pair.consumer, pair.task_class)),
         _cells(pairs, lambda pair: (pair.creator, "", "")),
@@ -103,7 +103,7 @@ def tasks_needed(cells: int) -> int:
     return next(n for n in count(1) if 2 * 0.5**n * max(cells, 1) < 1 - LEVEL)
 
 
-def _cells(pairs: Sequence[Pair], key: Callable[[Pair], tuple[str, str, str]]) -> tuple[Cell, ...]:
+def _cells(pairs: Sequence[Pair], key: Callable[[Pair], tuple[str, str, str]]) -> tuple[_Cell, ...]:
     groups: defaultdict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     for pair in pairs:
         groups[key(pair)].append(pair)
@@ -115,7 +115,7 @@ def _cells(pairs: Sequence[Pair], key: Callable[[Pair], tuple[str, str, str]]) -
     )
 
 
-def _cell(name: tuple[str, str, str], pairs: Sequence[Pair]) -> Cell:
+def _cell(name: tuple[str, str, str], pairs: Sequence[Pair]) -> _Cell:
     by_task: defaultdict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
         by_task[pair.task_id].append(pair)
@@ -123,7 +123,7 @@ def _cell(name: tuple[str, str, str], pairs: Sequence[Pair]) -> Cell:
     after = np.array([fmean(pair.after for pair in own) for own in by_task.values()])
     labels = [own[0].task_class for own in by_task.values()]
     (difference,) = compare({_AFTER: after, _BEFORE: before}, labels)
-    return Cell(
+    return _Cell(
         *name,
         before=float(before.mean()),
         after=float(after.mean()),
@@ -142,14 +142,14 @@ def _mean(values: Sequence[float | None]) -> float | None:
 # What skills change, as files: one HTML page that needs nothing else, JSON and Markdown.
 
 NAME = "skills"
-HEADS = (
+_HEADS = (
     "creator", "consumer", "class", "tasks", "without", "with", "change", "95 % interval",
     "p (Holm)", "transfer", "passed",
 )  # fmt: skip
 _ANY = "all"
 
 
-def transfer_record(about: Mapping[str, Any], made: Matrix) -> dict[str, Any]:
+def transfer_record(about: Mapping[str, Any], made: _Matrix) -> dict[str, Any]:
     """All figures as JSON has them; `about` is what is known of classes, skills and costs."""
     return {
         **about,
@@ -174,7 +174,7 @@ def _left_out(row: Mapping[str, str]) -> str:
     return row["what"] if row["what"] == "task" else f"{row['what']} {row['name']}"
 
 
-def _record(cell: Cell) -> dict[str, Any]:
+def _record(cell: _Cell) -> dict[str, Any]:
     estimate = cell.difference.estimate
     return {
         "creator": cell.creator, "consumer": cell.consumer, "task_class": cell.task_class,
@@ -198,7 +198,7 @@ def write_transfer(record: Mapping[str, Any], out: Path) -> tuple[Path, ...]:
 
 def transfer_markdown(record: Mapping[str, Any]) -> str:
     """The table of creators and consumers, what decides in it, and what is not in it."""
-    lines = [f"| {' | '.join(HEADS)} |", f"|{'---|' * len(HEADS)}"]
+    lines = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
     for cell in (*record["cells"], *record["creators"]):
         lines.append(f"| {' | '.join(map(markdown, _shown(cell)))} |")
     lines += ["", _threshold(record)]
@@ -221,7 +221,7 @@ def _transfer_html(record: Mapping[str, Any]) -> str:
         f"{NAME}.html.j2",
         asset("report.css") + asset("leaderboard.css"),
         record=record,
-        heads=HEADS,
+        heads=_HEADS,
         tables=[(title, [tuple(map(visible, _shown(cell))) for cell in rows])
                 for title, rows in tables if rows],
         grid=_grid(record),

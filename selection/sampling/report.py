@@ -31,8 +31,6 @@ from selection.sampling.frame import (
 from selection.sampling.stages import Filled, Sample, draw_sample, fill
 from selection.sampling.systematic import Floats, Ints, depths, leaf_probabilities
 
-SEED_FALL = (28, 39)  # percentage points by which the seed's breakdown share falls under √log
-
 
 @dataclass(frozen=True, slots=True)
 class DampingReport:
@@ -115,38 +113,9 @@ def compare_in_frame(
     )
 
 
-def markdown(report: DampingReport) -> str:
-    """The report as a section of a page: a table of shares and a table by depth."""
-    low, high = SEED_FALL
-    lines = [
-        f"{report.breakdown_series:,} of {report.series:,} series are breakdowns. `none` draws "
-        "all series in a hierarchy equally; the fall is in percentage points relative to it "
-        f"(the seed's under sqrtlog: {low} to {high}).",
-        "",
-        "| damping | breakdown share | fall, points | effective series |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['damping']} | {percent(row['breakdown'])} | {row['fall_points']:.1f} "
-        f"| {row['effective_series']:,.0f} |"
-        for row in report.shares.iter_rows(named=True)
-    ]
-    wide = report.by_depth.pivot("depth", index="damping", values="share")
-    lines += [
-        "",
-        "| damping | " + " | ".join(f"depth {depth}" for depth in wide.columns[1:]) + " |",
-        "|---|" + "---|" * (wide.width - 1),
-    ]
-    lines += [
-        f"| {damping} | " + " | ".join(map(percent, shares)) + " |"
-        for damping, *shares in wide.iter_rows()
-    ]
-    return "\n".join(lines) + "\n"
-
-
-SAMPLE = "sample"
+_SAMPLE = "sample"
 _FEW = 0.05  # of the questions
-HEADLINE_DEPTH = 2  # components of a name without sections: statement | label
+_HEADLINE_DEPTH = 2  # components of a name without sections: statement | label
 _REGION = {True: "US", False: "non-US"}
 
 
@@ -159,7 +128,7 @@ def fitting(config: SamplingConfig, frame: pl.DataFrame) -> SamplingConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class _Drawing:
     """A sample drawn from a frame, with what it was drawn by."""
 
     frame: pl.DataFrame
@@ -177,11 +146,11 @@ class Drawing:
         return sampling_report(self.frame, filled, self.sample.reserve.height, self.config)
 
 
-def draw(frame: pl.DataFrame, config: SamplingConfig, seed: int) -> Drawing:
+def draw(frame: pl.DataFrame, config: SamplingConfig, seed: int) -> _Drawing:
     """Draw as configured; material of one region fills the sample alone."""
     fitted = fitting(config, frame)
     weighed = with_quotas(frame, fitted)
-    return Drawing(weighed, fitted, draw_sample(weighed, fitted, seed))
+    return _Drawing(weighed, fitted, draw_sample(weighed, fitted, seed))
 
 
 def lacking(frame: pl.DataFrame, config: SamplingConfig) -> list[str]:
@@ -232,9 +201,9 @@ def sample_records(
     for is_us, category, was_tried, n in counted.iter_rows():
         stratum = f"{_REGION[is_us]}/{category}"
         outcome = Outcome.CHOSEN if was_tried else Outcome.NOT_CHOSEN
-        rows.append(LedgerRow(SAMPLE, "point", f"({stratum})", outcome, stratum=stratum, n=n))
+        rows.append(LedgerRow(_SAMPLE, "point", f"({stratum})", outcome, stratum=stratum, n=n))
     counts = {Outcome.CHOSEN: len(tried), Outcome.NOT_CHOSEN: frame.height - len(tried)}
-    return rows, close(SAMPLE, StageKind.CHOOSE, "point", frame.height, counts)
+    return rows, close(_SAMPLE, StageKind.CHOOSE, "point", frame.height, counts)
 
 
 def sampling_report(
@@ -243,7 +212,7 @@ def sampling_report(
     """What was drawn, by region and category, how many were replaced, and the response rates."""
     drawn = frame.filter(pl.col("point_id").is_in(filled.rows["point_id"].to_list()))
     by_region = Counter(_REGION[is_us] for is_us in drawn["is_us"])
-    dampings = compare_in_frame(build_frame(frame), config, HEADLINE_DEPTH).shares
+    dampings = compare_in_frame(build_frame(frame), config, _HEADLINE_DEPTH).shares
     return {
         "asked_for": config.size,
         "questions": drawn.height,

@@ -28,8 +28,8 @@ from selection.sampling.frame import (
 )
 from selection.sampling.systematic import Floats, Ints, draw_with_replacement, start, systematic
 
-SERIES_STAGE = "sample.series"
-STRATUM = ("is_us", "category")
+_SERIES_STAGE = "sample.series"
+_STRATUM = ("is_us", "category")
 _SERIES = ("company", "category", "series_name")
 
 
@@ -62,13 +62,13 @@ def reserve_of(
     comes next with probability proportional to p among the remaining ones (successive sampling;
     Efraimidis and Spirakis 2006). At most `per_draw` units are kept per drawn unit.
     """
-    in_stratum = drawn.group_by(STRATUM).agg(wanted=pl.col("draws").sum() * per_draw)
+    in_stratum = drawn.group_by(_STRATUM).agg(wanted=pl.col("draws").sum() * per_draw)
     undrawn = units.with_row_index("at").join(drawn, on=_SERIES, how="anti")
-    undrawn = undrawn.join(in_stratum, on=STRATUM).sort("at")
+    undrawn = undrawn.join(in_stratum, on=_STRATUM).sort("at")
     weights = (undrawn["pi_company"] * undrawn["pi_category"] * undrawn["pi_series"]).to_numpy()
     races = -np.log(_uniforms(undrawn, seed)) / weights
-    ranked = undrawn.with_columns(race=pl.Series(races).round(9)).sort(*STRATUM, "race", "at")
-    ranked = ranked.with_columns(rank=pl.int_range(1, pl.len() + 1).over(STRATUM))
+    ranked = undrawn.with_columns(race=pl.Series(races).round(9)).sort(*_STRATUM, "race", "at")
+    ranked = ranked.with_columns(rank=pl.int_range(1, pl.len() + 1).over(_STRATUM))
     return ranked.filter(pl.col("rank") <= pl.col("wanted").ceil()).select("at", "rank")
 
 
@@ -81,39 +81,41 @@ def fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) 
     no new ones.
     """
     out = pl.col("point_id").is_in(list(rejected))
-    lost = drawn.filter(out).group_by(STRATUM).agg(lost=pl.col("draws").sum())
-    standing = reserve.filter(~out).sort(*STRATUM, "rank")
-    standing = standing.with_columns(turn=pl.int_range(1, pl.len() + 1).over(STRATUM))
-    standing = standing.join(lost, on=STRATUM, how="left").with_columns(pl.col("lost").fill_null(0))
+    lost = drawn.filter(out).group_by(_STRATUM).agg(lost=pl.col("draws").sum())
+    standing = reserve.filter(~out).sort(*_STRATUM, "rank")
+    standing = standing.with_columns(turn=pl.int_range(1, pl.len() + 1).over(_STRATUM))
+    standing = standing.join(lost, on=_STRATUM, how="left").with_columns(
+        pl.col("lost").fill_null(0)
+    )
     called = standing.filter(pl.col("turn") <= pl.col("lost"))
     called = pl.concat([called, _from_other_strata(standing, lost)])
     rows = pl.concat([drawn.filter(~out), called.select(drawn.columns)])
-    strata = drawn.group_by(STRATUM).agg(drawn=pl.len(), rejected=out.sum())
-    spoiled = reserve.filter(out).group_by(STRATUM).agg(spoiled=pl.len())
-    used = called.group_by(STRATUM).agg(replaced=pl.len())
+    strata = drawn.group_by(_STRATUM).agg(drawn=pl.len(), rejected=out.sum())
+    spoiled = reserve.filter(out).group_by(_STRATUM).agg(spoiled=pl.len())
+    used = called.group_by(_STRATUM).agg(replaced=pl.len())
     response = strata
     for more in (lost, spoiled, used):
-        response = response.join(more, on=STRATUM, how="left")
+        response = response.join(more, on=_STRATUM, how="left")
     counts = ("drawn", "rejected", "lost", "spoiled", "replaced")
     response = response.with_columns(pl.col(counts).fill_null(0).cast(pl.Int64))
     accepted = pl.col("drawn") - pl.col("rejected") + pl.col("replaced")
     tried = pl.col("drawn") + pl.col("spoiled") + pl.col("replaced")
     response = response.select(
-        *STRATUM,
+        *_STRATUM,
         "drawn",
         rejected=pl.col("rejected") + pl.col("spoiled"),
         replaced="replaced",
         missing=(pl.col("lost") - pl.col("replaced")).clip(lower_bound=0),
         response_rate=accepted / tried,
     )
-    return Filled(rows.sort(*_SERIES, "point_id"), response.sort(STRATUM))
+    return Filled(rows.sort(*_SERIES, "point_id"), response.sort(_STRATUM))
 
 
 def _from_other_strata(standing: pl.DataFrame, lost: pl.DataFrame) -> pl.DataFrame:
     """Units for rejected ones that their own stratum cannot replace, the next of each region."""
-    at_hand = standing.group_by(STRATUM).agg(at_hand=pl.len())
+    at_hand = standing.group_by(_STRATUM).agg(at_hand=pl.len())
     open_places = (
-        lost.join(at_hand, on=STRATUM, how="left")
+        lost.join(at_hand, on=_STRATUM, how="left")
         .with_columns(open=(pl.col("lost") - pl.col("at_hand").fill_null(0)).clip(lower_bound=0))
         .group_by("is_us")
         .agg(pl.col("open").sum())
@@ -126,14 +128,14 @@ def _from_other_strata(standing: pl.DataFrame, lost: pl.DataFrame) -> pl.DataFra
 
 def _uniforms(series: pl.DataFrame, seed: int) -> Floats:
     """The keyed hash of each series as a number in (0, 1)."""
-    hashes = [keyed_hash(seed, SERIES_STAGE, key)[:8] for key in _series_keys(series)]
+    hashes = [keyed_hash(seed, _SERIES_STAGE, key)[:8] for key in _series_keys(series)]
     integers = np.frombuffer(b"".join(hashes), dtype=">u8").astype(np.float64)
     return np.asarray((integers + 0.5) / 2.0**64)
 
 
-COMPANY_STAGE = "sample.company"
-CATEGORY_STAGE = "sample.category"
-POINT_STAGE = "sample.point"
+_COMPANY_STAGE = "sample.company"
+_CATEGORY_STAGE = "sample.category"
+_POINT_STAGE = "sample.point"
 _REGIONS = ("non-US", "US")
 _SORTED = ("company", "category", "series_name", "point_id")
 
@@ -186,12 +188,12 @@ def _draw_series(frame: Frame, config: SamplingConfig, seed: int) -> Ints:
         for company, category in frame.cells.select("company", "category").iter_rows()
     ]
     expected = company_expectation(frame, region_sizes(frame, config))
-    of_company = _counts(expected, frame.region_of_company, _REGIONS, names, seed, COMPANY_STAGE)
+    of_company = _counts(expected, frame.region_of_company, _REGIONS, names, seed, _COMPANY_STAGE)
     expected = cell_expectation(frame, of_company)
-    of_cell = _counts(expected, frame.company_of_cell, names, cells, seed, CATEGORY_STAGE)
+    of_cell = _counts(expected, frame.company_of_cell, names, cells, seed, _CATEGORY_STAGE)
     expected = series_inclusion(frame, of_cell, series_weights(frame, config))
     keys = _series_keys(frame.series)
-    of_series = _counts(expected, frame.cell_of_series, cells, keys, seed, SERIES_STAGE)
+    of_series = _counts(expected, frame.cell_of_series, cells, keys, seed, _SERIES_STAGE)
     return np.flatnonzero(of_series).astype(np.int64)
 
 
@@ -224,7 +226,7 @@ def _draw_independently(frame: Frame, config: SamplingConfig, seed: int) -> tupl
     places: list[int] = []
     for company, draws in _independent_companies(frame, config, seed).items():
         low, high = np.searchsorted(company_of_series, [company, company + 1])
-        generator = keyed_generator(seed, SERIES_STAGE, frame.companies["company"][company])
+        generator = keyed_generator(seed, _SERIES_STAGE, frame.companies["company"][company])
         chosen = low + draw_with_replacement(weights[low:high], draws, generator)
         series += chosen.tolist()
         places += generator.integers(frame.points_of_series[chosen]).tolist()
@@ -237,7 +239,7 @@ def _independent_companies(frame: Frame, config: SamplingConfig, seed: int) -> d
     for region, size in enumerate(region_sizes(frame, config)):
         members = np.flatnonzero(frame.region_of_company == region)
         if size:
-            generator = keyed_generator(seed, COMPANY_STAGE, _REGIONS[region])
+            generator = keyed_generator(seed, _COMPANY_STAGE, _REGIONS[region])
             weights = frame.weight_of_company[members]
             drawn = draw_with_replacement(weights, int(size), generator)
             companies, times = np.unique(members[drawn], return_counts=True)
@@ -249,7 +251,7 @@ def _keyed_places(frame: Frame, series: Ints, seed: int) -> Ints:
     """Per series the position of its data point with the lowest keyed hash: uniform over its
     points."""
     points = frame.series["points"].gather(series).to_list()
-    firsts = [keyed_order(seed, POINT_STAGE, ids)[0] for ids in points]
+    firsts = [keyed_order(seed, _POINT_STAGE, ids)[0] for ids in points]
     return np.array(firsts, dtype=np.int64)
 
 

@@ -178,21 +178,21 @@ def _weight_sums(parents: NDArray[np.intp], counts: Ints, weight_of: Floats) -> 
     return np.asarray(np.bincount(pairs >> bits, weights=weight_of[held]), dtype=np.float64)
 
 
-Positions = NDArray[np.intp]
+_Positions = NDArray[np.intp]
 _SNAP = 1e-9  # differences below this are rounding noise (law 5)
 
 
 @dataclass(frozen=True, slots=True)
-class FixedSample:
+class _FixedSample:
     """Positions of the units drawn, ascending, and the inclusion probability of every unit."""
 
-    drawn: Positions
+    drawn: _Positions
     pi_design: Floats
 
 
 def draw_fixed(
     units: Sequence[str], weights: Floats, size: int, seed: Key, stage: str
-) -> FixedSample:
+) -> _FixedSample:
     """`size` different units, each with probability min(1, c·weight), for these names and key.
 
     `units` are distinct names; their order does not matter. Errors: `InputError` if there are fewer
@@ -203,7 +203,7 @@ def draw_fixed(
     pi_design[by_name] = inclusion_probabilities(weights[by_name], size)
     order = np.array(keyed_order(seed, stage, units), dtype=np.intp)
     counts = systematic(pi_design, order, start(seed, stage, "all"))
-    return FixedSample(np.flatnonzero(counts), pi_design)
+    return _FixedSample(np.flatnonzero(counts), pi_design)
 
 
 def start(seed: Key, stage: str, entity: str) -> float:
@@ -211,7 +211,7 @@ def start(seed: Key, stage: str, entity: str) -> float:
     return float(keyed_generator(seed, f"{stage}.start", entity).random())
 
 
-def systematic(expected: Floats, order: Positions, begin: float) -> Ints:
+def systematic(expected: Floats, order: _Positions, begin: float) -> Ints:
     """How often each unit is drawn: its expected number rounded down or up, without bias.
 
     Madow (1949): the fractions are laid end to end in `order`, and those at begin, begin + 1, … are
@@ -233,7 +233,7 @@ def systematic(expected: Floats, order: Positions, begin: float) -> Ints:
 
 def draw_with_replacement(
     probabilities: Floats, draws: int, generator: np.random.Generator
-) -> Positions:
+) -> _Positions:
     """Positions of `draws` independent draws, ascending (their sequence carries no meaning).
 
     Sorted uniforms are merged with the cumulated probabilities, which avoids a search per draw.

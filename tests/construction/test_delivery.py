@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from construction.sandbox.box import Box
-from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, Sandbox, SandboxFailed, fetch_outputs
 from tests.needs import needs_box
 
 pytestmark = needs_box
@@ -117,7 +115,7 @@ while True:
 def test_a_box_that_answers_slowly_is_ended_in_time(
     box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("construction.sandbox.delivery._MOST_SECONDS", 1.0)
+    monkeypatch.setattr("construction.sandbox.sandbox._MOST_SECONDS", 1.0)
     assert box.run(["python3", "-c", SLOW], seconds=5).code == 0
     time.sleep(1)  # the forger has stopped the server by then
     with pytest.raises(SandboxFailed):

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from construction.sandbox import escapes
-from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits, Watchdog
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed
 from tests.conftest import REPO
 from tests.needs import needs_box
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from data.labels import ending, own_labels
+from data.reasons import ending, own_labels
 
 NO_FILE = ("rule.count.md", "rules.missing_file", 0.0)
 NO_VALUE = ("answer.value", "answer.no_value", 0.0)

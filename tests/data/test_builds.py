@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from data.builds import BuildRunning, building, code_version
-from data.logs import FLOW_RUN
+from data.progress import FLOW_RUN
 
 
 @pytest.mark.parametrize(

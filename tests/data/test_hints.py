@@ -40,3 +40,6 @@ def test_else_it_is_the_path_from_here_or_the_whole_one(
     assert runnable("Run `benchmint verify`.") == "Run `.venv/bin/benchmint verify`."
     monkeypatch.chdir(other)
     assert program() == f"'{folder / 'benchmint'}'"
+    other.joinpath("benchmint").unlink()
+    other.rmdir()  # a message must not fail where the folder of the run was deleted
+    assert program() == f"'{folder / 'benchmint'}'"

@@ -12,11 +12,10 @@ import orjson
 import pytest
 from rich.console import Console
 
-from data import logs, progress
+from data import progress
 from data.builds import building
 from data.errors import InputError
-from data.logs import LOGGER, logging_to, tell_all, tell_stages
-from data.progress import track
+from data.progress import LOGGER, logging_to, tell_all, tell_stages, track
 
 log = logging.getLogger(f"{LOGGER}.flows.test")
 
@@ -134,7 +133,7 @@ def test_the_oldest_logs_go(tmp_path: Path) -> None:
 def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What handlers for people print, which are removed afterwards."""
     stream = io.StringIO()
-    for module in (logs, progress):
+    for module in (progress, progress):
         monkeypatch.setattr(module, "console", Console(file=stream, width=40))
     logger = logging.getLogger(LOGGER)
     handlers, level, propagate = list(logger.handlers), logger.level, logger.propagate
@@ -150,7 +149,7 @@ def test_verbose_shows_the_lines_once_and_hush_nothing(
     tell_stages()
     with logging_to(tmp_path, "r"):
         log.info("computed", extra={"stage": "scan\x1b[2J", "seconds": 1.5, "none": None})
-    monkeypatch.setattr("data.logs.console.quiet", True)
+    monkeypatch.setattr("data.progress.console.quiet", True)
     log.info("unseen")
     (line,) = shown.getvalue().splitlines()
     assert line.endswith("computed stage=scan⟨U+001B⟩[2J seconds=1.5")

@@ -23,7 +23,7 @@ from construction.sessions.recovery.exchanges import LeftOutReason
 from construction.sessions.scan import FileReason
 from construction.signals.collect.fields import SignalReason
 from construction.statements.categories import CategoryReason
-from construction.statements.filters import FilterReason, ScaleReason
+from construction.statements.database import FilterReason, ScaleReason
 from construction.statements.periods.fill import PeriodReason
 from construction.statements.questions.contracts import QuestionReason
 from construction.statements.readers.edinet.source import Reason as EdinetReason

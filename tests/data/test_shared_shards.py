@@ -14,8 +14,8 @@ import pytest
 
 from data import sharding
 from data.errors import ConfigError
+from data.remote_folder import ShardStore, SharedAltered, shard_store
 from data.run_store import RunStore, StageAltered, content_digest
-from data.shard_store import ShardStore, SharedAltered, shard_store
 from data.sharding import (
     Runner,
     Sharding,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from data.contracts import Count, Share, StageConfig, Weight
+from data.contracts import Count, Share, StageConfig
 
 
 class Limits(StageConfig):
@@ -15,7 +15,6 @@ class Limits(StageConfig):
 
     files: Count = 3
     share: Share = 0.5
-    weight: Weight = 1.0
     threshold: float = 0.0
 
 
@@ -26,7 +25,6 @@ class Limits(StageConfig):
         {"files": 1.5},
         {"share": 1.01},
         {"share": -0.01},
-        {"weight": -2},
         {"threshold": float("nan")},
         {"threshold": float("inf")},
         {"thresold": 1},
@@ -38,5 +36,5 @@ def test_what_cannot_be_meant_is_refused(values: dict[str, Any]) -> None:
 
 
 def test_the_ends_of_the_ranges_are_allowed() -> None:
-    result = Limits(files=0, share=1, weight=0, threshold=-3)
-    assert (result.files, result.share, result.weight, result.threshold) == (0, 1.0, 0.0, -3.0)
+    result = Limits(files=0, share=1, threshold=-3)
+    assert (result.files, result.share, result.threshold) == (0, 1.0, -3.0)

@@ -15,8 +15,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from data.logs import LOGGER
-from data.progress import console
+from data.progress import LOGGER, console
 from flows import cli
 
 BENCHMINT = Path(sys.executable).with_name("benchmint")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from data import hash_chain
-from data.audit_page import recompute
 from data.neutralise import one_line, visible
 from flows.audit_server import export_page, load_columns
+from tests.data.audit_page.whatif import recompute
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace
 from tests.flows.browser import READY, chromium, served, violations, watched
 

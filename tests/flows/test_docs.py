@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from construction.analytics.environment.declaration import PolicyText
 from construction.sessions.gates.length import LengthConfig, LengthReason
 from construction.sessions.gates.restoration import GATE as RESTORATION
+from data.contracts import StageConfig
 from data.reasons import sentences, stage_sentences
 from flows.build_snapshot import PIPELINE
 from flows.docs import (
     COMMON_FILE,
+    Part,
+    Reference,
     configuration_page,
     gate_table,
     is_adjustable,
     limit_table,
     page_with_tables,
     reason_table,
+    settings_page,
     tables,
 )
 from flows.docs import SETTINGS_PAGE as PAGE
@@ -178,3 +184,62 @@ def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
     dead = [(name, to) for name, found in links.items() for to in found
             if not (folder / to).is_file()]  # fmt: skip
     assert dead == []
+
+
+class Colour(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Leaf(StageConfig):
+    """One leaf; it may say <b>."""
+
+    size: Annotated[int, Field(gt=0, le=9)]
+    green: bool = True  # as in spring
+
+
+class Tree(StageConfig):
+    """A tree."""
+
+    colour: Colour | None = None
+    names: frozenset[str] = frozenset({"b", "a|c"})
+    ratio: float = Field(default=0.5, ge=0, description="part of | the whole")
+    leaves: Mapping[str, Leaf] = Field(default_factory=dict)
+    row: tuple[Leaf, ...] = ()
+
+
+class Root(StageConfig):
+    tree: Tree = Tree(ratio=0.25)
+
+
+def test_types_defaults_and_meanings() -> None:
+    row = {"key": "tree.ratio", "meaning": "How much.", "example": "0.1"}
+    parts = (Part("First", "These {common} of {all} settings"), Part("All", ""), Part("Rare", ""))
+    reference = Reference(*parts, common=[row], behind=[])
+    empty = "# Mine\n" + "".join(f"\n## {part.heading}\nold\n" for part in parts)
+    page = settings_page(empty, Root(), reference)
+    assert "| `tree.ratio` | How much. | `0.25` | `tree.ratio = 0.1` |" in page
+    assert "These 1 of 9 settings" in page
+    result = page.partition("### [tree]\n")[2].partition("\n## ")[0]
+    tree, leaf, _ = re.split(r"### \[.+\]\n", result)
+    assert tree.strip().splitlines() == [
+        "A tree.",
+        "",
+        "| key | type | default | meaning |",
+        "| --- | --- | --- | --- |",
+        "| `colour` | `red`, `blue` or none | *none* |  |",
+        r'| `names` | list of text | `["a\|c","b"]` |  |',
+        r"| `ratio` | number, ≥ 0 | `0.25` | part of \| the whole |",
+        "| `leaves` | table of table | `{}` |  |",
+        "| `row` | list of table | `[]` |  |",
+    ]
+    assert "### [tree.leaves.<name>]\n" in result
+    assert "### [tree.row.<number>]\n" in result
+    assert leaf.strip().splitlines() == [
+        "One leaf; it may say &lt;b>.",
+        "",
+        "| key | type | default | meaning |",
+        "| --- | --- | --- | --- |",
+        "| `size` | integer, > 0, ≤ 9 | **required** |  |",
+        "| `green` | true or false | `true` | as in spring |",
+    ]

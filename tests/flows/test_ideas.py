@@ -23,7 +23,7 @@ from construction.ideas.candidate_ideas import (
 )
 from construction.ideas.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.judging.model.asking import model_costs
-from construction.signals.seeds import SeedIdea, gradings
+from construction.signals.weights import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError
 from flows.recipe import Recipe, Runtime

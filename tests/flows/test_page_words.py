@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from data.labels import Words, own_labels, words_of
+from data.reasons import Words, own_labels, words_of
 from flows.label_words import all_labels
 from tests.demo import Demo
 from tests.page_text import bare_codes

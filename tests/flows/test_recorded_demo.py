@@ -9,7 +9,7 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.judging.calls.recorded import read_recorded
+from construction.judging.calls.store import read_recorded
 from construction.judging.checks.stage import PROGRAM, STAGE
 from data.contracts import Outcome
 from data.demo.generate import RECORDED_MODEL, REPLIES

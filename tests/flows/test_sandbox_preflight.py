@@ -11,8 +11,8 @@ import pytest
 from construction.grading.sandbox_preflight import SandboxReason, SandboxRecipe
 from construction.grading.trial import Boxes, Found, Trial, TrialStopped
 from construction.sandbox import sandbox
-from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits
+from construction.sandbox.sandbox import Box
 from construction.sandbox.toolset import library_paths
 from data.canonical import digest
 from data.contracts import Candidate, Deliverable, Fixture, NetworkPolicy, Outcome, Status

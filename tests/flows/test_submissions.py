@@ -17,12 +17,19 @@ from construction.grading.oracle import computable, oracle
 from construction.grading.spec import spec_of
 from construction.statements.tools.database import open_database
 from construction.workflows.engine import changes_of
-from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, write_attempt
+from data.attempts import (
+    MANIFEST,
+    AttemptRecord,
+    attempt_id_of,
+    bundle,
+    outputs_folder,
+    unpack,
+    write_attempt,
+)
 from data.canonical import pretty_json
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import InputError
 from data.releases.tasks import read_tasks
-from data.submissions import MANIFEST, bundle, unpack
 from flows.commands.evaluate import check_command, submit_command
 from tests.demo import Demo
 from tests.flows.command import invoked

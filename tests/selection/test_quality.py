@@ -10,8 +10,8 @@ import numpy as np
 import orjson
 import pytest
 
-from selection.agreement import AdjacentOrder, GapClass, Reliability, reliability
 from selection.config import SelectionConfig
+from selection.estimator import AdjacentOrder, GapClass, Reliability, reliability
 from selection.model import SolverName
 from selection.pool import PoolItem, pool_of_matrix
 from selection.quality import (

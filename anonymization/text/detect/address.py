@@ -62,8 +62,7 @@ _CERTAIN = re.compile(
 )
 _NO_TYPE, _CODE = 1, re.compile(rf"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{{4,6}}|{_HUNGARIAN}")
 _BARE_TYPE = 3  # the index of the pattern that may match without a number
-_DIGIT = re.compile(r"\d")
-_FLAT = re.compile(r"Suite|Apt|Flat|Unit|Floor")
+_FLATS = ("Suite", "Apt", "Flat", "Unit", "Floor")
 # `in 2002 the Regional Court`: a year and a court, where a number and a street would be.
 _YEAR_AND_COURT = re.compile(r"(?:19|20)\d\d,? the (?:[^\s,]+ ){0,4}Court(?!\w)")
 _LEAD = re.compile(
@@ -156,13 +155,13 @@ def _pieces(run: str) -> Iterator[tuple[int, int]]:
 
 def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
     run = text[start:end]
-    if _DIGIT.search(run) is None and _FLAT.search(run) is None:
+    if not any(map(str.isdecimal, run)) and not any(flat in run for flat in _FLATS):
         return None  # most runs: none of the evidence can be in them
     begins = [
         match.start()
         for number, pattern in enumerate(_EVIDENCE)
         if (match := pattern.search(run))
-        and (number != _BARE_TYPE or _DIGIT.search(match.group()))
+        and (number != _BARE_TYPE or any(map(str.isdecimal, match.group())))
         and not _YEAR_AND_COURT.match(match.group())
         and not (number == _NO_TYPE and not _has_code(match.group()))
     ]

@@ -23,10 +23,12 @@ _LABELS = {
 }
 _NAME = re.compile(rf"[{HAN}]{{2,4}}|[{HAN}]{{1,8}}(?:·[{HAN}]{{1,8}}){{1,3}}")
 # How the name of a particular organisation or place ends.
-_ORGANISATION = re.compile(
-    r"(?:公司|集团|银行|大学|学院|医院|学校|中学|小学|幼儿园|研究院|研究所|事务所|协会|基金会|委员会|法院|检察院"
-    r"|公安局|派出所|股份|保险|证券|基金|科技|出版社|杂志社|报社|电视台|酒店|厂|局|厅|署)$"
-)
+_ORGANISATION = (
+    "公司", "集团", "银行", "大学", "学院", "医院", "学校", "中学", "小学", "幼儿园",
+    "研究院", "研究所", "事务所", "协会", "基金会", "委员会", "法院", "检察院", "派出所",
+    "股份", "保险", "证券", "基金", "科技", "出版社", "杂志社", "报社", "电视台",
+    "酒店", "厂", "局", "厅", "署",
+)  # fmt: skip
 
 _PLACES = words("places.toml", "chinese")
 _KNOWN = words("known_words.toml", "chinese_known")
@@ -37,11 +39,12 @@ _NAMES = frozenset({"PER", "LOC", "ORG", "nr", "ns", "nt", "nw", "PER?"})
 _SHORTEST, _OFFICES = 2, frozenset("办部组处科")
 _TOWNS = frozenset("市町県")  # how the name of a town in Japan ends, and no given name
 _WHOLE_NAME = 3  # characters
-_GENERAL = re.compile(r"(?:部|部门|组|处|科|总部|地区|分公司|办公室|中心|市场|版|品牌|平台)$")
+_GENERAL = ("部", "部门", "组", "处", "科", "地区", "分公司", "办公室", "中心", "市场",
+            "版", "品牌", "平台")  # fmt: skip
 _GIVEN_TAGS = frozenset({"PER", "LOC", "ORG", "nr", "n", "a", "nw", "nz", "v", "vn", "an"})
 _LONGEST = 4  # characters of a name with a double family name
 _UNEXPLAINED, _SCORE = "unexplained", 0.55
-_PLACE = re.compile(r"(?:省|市|县|区|镇|乡|村|路|街|州|岛|山|河|湖)$")
+_PLACE = tuple("省市县区镇乡村路街州岛山河湖")
 
 
 class _Tagger:
@@ -182,7 +185,7 @@ def _unexplained(tagged: Sequence[tuple[str, str]], index: int) -> int:
         if len(word) <= _LONGEST and word not in _NOT_ALONE:
             return len(word)
     is_name = tag in _NAMES and has_han(word) and len(word) > 1
-    is_known = word in _PLACES or word in _KNOWN or _GENERAL.search(word) is not None
+    is_known = word in _PLACES or word in _KNOWN or word.endswith(_GENERAL)
     return len(word) if is_name and not is_known else 0
 
 
@@ -194,5 +197,5 @@ def _plausible(word: str, tag: str) -> bool:
     if not has_han(word) or len(word) < 2:
         return False
     if tag == "LOC":
-        return word in _PLACES or (len(word) >= 3 and _PLACE.search(word) is not None)
-    return len(word) >= 3 and _ORGANISATION.search(word) is not None and own_company(word)
+        return word in _PLACES or (len(word) >= 3 and word.endswith(_PLACE))
+    return len(word) >= 3 and word.endswith(_ORGANISATION) and own_company(word)

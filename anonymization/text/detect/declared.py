@@ -21,7 +21,7 @@ from anonymization.text.detect.wording import (
     words,
 )
 from data.text.lexicon import load_table, trie_pattern
-from data.text.scripts import HAN, HAN_KANA, LETTER, LETTERS, has_han, has_kana
+from data.text.scripts import HAN, HAN_KANA, LETTER, LETTERS, RUNS, has_han, has_kana
 
 NAME = "declared"
 LABEL_LANGUAGES = ("en", "de", "fr", "zh", "ja")
@@ -55,14 +55,12 @@ _PART = re.compile(
     f"|[{HAN_KANA}・/／]{{0,8}}(?:企業|会社|法人|団体|組織|店|店舗|施設|商品|製品|ブランド|部署|部門|支店|拠点|案件|物件"
     "|顧客|取引先|得意先|仕入先|担当者?|お客様|ファイル|項目|品|役職|学校|病院|銀行)名"
 )
-_POLITE = re.compile("^[ご御お]")
 _HINT = re.compile("^(?:请|必填|选填|可选|未|无$)|昵称|用户|名称|[的是]")  # what a form says to do
 _NO_LOGINS = words("words.toml", "no_handles")
 _LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
 _BIRTH = re.compile(
     r"(?:19|20)\d\d[-./年]?\d{1,2}[-./月]?\d{1,2}日?|\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d"
 )
-_PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
 @cache
@@ -142,7 +140,7 @@ def is_label(value: str) -> bool:
     if plain.isascii() and " " not in plain:
         return False  # people are called Case or Porter, too
     anywhere, alone = _labels()
-    forms = (normalised(plain), normalised(_POLITE.sub("", plain)))
+    forms = (normalised(plain), normalised(plain[plain[:1] in tuple("ご御お") :]))
     return any(form in anywhere or form in alone or names_part(form) for form in forms)
 
 
@@ -187,7 +185,7 @@ def names_service(plain: str) -> bool:
 
 
 def _is_login(plain: str) -> bool:
-    parts = [part.casefold() for part in _PARTS.findall(plain)]
+    parts = [part.casefold() for part in RUNS.findall(plain)]
     is_word = len(plain) >= (2 if has_han(plain) else 3) and not re.search(
         r"[\s/\\(){}]|^[\d:]+$", plain
     )

@@ -268,7 +268,7 @@ def _plausible(value: str, kind: EntityType) -> bool:
     ):
         return False
     if kind is EntityType.NATIONALITY:
-        return any(word in _PEOPLE for word in re.split(r"[ -]", value))
+        return any(word in _PEOPLE for word in value.replace("-", " ").split(" "))
     if not any(word[0].isupper() for word in words):
         return False
     return len(words) > 1 or value in _SHORT_PLACES or not _INITIALISM.fullmatch(value)

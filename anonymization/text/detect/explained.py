@@ -17,7 +17,9 @@ from dataclasses import replace
 from anonymization.text.contracts import EntityType, Finding, kinds, trimmed, uncovered
 from anonymization.text.detect.capitals import is_plain_capital
 from anonymization.text.detect.wording import words
+from data.text.dates import YEAR
 from data.text.lexicon import trie_pattern
+from data.text.scripts import RUNS
 
 _STANDARDS = words("known_words.toml", "standards")
 _AMOUNTS = words("known_words.toml", "amounts")
@@ -39,7 +41,6 @@ _QUARTER = re.compile(
 _CODE = re.compile(r"(?=(?:[^\d]*\d){3})[A-Z]{1,6}\d*(?:[-/#.]?[A-Z0-9]{1,16}){0,5}")
 _TAGGED = re.compile(r"[\w.]{2,32}#\d{4}|\d{3,}#\d{2,}")
 _NUMBERED = re.compile(r"[A-Z]{2,5}-0\d{3,5}")  # no part of a text has such a number
-_RUN = re.compile(r"\d+|[^\W\d_]+")
 _HEX = re.compile(r"(?=.*\d.*\d)(?=.*[a-f])[0-9a-f]{8,}|(?=.*\d.*\d)(?=.*[A-F])[0-9A-F]{8,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _BETWEEN = re.compile(r"(?=.{5})[A-Za-z]+\d{2,}[A-Za-z]+")
@@ -74,17 +75,14 @@ def _is_range(first: str, mark: str, second: str) -> bool:
     low, high = int(first), int(second)
     if max(len(first), len(second)) <= 2:
         return True
-    if _YEAR.fullmatch(first):
+    if YEAR.fullmatch(first):
         is_month = len(second) <= 2 and low > 0
-        return is_month or (_YEAR.fullmatch(second) is not None)
-    if _YEAR.fullmatch(second):
+        return is_month or (YEAR.fullmatch(second) is not None)
+    if YEAR.fullmatch(second):
         return high > 0 and low <= _MONTHS
     if second.startswith("0") or (len(first), len(second)) == (3, 4):
         return False
     return low < high and len(second) - len(first) <= 1 if mark == "-" else len(first) < 4
-
-
-_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def is_plain(chain: str) -> bool:
@@ -110,7 +108,7 @@ def is_code(chain: str) -> bool:
         return True
     if not _CODE.fullmatch(chain) or _CELLS.fullmatch(chain):
         return False
-    lead = _RUN.match(chain)
+    lead = RUNS.match(chain)
     assert lead is not None
     return not is_known_lead(lead.group()) or _NUMBERED.fullmatch(chain) is not None
 
@@ -126,7 +124,7 @@ def is_opaque(atom: str) -> bool:
         return False
     if _HEX.fullmatch(atom):
         return True
-    runs = _RUN.findall(atom)
+    runs = RUNS.findall(atom)
     digits = max((len(run) for run in runs if run.isdigit()), default=0)
     if len(runs) > 1 and digits > _DIGITS:
         return True

@@ -46,7 +46,7 @@ _NAME_PAIRS = frozenset(
 )
 _WHOLE_PAIRS = frozenset({("姓", "名"), ("姓", ""), ("地名", "名")})
 _NUMERAL = re.compile(r"\d{1,2}|[一二三四五六七八九十]{1,3}")
-_COUNT = re.compile("[〇零一二三四五六七八九十百千万]+")
+_COUNT = frozenset("〇零一二三四五六七八九十百千万")
 _LONGEST_GIVEN = 3  # characters of a given name that is in no dictionary
 _WHOLE, _LONE, _ACTING, _FORM, _ENDING = 0.8, 0.6, 0.55, 0.8, 0.65
 
@@ -109,7 +109,7 @@ def _reading(tokenizer: Tokenizer, name: str) -> NameReading | None:
     tokens = [token for token in tokenizer.tokenize(name) if token.surface().strip()]
     if len(tokens) > 1 and tokens[-1].surface() in _HONORIFICS:
         tokens.pop()
-    family, _, given = re.sub("[ \u3000]", " ", name).partition(" ")
+    family, _, given = name.replace("\u3000", " ").partition(" ")
     if not given:
         family = tokens[0].surface()
     size = next((n for n in range(1, len(tokens)) if _joined(tokens[:n]) == family), 0)
@@ -409,7 +409,7 @@ def _uncertain(tagged: Sequence[_Word], index: int) -> _Match | None:
         return 1, EntityType.PERSON, _ACTING
     if word.text in _NAMES_TOO:
         return 1, EntityType.UNEXPLAINED, _SCORE
-    is_marked = (word.unknown or word.name) and not _COUNT.fullmatch(word.text)
+    is_marked = (word.unknown or word.name) and not _COUNT.issuperset(word.text)
     if is_marked and len(word.text) > 1 and _NAME_CHARS.match(word.text):
         return 1, EntityType.UNEXPLAINED, _SCORE
     return None

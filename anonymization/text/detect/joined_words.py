@@ -44,7 +44,7 @@ _POPULATION = re.compile(
 def is_in_help(text: str, start: int, end: int) -> bool:
     """Does it begin what a program's help says of a command: `  uncordon   Mark node as …`?"""
     is_command = _IN_HELP.search(text, max(0, start - 60), start) is not None
-    return is_command and re.match(r" [a-z]", text[end : end + 2]) is not None
+    return is_command and text[end : end + 1] == " " and "a" <= text[end + 1 : end + 2] <= "z"
 
 
 def of_population(text: str, end: int) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, in_dictionary, words
+from data.text.dates import YEAR
 from data.text.lexicon import trie_pattern
 from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
@@ -91,7 +92,6 @@ _CODE = re.compile(
     r"(?=[;!?)\n]|[.,](?!\d)|$)"
 )
 _CODE_FIRST = re.compile(r"(?:^|(?<=[,\n])|(?<=, )|(?<=in ))(?P<code>\d{4,5}) $")
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _AGE = re.compile(
     r"(?:,? (?:is|was|turned|turns|turning)(?: now| only| just| almost| nearly)? "
     r"|, (?:aged? )?| \()"
@@ -126,7 +126,7 @@ def _codes(text: str, location: Finding) -> Iterator[Finding]:
     """The post code after a place, and the state between them: `Springfield, IL 62704`."""
     before = _CODE_FIRST.search(text, max(0, location.start - 8), location.start)
     code = _CODE.match(text, location.end) or before
-    if code and not _YEAR.fullmatch(code["code"]):
+    if code and not YEAR.fullmatch(code["code"]):
         yield Finding(*code.span("code"), EntityType.ADDRESS, _POSTAL, _NEIGHBOUR_SCORE)
         if code.groupdict().get("state"):
             yield Finding(*code.span("state"), EntityType.LOCATION, _POSTAL, _NEIGHBOUR_SCORE)

@@ -23,9 +23,10 @@ from anonymization.text.detect.wording import (
     words,
 )
 from anonymization.text.secrets.evidence import is_blanked, is_placeholder, repeats_label
+from data.text.dates import YEAR
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table, trie_pattern
-from data.text.scripts import HAN, HAN_KANA
+from data.text.scripts import HAN, HAN_KANA, RUNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,6 @@ _ACCOUNTS, _LONG_ACCOUNT = frozenset({"account", "acc", "acct"}), 8
 _PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY)[ -]?\d*(?:[ -]?\d{2,4})?")
 _FLOAT = re.compile(r"\d{7,16}\.0")
 _ROUND = re.compile(r"\d{1,3}0{4,}")  # an amount: 200000
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE = 1
 
 
@@ -101,7 +101,7 @@ def number(text: str, start: int, kind: EntityType, link: _Link) -> int:
         return start
     if kind is EntityType.BANK_ACCOUNT and _ROUND.fullmatch(value) and not _calls_it_number(link):
         return start
-    if _PERIOD.fullmatch(value) or (link.strength == "bare" and _YEAR.fullmatch(value)):
+    if _PERIOD.fullmatch(value) or (link.strength == "bare" and YEAR.fullmatch(value)):
         return start
     if not link.is_eastern and len(link.words) == _SINGLE and value[:1] not in "+0(":
         return start
@@ -130,7 +130,7 @@ def is_code(value: str) -> bool:
     digits = sum(map(str.isdigit, value))
     has_capital = any(map(str.isupper, value)) and digits >= _FEW
     in_groups = digits >= _SIX and any(char in " -/." for char in value)
-    return (has_capital or in_groups) and not _PERIOD.match(value) and not _YEAR.match(value)
+    return (has_capital or in_groups) and not _PERIOD.match(value) and not YEAR.match(value)
 
 
 def _calls_it_number(link: _Link) -> bool:
@@ -175,7 +175,6 @@ _FILE = re.compile(
     re.I,
 )
 _SIGNS = re.compile(r"[\d._#@-]")
-_PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
 # Behind a command, which a label may introduce: `limits：edquota -u`.
@@ -211,7 +210,7 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
         return start
     if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start
-    parts = [part.casefold() for part in _PARTS.findall(plain)]
+    parts = [part.casefold() for part in RUNS.findall(plain)]
     if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
         return start
     is_noted = _NOTED.match(text, end) is not None
@@ -260,7 +259,7 @@ def _is_phrase(plain: str, link: _Link) -> bool:
         return False
     if not link.dictionary:
         return not _names_login(link)
-    return all(in_dictionary(part, link.dictionary) for part in _PARTS.findall(plain))
+    return all(in_dictionary(part, link.dictionary) for part in RUNS.findall(plain))
 
 
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+){0,6}")
@@ -300,7 +299,7 @@ def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
         return start
     if text.startswith("_", match.end()) or is_of_image(text, value) or _CHARSET.match(value):
         return start  # no host has a low line in its name
-    parts = [part.casefold() for part in _PARTS.findall(value)]
+    parts = [part.casefold() for part in RUNS.findall(value)]
     if (
         len(value) < 5
         or parts[0] in _OBJECTS

@@ -46,6 +46,7 @@ from anonymization.text.detect.strict_fields import (
 )
 from anonymization.text.detect.weight import Weight, weights
 from anonymization.text.detect.wording import honoured, is_chosen, is_known, is_meant, words
+from data.text.dates import YEAR
 from data.text.screened import Screened, find_each, screened
 from data.text.scripts import CJK, HAN, HANGUL, KANA, LETTER, has_kana
 
@@ -102,7 +103,6 @@ _LONG_PAST = re.compile(
 )
 _ESCAPED = re.compile(r"\\[nrtbfv](?=[A-Za-z])")
 _NUMBERS = re.compile(r"\d+")
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _PLATE = re.compile(r"[A-Z]{2}\d{2} [A-Z]{3}")
 # A handle that is the whole value of a cell or key, and a name that is written in hiragana.
 _WHOLE_VALUE = re.compile(
@@ -253,7 +253,7 @@ def _is_number(value: str) -> bool:
     groups = _NUMBERS.findall(value)
     if sum(map(len, groups)) < _FEWEST or any(map(is_plain, (value, value.strip("(+)")))):
         return False
-    if all(_YEAR.fullmatch(group) or len(group) == _PAIR for group in groups):
+    if all(YEAR.fullmatch(group) or len(group) == _PAIR for group in groups):
         return False  # years, or a year, a month and a day
     return "-" in value or value[0] in "+(0" or len(groups) >= _FEWEST_GROUPS
 
@@ -401,7 +401,7 @@ def _find_codes_below(text: str, settled: Iterable[Finding]) -> Iterator[_Span]:
     for finding in settled:
         if finding.type is EntityType.ADDRESS and "\n" in text[finding.end : finding.end + 8]:
             code = _BELOW.match(text, finding.end)
-            if code and not _YEAR.fullmatch(code["v"]):
+            if code and not YEAR.fullmatch(code["v"]):
                 yield *code.span("v"), EntityType.ADDRESS
 
 

@@ -187,7 +187,7 @@ def _is_of_program(plain: str, dictionary: frozenset[str]) -> bool:
         return True
     if not _JOINED.fullmatch(plain):
         return False
-    parts = [part for part in re.split("[-_]", plain) if part]
+    parts = [part for part in plain.replace("_", "-").split("-") if part]
     if parts[0] in ("my", "your"):
         return True
     are_known = all(is_known(part, dictionary) for part in parts if not part.isdigit())

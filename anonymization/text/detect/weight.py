@@ -52,7 +52,7 @@ class Weight(IntEnum):
 _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
 _STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
-_CELL_ENDS = re.compile("'[,)]")  # of a row, whose values no program reads as names
+_CELL_ENDS = ("',", "')")  # of a row, whose values no program reads as names
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
 _NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
 _NUMBERED_SAMPLE = re.compile(r"(?<=[a-z]) ?\d{1,4}\Z")
@@ -64,7 +64,6 @@ _OF_PRODUCT = re.compile(
 _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
 _HIRAGANA = re.compile("[ぁ-ゖー]{2,20}")
 _HONOURED = re.compile(f"[御貴弊当][{HAN}](?![{HAN}])|[A-Za-z=_]+\\Z")  # 貴行, and a formula
-_KATAKANA_CHAR = re.compile("[ァ-ヺー]")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
 _WEIGHED = frozenset(
     {"spacy", "unknown_word", "lone_word", "name_said", "organisation", "firm",
@@ -116,7 +115,7 @@ _INSIDE = re.compile(
 _GOES_ON = re.compile(r" ?['’] ?s(?![a-z])| [a-z]| ?[.,;:!?)\"”’](?!\w)|\s*\Z")
 _WITH = re.compile(r"(?<![a-z])(?:with|and|or) \Z")
 _SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,16}$")  # of things, too
-_DASH = re.compile(r" [—–|] ")  # between a title and a subtitle
+_DASHES = (" — ", " – ", " | ")  # between a title and a subtitle
 _RESOURCE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _MOST_PARTS, _LONGEST_LABEL, _MOST_IN_ACRONYM = 3, 40, 5
 _AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
@@ -253,7 +252,7 @@ def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
     if finding.recognizer != "sudachi" or finding.type not in _NAMED:
         return False
     edges = text[max(0, finding.start - 1) : finding.start] + text[finding.end : finding.end + 1]
-    if _KATAKANA_CHAR.search(edges):
+    if any("ァ" <= char <= "ヺ" or char == "ー" for char in edges):
         return True  # a part of a longer word
     is_called = _CALLED.match(text, finding.end) or text[finding.start - 1 : finding.start] == "・"
     is_of_kana = _KATAKANA.fullmatch(value) or (
@@ -264,7 +263,7 @@ def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
 
 def _is_of_code(text: str, finding: Finding, value: str) -> bool:
     """Is it an identifier or a class, and no cell of a row?"""
-    is_cell = _CELL_ENDS.match(text, finding.end) and text[finding.start - 1] == "'"
+    is_cell = text.startswith(_CELL_ENDS, finding.end) and text[finding.start - 1] == "'"
     return not is_cell and bool(_IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value))
 
 
@@ -409,7 +408,7 @@ def _of_label(text: str, finding: Finding, value: str, dictionary: frozenset[str
     if (is_thing and is_plain and value not in _NAMES) or _repeats_label(text, finding, value):
         return Weight.NONE
     is_titled = is_thing and value.isascii() and _NAMES.isdisjoint(_WORD.findall(value.title()))
-    if finding.type is EntityType.PERSON and (is_titled or _DASH.search(value)):
+    if finding.type is EntityType.PERSON and (is_titled or any(dash in value for dash in _DASHES)):
         return Weight.WEAK
     return Weight.WEAK if _is_phrase(text, finding, value, dictionary) else Weight.SURE
 
@@ -456,7 +455,7 @@ def _is_label_or_measure(text: str, finding: Finding, value: str) -> bool:
 
 def _is_token(part: str) -> bool:
     """Capitals, small letters and digits in one part of an address, in no words: drawn."""
-    part = max(re.split("[-_]", part), key=len)
+    part = max(part.replace("_", "-").split("-"), key=len)
     if len(part) >= _RUN_OF_WORD * len(_RUN.findall(part)):
         return False
     return all(any(map(test, part)) for test in (str.isupper, str.islower, str.isdigit))

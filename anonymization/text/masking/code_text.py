@@ -95,7 +95,7 @@ _SED = re.compile(
     r"(?<![\w\\])(?P<first>[sy](?P<d>[/|#,!@~:%]))(?:\\.|(?!(?P=d))[^\\\n]){1,400}?(?P<second>(?P=d))"
     r"(?:\\.|(?!(?P=d))[^\\\n]){0,400}?(?P<third>(?P=d)[gpiIeMm0-9]{0,6})(?=[\s'\";}]|\Z)"
 )
-_LABELLED = re.compile(r"[:=\"]")
+_LABELLED = frozenset(':="')
 _EDITS_TEXT = re.compile(r"\b(?:sed|perl|ssed|gsed)\b")
 _PROGRAM = re.compile(
     r"\b(?:[gmn]?awk|jq)\b(?:[ \t]+-{1,2}[\w-]+(?:[ \t]+(?!')[^\s'|;-]\S*)?){0,6}[ \t]+"
@@ -167,7 +167,7 @@ def _programs(text: str) -> Iterator[tuple[int, int]]:
     """Marks and flags of the expressions that commands run, and whole programs."""
     for match in _SED.finditer(text) if _EDITS_TEXT.search(text) else ():
         # What looks like a label in an expression has no value behind it.
-        parts = (0,) if _LABELLED.search(match.group()) else ("first", "second", "third")
+        parts = (0,) if not _LABELLED.isdisjoint(match.group()) else ("first", "second", "third")
         yield from map(match.span, parts)
     for match in _PROGRAM.finditer(text):
         yield match.span("v")

@@ -19,7 +19,7 @@ from anonymization.text.detect.wording import (
     job,
 )
 from anonymization.text.masking.pieces import FIELD
-from anonymization.text.surrogates.assignment import lexicon
+from anonymization.text.surrogates.assignment import LETTERS, lexicon
 
 # Kinds that a position alone shows, whatever the word there.
 _BY_PLACE = kinds("UNEXPLAINED ACCOUNT USER_PATH")
@@ -79,13 +79,15 @@ def _is_of_known_firm(text: str, finding: Finding) -> bool:
 
 
 # A host that only a client's settings know, called after the public one: `github.com-work`.
-_ALIAS = re.compile(r"(?:github|gitlab|bitbucket)\.(?:com|org)-")
+_ALIASES = tuple(
+    f"{host}.{end}-" for host in ("github", "gitlab", "bitbucket") for end in ("com", "org")
+)
 _OF_SERVICES = frozenset(["service", "services", "svc", "daemon", "worker", "scheduler"])
 
 
 def _is_service(login: str) -> bool:
     """Is a login, even under a label, that of a service, as its end says: `audit_service`?"""
-    *parts, last = re.split("[_-]", login.casefold())
+    *parts, last = login.casefold().replace("_", "-").split("-")
     is_named = any(part.title() in GIVEN_NAMES for part in parts)
     return bool(parts) and last in _OF_SERVICES and not is_named
 
@@ -96,7 +98,7 @@ def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     behind a name: `Ana Vos (Sales Lead)`."""
     for finding in map(partial(_without_post, text), findings):
         value = text[finding.start : finding.end]
-        if finding.type in _LOGINS and (_ALIAS.match(value) or _is_service(value)):
+        if finding.type in _LOGINS and (value.startswith(_ALIASES) or _is_service(value)):
             continue
         is_shouted = finding.type is EntityType.PERSON and value.isupper()
         if (finding.type in _THINGS or is_shouted) and _is_of_known_firm(text, finding):
@@ -106,11 +108,8 @@ def without_roles(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-_NAME_LETTERS = re.compile(r"[^\W\d_]+")
-
-
 def own_words(value: str) -> str:
     """The words of a firm's name without those that many have, in one letter case."""
-    words = [word.casefold() for word in _NAME_LETTERS.findall(value)]
+    words = [word.casefold() for word in LETTERS.findall(value)]
     own = [word for word in words if word not in lexicon().company_words]
     return " ".join(own or words)

@@ -171,7 +171,6 @@ class _Run:
 
 _DELIMITERS = ",\t;|"
 _LABEL = 40  # characters of a header cell, at most
-_WORDS = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,7 @@ def _table_edits(text: str, visit: Visit) -> list[Edit]:
 def is_label(text: str) -> bool:
     """Can a cell be the name of its column?"""
     plain = text.strip()
-    return 0 < len(plain) <= _LABEL and "@" not in plain and _WORDS.search(plain) is not None
+    return 0 < len(plain) <= _LABEL and "@" not in plain and any(map(str.isalpha, plain))
 
 
 def head_of_table(text: str) -> int:

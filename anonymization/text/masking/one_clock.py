@@ -15,11 +15,10 @@ from collections.abc import Iterable
 from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.masking.pieces import FIELD, Piece
 from anonymization.text.surrogates.dates import era_years
-from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME, find_dates
+from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME, YEAR, find_dates
 from data.text.folding import plain_form
 
 _SAID = frozenset({"declared", "said", "reserved_place", FIELD})  # what a label or form declares
-_YEAR_ALONE = re.compile(r"(?:19|20)\d\d")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?=\d{4}(?!\d)|\D|\Z|\d{4}T)")
 # `6 Aug 89`, `3/20/95`, `3.4.21`, `Jan 21 21`
 _SHORT_YEAR = re.compile(
@@ -118,8 +117,7 @@ class OneClock:
         dates = {
             offset
             for each in findings
-            if each.type is EntityType.DATE
-            and not _YEAR_ALONE.fullmatch(piece.text, each.start, each.end)
+            if each.type is EntityType.DATE and not YEAR.fullmatch(piece.text, each.start, each.end)
             for offset in range(each.start, each.end)
         }
         bare = {
@@ -136,7 +134,7 @@ class OneClock:
 
     def _watch_value(self, value: str, kind: EntityType, file: int) -> None:
         if kind is EntityType.DATE:
-            years = [] if _YEAR_ALONE.fullmatch(value) else years_of(value)
+            years = [] if YEAR.fullmatch(value) else years_of(value)
             if years:
                 self._years.setdefault(file, Counter()).update(years)
             day = _day_of(value)
@@ -175,7 +173,7 @@ class OneClock:
             return not self.is_stopped([_ONE_FILE])
         is_dated = any(file in self._years for file in files)
         is_loose = not is_dated and not years_of(value)
-        return not (is_loose or _YEAR_ALONE.fullmatch(value) or self.is_stopped(files))
+        return not (is_loose or YEAR.fullmatch(value) or self.is_stopped(files))
 
     def year_of(self, files: Iterable[int], date: str) -> int | None:
         """The usual year of the files, for a date that has none itself."""

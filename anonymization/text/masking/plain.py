@@ -245,7 +245,6 @@ _PICTURE = re.compile(
     r"(?:[A-Za-z0-9+/]|\r?\n){60,}={0,2}"
 )
 _SHORTEST_PICTURE, _SHORTEST_BASE64 = 70, 24  # characters
-_BREAKS = re.compile(r"\s")
 
 
 def plain_edits(
@@ -344,7 +343,7 @@ def _base64_edits(text: str, visit: Visit) -> Iterator[Edit]:
 
 
 def _blob_edit(match: re.Match[str], visit: Visit) -> Edit | None:
-    run = _BREAKS.sub("", match.group())
+    run = "".join(match.group().split())
     try:
         data = b64decode(run + "=" * (-len(run) % 4), validate=True)
     except binascii.Error:

@@ -47,14 +47,14 @@ from data.text.scripts import HAN, HAN_KANA, is_han
 _PEOPLE, _COMPANY = frozenset({EntityType.PERSON, PLANTED}), EntityType.ORGANIZATION
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+){0,3}\.?")
 _PARTS = re.compile(r"[\s._,-]+")
-_BLANKS = re.compile(" {1,4}")
-_JOIN = re.compile(r" {1,4}|[._-]")
-_TURNED = re.compile(r" ?, {1,3}| {1,4}|[._-]")
+_BLANKS = frozenset(" " * count for count in range(1, 5))
+_JOIN = _BLANKS | frozenset("._-")
+_TURNED = _JOIN | {f"{lead},{' ' * count}" for lead in ("", " ") for count in range(1, 4)}
 _BREAK = re.compile(r" {0,2}\r?\n {0,8}")
 _BEFORE_BREAK = re.compile(r"[^\n]{20} $")
 _NAME_BEFORE, _NAME_AFTER = re.compile(r"[^\W\d_]+ $"), re.compile(r" [^\W\d_]")
 _HAN_GAP = re.compile(f"[^{HAN}]+")
-_HAN_JOIN = re.compile(" {1,2}|[\u00b7\u2022\u2027\u30fb]")
+_HAN_JOIN = frozenset("\u00b7\u2022\u2027\u30fb") | {" ", "  "}
 _HAN_DOTS = str.maketrans("", "", "\u00b7\u2022\u2027\u30fb ")
 _ROOM = 40  # characters looked at on either side
 _MOST_WORDS = 6
@@ -91,14 +91,14 @@ class NameSpelling:
         if not self.is_person and parts != self.original:
             return False
         if not self.is_distinctive:
-            return not turn and all(map(_BLANKS.fullmatch, gaps))
+            return not turn and _BLANKS.issuperset(gaps)
         if turn:
             joined = (_TURNED if n == turn else _JOIN for n in range(1, len(parts)))
-            well = all(map(re.Pattern.fullmatch, joined, gaps))
+            well = all(gap in joints for joints, gap in zip(joined, gaps, strict=False))
             return well and _is_not_in_list(text, start, end, gaps[turn - 1])
         if any("\n" in gap for gap in gaps):
             return all(map(_is_break, gaps)) and _is_wrapped(text, start)
-        return all(map(_JOIN.fullmatch, gaps))
+        return _JOIN.issuperset(gaps)
 
     def _is_camel_case(self, candidate: str, text: str, start: int, end: int) -> bool:
         """Is it the name inside an identifier (`mailAnnSmith`), each word with a capital?"""
@@ -126,7 +126,7 @@ class HanNameSpelling:
     def matches(self, text: str, start: int, end: int) -> bool:
         """Is `text[start:end]` the name? A name of two characters must not touch a third."""
         candidate = clean(text[start:end])
-        if not all(map(_HAN_JOIN.fullmatch, _HAN_GAP.findall(candidate))):
+        if not _HAN_JOIN.issuperset(_HAN_GAP.findall(candidate)):
             return False
         beside = text[max(0, start - 1) : start], text[end : end + 1]
         return len(self.letters) > 2 or not any(map(is_han, beside))
@@ -189,7 +189,7 @@ def _everyday() -> frozenset[str]:
 
 
 def _is_break(gap: str) -> bool:
-    return bool(_BREAK.fullmatch(gap) or _BLANKS.fullmatch(gap))
+    return gap in _BLANKS or _BREAK.fullmatch(gap) is not None
 
 
 def _is_wrapped(text: str, start: int) -> bool:
@@ -472,9 +472,6 @@ def known_value(kind: str, value: str, any_case: bool, shortest: int = MIN_KEY) 
     return KnownValue(kind, value, any_case, kept, plain, forms)
 
 
-_NO_HAN = re.compile(f"[^{HAN}]+")
-
-
 def respelled(kind: str, value: str, surrogate: str, spelled: str) -> str:
     """The surrogate in the spelling in which the value was found: order, separators, letter case.
 
@@ -500,8 +497,8 @@ def _numbered(surrogate: str, spelled: str) -> str:
 
 
 def _spaced(surrogate: str, spelled: str) -> str:
-    letters, gaps = _NO_HAN.sub("", surrogate), visible(spelled)
-    if len(letters) != len(_NO_HAN.sub("", gaps)):
+    letters, gaps = _HAN_GAP.sub("", surrogate), visible(spelled)
+    if len(letters) != len(_HAN_GAP.sub("", gaps)):
         return surrogate
     following = iter(letters)
     return "".join(next(following) if is_han(char) else char for char in gaps)

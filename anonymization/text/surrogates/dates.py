@@ -130,7 +130,7 @@ class Shift:
                     continue
         if _chinese_date(value) is not None:
             return self._chinese(value)
-        return same_shape(value, rng) if re.search(r"\d", value) else value
+        return same_shape(value, rng) if any(map(str.isdecimal, value)) else value
 
     def _quarter(self, match: re.Match[str]) -> str:
         """The quarter in which the middle of the old one comes to lie."""

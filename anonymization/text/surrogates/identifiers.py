@@ -32,6 +32,7 @@ from anonymization.text.surrogates.assignment import (
     pick,
     same_shape,
 )
+from data.text.dates import YEAR
 from data.text.folding import alnum_form
 from data.text.lexicon import load_table
 
@@ -59,7 +60,6 @@ _TEST_CARDS = {
     "4": "400000", "5": "555555", "2": "222300", "34": "378282", "37": "378282",
     "62": "620000", "60": "601111", "35": "356600", "36": "360070", "38": "385200", "30": "305693",
 }  # fmt: skip
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _YEARS = (1990, 2026)
 _FEW_LETTERS = 2
 _COUNTRY = 2  # letters that begin a VAT number
@@ -109,7 +109,8 @@ def planned(value: str) -> tuple[str, str]:
     trunk, national = number.startswith("0"), number.lstrip("0")
     if re.fullmatch(r"1[3-9]\d{9}", number) and not re.match(r"1\D", value):
         return "cn", number
-    if trunk and len(number) == 11 and re.match("7[1-9]", national):  # 070 is a mobile in Japan
+    # 070 is a mobile in Japan
+    if trunk and len(number) == 11 and "71" <= national[:2] <= "79":
         return "uk", national
     if trunk:
         return "cn", national
@@ -252,7 +253,7 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
         return coded(table, value, salt)
     if _OF_STUDENT.fullmatch(value):
         return value[0] + national_id(table, value[1:], salt)
-    is_plain = value.isdecimal() and not _YEAR.fullmatch(value)  # 75 is no other than 075
+    is_plain = value.isdecimal() and not YEAR.fullmatch(value)  # 75 is no other than 075
     lead = _SERIES.match(value)  # of a year or an office, by which a register is sorted
     start = lead.end() if lead else 0
     new = _in_parts(table, "coded", value[start:], salt, _paid if is_plain else _counted)
@@ -273,19 +274,13 @@ def amount(table: SurrogateTable, value: str, salt: str) -> str:
 def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _DrawNumber) -> str:
     """Each run of digits by itself; what is between them stays, and what its series shares."""
     parts = []
-    counted = re.sub(rf"(?<!\d){_YEAR.pattern}(?!\d)", "", value) if space == "coded" else value
-    keeps_year = sum(map(str.isdigit, counted)) >= _FEWEST_BESIDE_YEAR
     for part in re.split(r"(\d+)", value):
-        if keeps_year and space == "coded" and _YEAR.fullmatch(part):
-            parts.append(part)  # of a register, in which numbers of one year stand together
-            continue
         lead = table.leads.get(part, 0) if space == "coded" else 0
         rest = _drawn(table, space, part[lead:], salt, draw) if part.isdigit() else part
         parts.append(part[:lead] + rest)
     return "".join(parts)
 
 
-_FEWEST_BESIDE_YEAR = 2  # digits of a number that are drawn where its year stays
 _SERIAL = re.compile(r"[A-Za-z]{0,6}[-_]?(\d{6,16})")
 _FEWEST_ALIKE, _DRAWN, _SHORTEST_LEAD = 4, 4, 2  # numbers, and digits that are drawn or shared
 
@@ -309,7 +304,7 @@ def shared_leads(numbers: Iterable[str]) -> dict[str, int]:
 
 
 def _counted(number: str, rng: Generator) -> str:
-    if _YEAR.fullmatch(number):
+    if YEAR.fullmatch(number):
         return str(int(rng.integers(*_YEARS)))
     new = digits(rng, len(number))
     if len(new) > 1 and new[0] == "0" != number[0]:  # EMP-02 would be read as EMP-2

@@ -194,8 +194,8 @@ _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
 _ZIP, _OF_REGION = 5, 3  # digits of a ZIP code, and of those the ones that name its region
 _PUBLIC_SHORT = frozenset({"P", "O", "PO", "US", "USA", "UK", "SR", "CR", "RR"})  # of roads, boxes
-_COMMA_BEFORE, _CODE_AFTER = re.compile(r", ?$"), re.compile(r",? {1,2}\d{4,5}(?!\d)")
-_JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目|番地")
+_CODE_AFTER = re.compile(r",? {1,2}\d{4,5}(?!\d)")
+_JAPANESE_PLACES = ("県", "東京都", "京都府", "大阪府", "北海道", "丁目", "番地")
 
 
 def location(table: SurrogateTable, value: str, salt: str) -> str:
@@ -225,7 +225,7 @@ def ends_as_place(value: str) -> bool:
 def _is_japanese_place(table: SurrogateTable, value: str) -> bool:
     if not has_han(value) or _is_japanese(table, value):
         return has_kana(value) or has_han(value)
-    is_ended = _JAPANESE_PLACE.search(value) is not None and value not in table.chinese
+    is_ended = any(part in value for part in _JAPANESE_PLACES) and value not in table.chinese
     return has_kana(value) or is_ended
 
 
@@ -243,7 +243,7 @@ def region(table: SurrogateTable, name: str) -> str:
 def _changed(table: SurrogateTable, value: str, salt: str) -> str:
     keep = lexicon().place_words
     words = [word for word in _PARTS.findall(value) if not word.isdigit()]
-    if all(word.casefold() in keep for word in words) and not re.search(r"\d", value):
+    if all(word.casefold() in keep for word in words) and not any(map(str.isdecimal, value)):
         keep = frozenset()
 
     def change(match: re.Match[str]) -> str:
@@ -278,7 +278,7 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
 
 def is_state(value: str, word: re.Match[str]) -> bool:
     """Is it the short name of a state, behind a comma or before a postcode: `Dayton, OH 45402`?"""
-    is_apart = _COMMA_BEFORE.search(value, 0, word.start()) or _CODE_AFTER.match(value, word.end())
+    is_apart = value[: word.start()].endswith((",", ", ")) or _CODE_AFTER.match(value, word.end())
     return word.group() in lexicon().states and is_apart is not None
 
 

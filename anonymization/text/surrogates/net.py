@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 
@@ -83,15 +83,17 @@ def handle(
         if folded[1:] in known and len(folded) > _LONG_NAME:
             return cased_like(initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
-            whose = (table.logins.get(folded + other, "") for other in others)
-            drawn = initial(table, folded, others)
-            return cased_like(next(filter(None, whose), drawn)[0], word)
-        made = _joined(folded, known)
-        if made:
-            return cased_like(made, word)
-        return cased_like(table.token("handle", folded, given_name, salt), word)
+            return cased_like(_letter(table, folded, others), word)
+        made = _joined(folded, known) or table.token("handle", folded, given_name, salt)
+        return cased_like(made, word)
 
     return _HANDLE_PARTS.sub(part, value)
+
+
+def _letter(table: SurrogateTable, letter: str, others: Iterable[str]) -> str:
+    """What a letter of a login becomes: of a person with another of its words, if it is known."""
+    whose = (table.logins.get(letter + other, "") for other in others)
+    return next(filter(None, whose), initial(table, letter, others))[0]
 
 
 def _both_parts(table: SurrogateTable, login: str) -> Mapping[str, str]:

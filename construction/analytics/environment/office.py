@@ -33,6 +33,7 @@ _OTHER_LANGUAGE = 0.25  # of the letters whose words there are in one
 _RANKS = {"office": 1, "council": 2}
 _NORTHERN, _LOST = 36, 30  # letters of another office, and motions that were lost
 _TOPICS = ("except", "ended", "moved", "spared", "confined", "passes", "goes")
+_ABOUT_LETTERS = ("ended", "moved", "spared", "confined")
 _SENTENCES = (4, 9)  # in a subject of a paper
 _UNITS_IN = {"en": " units", "de": " Einheiten", "zh": "单位"}
 
@@ -311,16 +312,18 @@ class Office:
 
     def _of_no_effect(self, *, is_lost: bool) -> None:
         """A letter of another office, or a motion that was lost, in words as of those that bind."""
-        w, (about, about_day) = self.w, self.w.pick(self.written)
+        w, (about, _) = self.w, self.w.pick(self.written)
         others = [each for each in self.guilds if each is not about] or [about]
         other, size, rank = w.pick(others), w.metric("entities", "size"), w.metric("places", "rank")
         day = self.day(range(w.years[0] - 8, w.years[-1] + 2), about, other)
+        earlier = [its for each, its in self.written if each is about and its < day]
+        topics = _TOPICS if earlier else [each for each in _TOPICS if each not in _ABOUT_LETTERS]
         lists = w.generator.permutation(len(self.lists)).tolist()
         voice = Voice(day)
         values: dict[str, Words] = {
             "list": w.name_of(self.lists[lists[0]]),
             "guild": w.name_of(about.names),
-            "month": w.month(about_day),
+            "month": w.month(w.pick(earlier)) if earlier else "",
             "instead": self.amount(w.limit(size, 0.3, 0.8), size),
             "place": w.says("place", "en"),
             "measure": rank.label["en"],
@@ -330,7 +333,7 @@ class Office:
             "name": w.pick(self.schemes).formal,
             "when": w.pick(("", f", from {w.period(w.later())} on")),
         }
-        part = w.pick([each for each in _TOPICS if each != "goes" or len(self.lists) > 1])
+        part = w.pick([each for each in topics if each != "goes" or len(self.lists) > 1])
         who = w.pick(w.words["who"]["circle"]["en"])
         values["who"] = w.worded(who, voice, **values)
         values["other"] = w.name_of(self.lists[lists[-1]] if part == "goes" else other.names)

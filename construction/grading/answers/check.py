@@ -40,8 +40,8 @@ from construction.grading.answers.units import (
 from data.text.folding import fold_width
 from data.text.numbers import literal_value
 
-MAX_SHIFT = 12
-MAX_MARKERS = 200  # only the last ones are read; with more bold spans, bold does not mark anything
+_MAX_SHIFT = 12
+_MAX_MARKERS = 200  # only the last ones are read; with more bold spans, bold does not mark anything
 MAX_CHARS = 20_000  # a longer answer has its conclusion at the end
 _EXACT = Context(prec=200)
 _BREAK = re.compile(r"\s")
@@ -194,7 +194,7 @@ def _verdict(
 def _markers(
     passage: Passage, cleaned: Clean, target: Target, declared: Declared
 ) -> Outcome | None:
-    scopes = _text_markers(passage, cleaned)[-MAX_MARKERS:]
+    scopes = _text_markers(passage, cleaned)[-_MAX_MARKERS:]
     verdicts = [_verdict(passage, scope, target, declared) for scope in scopes]
     conclusive = [verdict for verdict in verdicts if verdict is not None]
     amounts = {verdict.reading.amount for verdict in conclusive if verdict.reading is not None}
@@ -208,13 +208,13 @@ def _emphasised(
 ) -> Outcome | None:
     """The value of bold spans, if all that hold a value agree."""
     readings: list[Reading] = []
-    for span in cleaned.bold[: MAX_MARKERS + 1]:
+    for span in cleaned.bold[: _MAX_MARKERS + 1]:
         outcome = choose(passage, span, target, declared, marked=True, whole_clause=True)
         if outcome is AMBIGUOUS:
             return None
         readings += [outcome.reading] if outcome.reading is not None else []
     agreed = {(reading.amount, reading.unit) for reading in readings}
-    few = len(cleaned.bold) <= MAX_MARKERS
+    few = len(cleaned.bold) <= _MAX_MARKERS
     return Outcome(readings[0]) if len(agreed) == 1 and few else None
 
 
@@ -271,7 +271,7 @@ def _difference(reading: Reading, gold: GoldAnswer, target: Target) -> ErrorReas
         return ErrorReason.OTHER_FILING
     if gold.value and passes(-reading.amount):
         return ErrorReason.WRONG_SIGN
-    shifts = [shift for shift in range(-MAX_SHIFT, MAX_SHIFT + 1) if shift]
+    shifts = [shift for shift in range(-_MAX_SHIFT, _MAX_SHIFT + 1) if shift]
     if gold.value and any(passes(reading.amount.scaleb(shift)) for shift in shifts):
         return ErrorReason.WRONG_SCALE
     return ErrorReason.WRONG_VALUE

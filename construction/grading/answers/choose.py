@@ -32,7 +32,7 @@ from construction.grading.answers.roles import (
 )
 from construction.grading.answers.units import declared_in
 
-MAX_VALUES = 1000  # a scope with more values is ambiguous
+_MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
 _LISTED = re.compile(
     r"\s*(?:[,、;/]|,?\s*(?:and|or|und|oder|et|ou|y|e|o|en|och|og|eller)\s|和|と|或|、?または)\s*"
@@ -85,9 +85,9 @@ def choose(
     the scope unless `whole_clause` is set."""
     low, high = scope
     indices = passage.within(low, high)
-    alone = [k for k in indices[:MAX_VALUES] if _is_alone(passage, k, low, high)]
+    alone = [k for k in indices[:_MAX_VALUES] if _is_alone(passage, k, low, high)]
     indices = alone or [k for k in indices if not passage.values[k].weak]
-    if len(indices) > MAX_VALUES:
+    if len(indices) > _MAX_VALUES:
         return AMBIGUOUS
     kept = [k for k in indices if excluded_role(passage, k) is Role.CANDIDATE]
     if not kept:
@@ -128,7 +128,7 @@ def offers_several(passage: Passage, target: Target, declared: Declared) -> bool
     reach = (0, len(passage.text))
     readings = [
         read(passage, passage.values[k], target, declared, *reach, alone=False)
-        for k in passage.within(*reach)[:MAX_VALUES]
+        for k in passage.within(*reach)[:_MAX_VALUES]
         if not passage.values[k].weak
     ]
     groups = _merge(passage, readings)
@@ -324,7 +324,7 @@ def _conclusion(passage: Passage, groups: list[_Group]) -> _Group | None:
     return None
 
 
-MAX_CELLS = 20_000
+_MAX_CELLS = 20_000
 _MAX_CAPTION = 300
 
 
@@ -342,7 +342,7 @@ def fitting_cells(tables: list[RawTable], target: Target, declared: Declared) ->
     """Readings of the cells that fit the metric and period asked for, over all tables."""
     readings: list[Reading] = []
     for table in tables:
-        if sum(len(row) for row in table.rows) <= MAX_CELLS and table.rows and table.rows[0]:
+        if sum(len(row) for row in table.rows) <= _MAX_CELLS and table.rows and table.rows[0]:
             grid = _clean(table, declared)
             readings += _by_label(grid, target)
     ranks = [reading.rank(target) for reading in readings]
@@ -353,7 +353,7 @@ def all_cells(tables: list[RawTable], target: Target, declared: Declared) -> lis
     """Readings of all cells beside the labels, of those periods that fit."""
     readings: list[Reading] = []
     for table in tables:
-        if sum(len(row) for row in table.rows) <= MAX_CELLS and table.rows and table.rows[0]:
+        if sum(len(row) for row in table.rows) <= _MAX_CELLS and table.rows and table.rows[0]:
             grid = _clean(table, declared)
             cells = [(at, k) for at, row in enumerate(grid.rows) for k in range(1, len(row))]
             readings += _read(grid, cells, target)

@@ -187,7 +187,7 @@ _OPENING = (
     r"(?:(?:no|oh|er|um|well|so|but|and|however|nein|ach|aber|doch|und|non|mais|et|ah|pero|y|ma|nee|maar"
     r"|en|não|mas|men|nej)[ ,]{1,2}){0,2}"
 )
-RETRACTION = pattern_of(
+_RETRACTION = pattern_of(
     rf"{_OPENING}{_either('retraction')}"
     rf"|(?P<guess>{_either('first_guess')})[^.!?。！？\n]{{1,200}}?(?:[,;—–，、；：:] ?| - )?"
     rf"{_either('instead')}(?: {{0,2}}{_either('retraction')})?",
@@ -200,7 +200,7 @@ _CLOSING = " \t\n.,;:!?。、*_`\"'）)」"
 def taken_back(answer: str) -> re.Match[str] | None:
     """Where an answer last takes back what it said: "Wait, …", "Correction: …", 訂正:…"""
     last = None
-    for match in RETRACTION.finditer(answer, max(answer.rfind("}") + 1, len(answer) - _CLOSE)):
+    for match in _RETRACTION.finditer(answer, max(answer.rfind("}") + 1, len(answer) - _CLOSE)):
         earlier = match["guess"] or answer[: match.start()].strip()
         replaces = earlier and answer[match.end() :].strip(_CLOSING)
         if replaces or (last is None and WITHDRAWAL.search(match[0])):
@@ -218,21 +218,21 @@ SIGNED_LABEL = pattern_of(
 )
 
 # Up to eight hedges between a word and the value it governs, as in "by about the same"
-HEDGES = rf"(?:\s*{_either('hedge')}){{0,8}}\s*"
-FROM = pattern_of(rf"(?<![A-Za-z])from{HEDGES}\Z", re.I)
-FROM_LEVEL = pattern_of(rf"{_either('from_level')}{HEDGES}\Z", re.I)
-TO_LEVEL = pattern_of(rf"\s*{_either('to_level')}{HEDGES}", re.I)
-CHANGE_BY = pattern_of(rf"{_either('change_by')}{HEDGES}\Z", re.I)
+_HEDGES = rf"(?:\s*{_either('hedge')}){{0,8}}\s*"
+FROM = pattern_of(rf"(?<![A-Za-z])from{_HEDGES}\Z", re.I)
+FROM_LEVEL = pattern_of(rf"{_either('from_level')}{_HEDGES}\Z", re.I)
+TO_LEVEL = pattern_of(rf"\s*{_either('to_level')}{_HEDGES}", re.I)
+CHANGE_BY = pattern_of(rf"{_either('change_by')}{_HEDGES}\Z", re.I)
 CHANGE_AFTER = pattern_of(rf" ?{_either('change_after')}", re.I)
-NEGATED_BEFORE = pattern_of(rf"{_either('negated_before')}{HEDGES}\Z", re.I)
+NEGATED_BEFORE = pattern_of(rf"{_either('negated_before')}{_HEDGES}\Z", re.I)
 NEGATED_AFTER = pattern_of(rf" ?[{HAN}]{{0,3}}?{_either('negated_after')}", re.I)
 BETWEEN = pattern_of(
-    rf"(?:(?<!{LETTER})(?:between|zwischen|entre|tra|fra|tussen|mellan|mellem|mellom)|介于){HEDGES}\Z",
+    rf"(?:(?<!{LETTER})(?:between|zwischen|entre|tra|fra|tussen|mellan|mellem|mellom)|介于){_HEDGES}\Z",
     re.I,
 )
-LEVEL_BEFORE = pattern_of(rf"(?:(?<![A-Za-z])(?:to|from|at)(?![A-Za-z])|[至到]){HEDGES}\Z", re.I)
-RANGE_BETWEEN = pattern_of(rf"\s*{_either('range')}{HEDGES}", re.I)
-ALTERNATIVE = pattern_of(rf"[\s,、(]*{_either('alternative')}{HEDGES}", re.I)
+LEVEL_BEFORE = pattern_of(rf"(?:(?<![A-Za-z])(?:to|from|at)(?![A-Za-z])|[至到]){_HEDGES}\Z", re.I)
+RANGE_BETWEEN = pattern_of(rf"\s*{_either('range')}{_HEDGES}", re.I)
+ALTERNATIVE = pattern_of(rf"[\s,、(]*{_either('alternative')}{_HEDGES}", re.I)
 EITHER = pattern_of(r"\beither\b", re.I)
 
 GENERIC = frozenset(" ".join([*_WORDS["generic"]["en"], *_WORDS["generic"]["eu"]]).split())

@@ -21,7 +21,7 @@ from data.text.folding import fold_case, fold_width
 from data.text.lexicon import pattern_of
 from data.text.numbers import read_integer
 
-MAX_ITEMS = 1000  # of a list; more are cut off, and count as extra items
+_MAX_ITEMS = 1000  # of a list; more are cut off, and count as extra items
 _MAX_LIST = 100_000  # characters of a list that are read
 _MAX_SENTENCE = 2000  # characters of a list that may be part of a sentence
 
@@ -176,7 +176,7 @@ def _item_test(spec: AnswerSpec, gold: str, question: str) -> Callable[[str], bo
 
 def _without_note(item: str) -> str:
     """Without a rank or figure at its end: "Japan (1st)", "Japan – 412 MW"."""
-    note = RANK_NOTE.search(item)
+    note = _RANK_NOTE.search(item)
     return item if note is None or is_qualified(note[0]) else item[: note.start()]
 
 
@@ -200,7 +200,7 @@ def _json_items(text: str) -> list[str] | None:
         return None
     if not isinstance(loaded, list):
         return None
-    return ["" if item is None else str(item) for item in loaded[: MAX_ITEMS + 1]]
+    return ["" if item is None else str(item) for item in loaded[: _MAX_ITEMS + 1]]
 
 
 def _items(text: str) -> list[str]:
@@ -212,7 +212,7 @@ def _items(text: str) -> list[str]:
     if listed:
         return _bare(listed)
     for separator in _SEPARATORS:
-        parts = _bare(re.split(separator, text)[: MAX_ITEMS + 1])
+        parts = _bare(re.split(separator, text)[: _MAX_ITEMS + 1])
         if len(parts) > 1:
             return parts
     return _bare([text])
@@ -221,7 +221,7 @@ def _items(text: str) -> list[str]:
 def _bare(parts: Sequence[str]) -> list[str]:
     """The parts without bullets, conjunctions and marks; none that are empty."""
     bare = (
-        _LEAD.sub("", BULLET.sub("", part.strip())).strip(_EDGE + ",;、；，\n") for part in parts
+        _LEAD.sub("", _BULLET.sub("", part.strip())).strip(_EDGE + ",;、；，\n") for part in parts
     )
     return [part for part in bare if part]
 
@@ -255,8 +255,8 @@ _RANKED = (
 _MARK = pattern_of(rf"(?:(?<=^)|(?<=[\s,;、；，:：。]))(?:{_RANKED})\s*", re.I | re.M)
 _CIRCLED_MARK = pattern_of(rf"(?P<circled>[{_CIRCLED}])\s*")
 _LINE_NUMBER = pattern_of(r"^[ \t>]*([0-9]{1,2})[.)．）][ \t]*(?=[^\s0-9])", re.M)
-BULLET = pattern_of(rf"^\s*(?:[-*•·・▪◦–]\s+|・|(?:{_RANKED})\s*)", re.I)
-RANK_NOTE = pattern_of(
+_BULLET = pattern_of(rf"^\s*(?:[-*•·・▪◦–]\s+|・|(?:{_RANKED})\s*)", re.I)
+_RANK_NOTE = pattern_of(
     r"\s*(?:[(（](?=[^()（）]*[0-9])[^()（）]{1,40}[)）]"
     r"|(?:\s[–—-]|[:：])\s*[$€£¥]?[0-9][0-9.,]*\s?[^\W\d_]{0,12}%?)\s*\Z"
 )

@@ -11,17 +11,16 @@ from data.text.folding import fold_width
 from data.text.sentences import edited_sentence_end
 
 # Private-use characters mark emphasis and tags until positions are final.
-BOLD_OPEN, BOLD_CLOSE, BOX_OPEN, BOX_CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"
-MARKS = BOLD_OPEN + BOLD_CLOSE + BOX_OPEN + BOX_CLOSE
+_BOLD_OPEN, _BOLD_CLOSE, _BOX_OPEN, _BOX_CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"
+_MARKS = _BOLD_OPEN + _BOLD_CLOSE + _BOX_OPEN + _BOX_CLOSE
 
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})(?![A-Za-z0-9])([^<>]*)>")
-_HIDDEN = re.compile(r"display\s*:\s*none", re.I)
+_HIDDEN = "display:none"
 _DROPPED = frozenset({"s", "del", "strike", "script", "style", "template"})
 _VOID = frozenset({"br", "img", "hr", "input", "meta", "link"})
 _BLOCKS = frozenset({"br", "p", "div", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "hr"})
-_OPENING = {"b": BOLD_OPEN, "strong": BOLD_OPEN, "answer": BOX_OPEN}
-_CLOSING = {"b": BOLD_CLOSE, "strong": BOLD_CLOSE, "answer": BOX_CLOSE}
-_POWER = re.compile(r"[×xX*]\s?10$")
+_OPENING = {"b": _BOLD_OPEN, "strong": _BOLD_OPEN, "answer": _BOX_OPEN}
+_CLOSING = {"b": _BOLD_CLOSE, "strong": _BOLD_CLOSE, "answer": _BOX_CLOSE}
 _DOLLAR = "\ue010"  # an escaped dollar, until the math delimiters are gone
 _MATH = re.compile(r"\$\$([^$\n]*)\$\$|\$([^$\n]*[0-9)\]}%])\$(?![0-9])")
 _SPACING = re.compile(r"\\(?:[,;: ]|q?quad(?![A-Za-z]))")
@@ -45,10 +44,10 @@ _SYMBOLS = {
 _SYMBOL = re.compile("|".join(re.escape(name) for name in sorted(_SYMBOLS, key=len, reverse=True)))
 _BRACE = re.compile(r"\\([A-Za-z]+)\s?\{|\^\{|\{|\}")
 _GROUPS = {
-    "boxed": (BOX_OPEN, BOX_CLOSE),
-    "fbox": (BOX_OPEN, BOX_CLOSE),
-    "textbf": (BOLD_OPEN, BOLD_CLOSE),
-    "mathbf": (BOLD_OPEN, BOLD_CLOSE),
+    "boxed": (_BOX_OPEN, _BOX_CLOSE),
+    "fbox": (_BOX_OPEN, _BOX_CLOSE),
+    "textbf": (_BOLD_OPEN, _BOLD_CLOSE),
+    "mathbf": (_BOLD_OPEN, _BOLD_CLOSE),
 }
 _PLAIN = frozenset(
     {"text", "mathrm", "mathit", "mathsf", "textit", "textrm", "mbox", "operatorname"}
@@ -128,13 +127,13 @@ def _strip_html(text: str) -> tuple[str, list[RawTable]]:
         closing, name = bool(match[1]), match[2].lower()
         if not hidden_by and not in_sup:
             sink.write(text[position : match.start()])
-        elif in_sup and _POWER.search("".join(sink.text[-2:])[-8:]):
+        elif in_sup and _is_times_ten("".join(sink.text[-2:])[-8:]):
             sink.write("^" + text[position : match.start()])
         position = match.end()
         if hidden_by:
             depth += (-1 if closing else 1) if name == hidden_by else 0
             hidden_by = hidden_by if depth else ""
-        elif not closing and name not in _VOID and (name in _DROPPED or _HIDDEN.search(match[3])):
+        elif not closing and name not in _VOID and (name in _DROPPED or _is_hidden(match[3])):
             hidden_by, depth = name, 1
         elif name == "sup":
             in_sup = not closing
@@ -267,8 +266,8 @@ _FENCE_CLEANING = re.compile(r"^ *+(?:```|~~~)[^\n]*$", re.M)
 _STRONG = re.compile(r"\*\*\*?([^*\n]+)\*\*\*?|(?<!\w)__([^_\n]+)__(?!\w)")
 _EMPHASIS = re.compile(r"\*(?=[^\s*])([^*\n]*)(?<=\S)\*|(?<!\w)_(?=[^\s_])([^_\n]+)_(?!\w)")
 _LINE_MARK = re.compile(r"^(?:[ ]*(?:>|#{1,6}(?= )|[-*+•](?= )|[0-9]{1,2}[.)](?= +\S)))+[ ]*", re.M)
-SENTENCE_END = edited_sentence_end(MARKS)
-_FIELD_NAME = re.compile("extracted|error_reason", re.I)  # the others are in _GRADER
+SENTENCE_END = edited_sentence_end(_MARKS)
+_FIELD_NAMES = ("extracted", "error_reason")  # the others are in _GRADER
 _FIELD = re.compile(
     r"[\s\"'{,]*(?:is_correct|could_extract|extracted|error_reason)[\"']?\s*[:=]", re.I
 )
@@ -310,19 +309,28 @@ def clean(text: str) -> Clean:
 def _power(match: re.Match[str]) -> str:
     """10⁹ after a times sign is a power of ten, any other superscript a footnote mark."""
     before = match.string[max(0, match.start() - 5) : match.start()]
-    return "^" + match[0].translate(_POWERS) if re.search(r"[×xX*·]\s?10$", before) else ""
+    return "^" + match[0].translate(_POWERS) if _is_times_ten(before) else ""
+
+
+def _is_times_ten(before: str) -> bool:
+    factor = before.removesuffix("10")
+    return factor != before and factor.removesuffix(" ").endswith(("×", "x", "X", "*", "·"))
+
+
+def _is_hidden(attributes: str) -> bool:
+    return _HIDDEN in "".join(attributes.lower().split())
 
 
 def _markdown_of_cleaning(text: str) -> str:
     text = _URL.sub("", _LINK.sub(r"\1", text))
     text = _FENCE_CLEANING.sub("", text).replace("`", "")
-    text = _STRONG.sub(lambda match: f"{BOLD_OPEN}{match[1] or match[2]}{BOLD_CLOSE}", text)
+    text = _STRONG.sub(lambda match: f"{_BOLD_OPEN}{match[1] or match[2]}{_BOLD_CLOSE}", text)
     text = _EMPHASIS.sub(lambda match: match[1] or match[2], text)
     return _LINE_MARK.sub("", text)
 
 
 def _without_grader(text: str) -> str:
-    if not _GRADER.search(text) and not _FIELD_NAME.search(text):
+    if not _GRADER.search(text) and not any(name in text.lower() for name in _FIELD_NAMES):
         return text
     kept = []
     for line in text.split("\n"):
@@ -346,9 +354,9 @@ def _spans(text: str) -> Clean:
     pieces: list[str] = []
     length, position = 0, 0
     opened: dict[str, int] = {}
-    spans: dict[str, list[Span]] = {BOLD_OPEN: [], BOX_OPEN: []}
-    pairs = {BOLD_CLOSE: BOLD_OPEN, BOX_CLOSE: BOX_OPEN}
-    for match in re.finditer(f"[{MARKS}]", text):
+    spans: dict[str, list[Span]] = {_BOLD_OPEN: [], _BOX_OPEN: []}
+    pairs = {_BOLD_CLOSE: _BOLD_OPEN, _BOX_CLOSE: _BOX_OPEN}
+    for match in re.finditer(f"[{_MARKS}]", text):
         pieces.append(text[position : match.start()])
         length += match.start() - position
         position = match.end()
@@ -357,4 +365,4 @@ def _spans(text: str) -> Clean:
         elif (start := opened.pop(pairs[match[0]], None)) is not None:
             spans[pairs[match[0]]].append((start, length))
     plain = "".join([*pieces, text[position:]])
-    return Clean(plain, tuple(spans[BOLD_OPEN]), tuple(spans[BOX_OPEN]))
+    return Clean(plain, tuple(spans[_BOLD_OPEN]), tuple(spans[_BOX_OPEN]))

@@ -35,7 +35,7 @@ from construction.grading.spec import AnswerSpec
 from data.text.folding import fold_width
 from data.text.lexicon import pattern_of
 
-MAX_SHIFT = 12  # powers of ten within which a number of the same digits is a wrong scale
+_MAX_SHIFT = 12  # powers of ten within which a number of the same digits is a wrong scale
 MAX_TEXT = 2000  # characters of a text, date or boolean that are read
 _LONGEST_BLANK = 40
 _BLANK_MARKS = " \t\r\n\"'`*_-–—―ー~.…。,;:!?|/\\[](){}<>「」"
@@ -70,8 +70,8 @@ _UNKNOWN_UNIT = pattern_of(
 _EXACT = Context(prec=200)
 _AND = pattern_of(r"[\s,]*(?:and|と|零|又|plus)?\s*", re.I)
 _MAX_AND = 8  # characters
-MAX_UNITS = 400  # of measure in a text; further ones are not read as units
-MAX_MEASURED = 20_000  # characters of a number with a unit of measure that are read
+_MAX_UNITS = 400  # of measure in a text; further ones are not read as units
+_MAX_MEASURED = 20_000  # characters of a number with a unit of measure that are read
 _LEAST_DIGITS = 2  # that a coarser rounding keeps, to be called one
 
 
@@ -124,7 +124,7 @@ def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:
         scale = unit_named.scale if unit is not None and unit_named.scale and scale == 1 else scale
     gold = GoldAnswer(value, "count" if units_asked else unit or "count", scale, decimals)
     if units_asked:
-        return _compare_measured(spec, text[-MAX_MEASURED:], gold, question, units_asked)
+        return _compare_measured(spec, text[-_MAX_MEASURED:], gold, question, units_asked)
     return _compare(spec, text, gold, question)
 
 
@@ -152,7 +152,7 @@ def _compare_measured(
     """A number of a unit of measure: its unit may be left out, and no other one may be given."""
     folded = fold_width(text)
     kinds = {kind_of(unit) for unit in units_asked}
-    spans_found = islice(measured(folded), MAX_UNITS)
+    spans_found = islice(measured(folded), _MAX_UNITS)
     spans = [span for span in spans_found if span.number or kind_of(span.unit) in kinds]
     own = sorted((span for span in spans if span.unit in units_asked), key=lambda span: span.start)
     others = [span for span in spans if span.unit not in units_asked]
@@ -270,7 +270,7 @@ def _deviation(amount: Decimal, gold: GoldAnswer, tolerance: float | None) -> An
         return AnswerReason.WRONG_ROUNDING
     if gold.value and is_gold(-amount):
         return AnswerReason.WRONG_SIGN
-    shifts = [shift for shift in range(-MAX_SHIFT, MAX_SHIFT + 1) if shift]
+    shifts = [shift for shift in range(-_MAX_SHIFT, _MAX_SHIFT + 1) if shift]
     if gold.value and any(is_gold(amount.scaleb(shift)) for shift in shifts):
         return AnswerReason.WRONG_SCALE
     return AnswerReason.WRONG_VALUE

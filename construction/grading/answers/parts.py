@@ -23,7 +23,7 @@ from construction.grading.spec import AnswerSpec, TaskSpec
 from data.contracts.attempt import ScorePart
 from data.text.folding import fold_case, fold_width, fold_words
 
-MAX_CHARS = 100_000  # of the answer field; of a longer one the end is read
+_MAX_CHARS = 100_000  # of the answer field; of a longer one the end is read
 _SHOWN = 200  # characters of a reading in the detail of a part
 _MAX_DEPTH = 20  # of nested JSON
 _BRACKETS = re.compile(r"[\[\]{}]")
@@ -59,7 +59,7 @@ def grade_answers(spec: TaskSpec, answer: str | None) -> tuple[ScorePart, ...]:
     if not spec.answers:
         return ()
     question = question_of(spec.prompt)
-    fields = _fields([part.part for part in spec.answers], (answer or "")[-MAX_CHARS:])
+    fields = _fields([part.part for part in spec.answers], (answer or "")[-_MAX_CHARS:])
     given = {part.part: _designated(part, fields[part.part]) for part in spec.answers}
     verdicts = {part.part: _verdict(part, given[part.part], question) for part in spec.answers}
     for part in spec.answers:

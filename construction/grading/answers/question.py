@@ -220,7 +220,7 @@ _LEADING = pattern_of(
     re.I,
 )
 _SPLIT = pattern_of(r"(?<=[,.;?!。、;])")
-POINTS = pattern_of(
+_POINTS = pattern_of(
     r"\b(?:percentage|percent|prozent)[ -]?(?:points?|punkte?n?)\b|\bpp\b|百分[点點]|ポイント"
     r"|\bpo?i?nt[sio]? (?:de pourcentage|porcentual|percentual)",
     re.I,
@@ -254,7 +254,7 @@ class Target:
     plan: bool
     wording: Wording
     strict: bool = False
-    side: Side | None = None
+    side: _Side | None = None
     text: str = ""
     decimals: int = 0
     comma: bool = False
@@ -262,7 +262,7 @@ class Target:
     @property
     def points(self) -> bool:
         """Are percentage points asked for, rather than per cent?"""
-        return self.unit.name == "points" or POINTS.search(self.text) is not None
+        return self.unit.name == "points" or _POINTS.search(self.text) is not None
 
     @property
     def quantum(self) -> Decimal:
@@ -387,7 +387,7 @@ _NEAR = 80  # characters before a word in which it is looked for
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class _Side:
     """How answers speak of an amount on this side (`said`) and on the other (`contrary`)."""
 
     said: re.Pattern[str]
@@ -435,10 +435,10 @@ def _any_word(words: Sequence[str], others: Sequence[str]) -> re.Pattern[str]:
 
 
 @cache
-def sides() -> Mapping[str, Side]:
+def sides() -> Mapping[str, _Side]:
     """All sides by the words in which questions ask for them."""
     return {
-        asked: Side(
+        asked: _Side(
             _any_word(entry["said"], entry.get("said_cjk", ())),
             _any_word(entry["contrary"], entry.get("contrary_cjk", ())),
         )
@@ -454,7 +454,7 @@ def name_of_side(question: str) -> str | None:
     return name if name in sides() else None
 
 
-def side_asked(question: str) -> Side | None:
+def side_asked(question: str) -> _Side | None:
     """The side that a question asks to give as a negative number; None if it names none."""
     name = name_of_side(question)
     return None if name is None else sides()[name]

@@ -32,7 +32,7 @@ _WORD_AFTER = pattern_of(rf"[\s)\"']*({_L}(?:{_L}|['’-])*)(?:\s+(?:the\s+)?({_
 _QUALIFYING = frozenset(
     ["from", "excluding", "before", "after", "per", "attributable", "including", "net"]
 )
-VERB = pattern_of(
+_VERB = pattern_of(
     r"(?:rose|fell|grew|increas|decreas|declin|drop|climb|gain|c[ao]me|st[oa]|total|reach|amount|hit"
     r"|equal|narrow|widen|improv|remain|jump|surg|edge|slip|end|be|went|r[ia]s|fall|year|fiscal|full)\w*\Z",
     re.I,
@@ -40,7 +40,7 @@ VERB = pattern_of(
 _BASE = pattern_of(r"(?:^|[.;,、]\s*)(?:out )?of (?:the |its |all |these )?\Z", re.I)
 _OF_TOTAL = pattern_of(r"\s*(?:out )?of (?:the |its |all |these |a total of )*", re.I)
 _BASE_AFTER = pattern_of(r"[人件社家隻条]?(?:のうち|中の)")
-LABEL_WORD = pattern_of(rf"{_L}(?:{_L}|['’&-])+|[{HAN_KANA}]{{2,}}")
+_LABEL_WORD = pattern_of(rf"{_L}(?:{_L}|['’&-])+|[{HAN_KANA}]{{2,}}")
 
 
 _AND = frozenset(["and", "und", "et", "y", "e", "en", "och", "og", "と", "和"])
@@ -217,7 +217,7 @@ def _unqualified(text: str, span: tuple[int, int], target: Target, low: int, hig
         return False
     if first.lower() in ("for", "in", "of", "at") and second[:1].isupper():
         return _is_harmless(second, target) or second.upper() in ("FY", "USD", "US", "Q")
-    return _is_harmless(first, target) or VERB.match(first) is not None
+    return _is_harmless(first, target) or _VERB.match(first) is not None
 
 
 def is_of_other_label(passage: Passage, reading: Reading, target: Target) -> bool:
@@ -236,19 +236,18 @@ def is_of_other_label(passage: Passage, reading: Reading, target: Target) -> boo
 def _is_harmless(word: str, target: Target) -> bool:
     bare = word.lower().strip(".")
     generic = bare in lexicon.GENERIC or bare.endswith(("'s", "’s", "s'"))
-    return (
-        generic or bare in target.company.lower() or re.fullmatch(r"(?:fy|q)?\d*", bare) is not None
-    )
+    number = bare.removeprefix("fy" if bare.startswith("fy") else "q")
+    return generic or bare in target.company.lower() or not number or number.isdecimal()
 
 
 def _has_label(before: str, target: Target) -> bool:
     """Whether words that are neither generic nor the company's name precede the value."""
-    for match in LABEL_WORD.finditer(before):
+    for match in _LABEL_WORD.finditer(before):
         word = match[0]
         if not is_latin(word):
             if len(lexicon.GENERIC_HAN.sub("", word)) > 1:
                 return True
-        elif not _is_harmless(word, target) and not VERB.match(word):
+        elif not _is_harmless(word, target) and not _VERB.match(word):
             return True
     return False
 
@@ -398,7 +397,7 @@ def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
     is_topic = _is_topic(passage.text[low : value.start], passage.text[value.end : high])
     if is_topic and _is_other_topic(passage.text[low : value.start], target):
         return False
-    for match in LABEL_WORD.finditer(around):
+    for match in _LABEL_WORD.finditer(around):
         if not is_latin(match[0]):
             rest = lexicon.STATING_HAN.sub("", target.wording.without(match[0]))
             if len(rest) > _MOST_HAN and not is_topic:
@@ -420,7 +419,7 @@ def _names_more(clause: str, target: Target) -> bool:
     """Has a clause a verb of the question too? "57 aircraft" may be sold where leased are asked."""
     rest = target.naming.sub(" ", clause) if target.naming is not None else clause
     rest = rest.replace(target.company, " ") if target.company else rest
-    words = [match[0] for match in LABEL_WORD.finditer(rest)]
+    words = [match[0] for match in _LABEL_WORD.finditer(rest)]
     return any(
         target.wording.has(word) and word.lower() not in lexicon.STATING
         if is_latin(word)
@@ -449,7 +448,7 @@ def is_worded(label: str, target: Target) -> bool:
         _is_stating(match[0].strip(".'’-&"), target)
         if is_latin(match[0])
         else not lexicon.STATING_HAN.sub("", target.wording.without(match[0]))
-        for match in LABEL_WORD.finditer(label)
+        for match in _LABEL_WORD.finditer(label)
     )
 
 
@@ -472,7 +471,7 @@ def _is_stating(word: str, target: Target) -> bool:
     known = bare in lexicon.STATING or target.wording.has(word) or _is_harmless(bare, target)
     known = known or (bare in lexicon.STATING_MEASURED and not target.counts)
     return known or bool(
-        VERB.match(bare) or lexicon.SIDE_NOUN.fullmatch(bare) or lexicon.MOVEMENT.fullmatch(bare)
+        _VERB.match(bare) or lexicon.SIDE_NOUN.fullmatch(bare) or lexicon.MOVEMENT.fullmatch(bare)
     )
 
 

@@ -32,8 +32,7 @@ _IN_UNIT = re.compile(r",? ?\(?in ([A-Za-z$€£¥ ]{1,40})", re.I)
 _BRACKET_UNIT = re.compile(r" ?\(([^()\n]{1,40})\)")
 _CLOSING = re.compile(r"\s*\)")
 _RATIO_OF = re.compile(r"\bratio of (?:about |approximately |roughly )?\Z", re.I)
-_IN_PRICES = re.compile(r"\bin \Z", re.I)  # "in 2009 dollars" is no amount
-_HUNDREDTHS = re.compile("百分之(?:约|約)?\\Z")
+_HUNDREDTHS = ("百分之", "百分之约", "百分之約")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,8 @@ def scan_values(text: str, noise: list[tuple[int, int]]) -> list[Value]:
             silent = False
         elif value is not None and silent and noise[index] == (number.start, number.end):
             before = text[max(0, number.start - 4) : number.start]
-            silent = value.unit is None or _IN_PRICES.search(before) is not None
+            is_in_prices = f" {before.lower()}".endswith(" in ")  # "in 2009 dollars" is no amount
+            silent = value.unit is None or is_in_prices
         if value is not None and silent:
             value = replace(value, weak=True) if _year_like(text, value) else None
         if value is not None:
@@ -161,7 +161,7 @@ def _prefix(text: str, position: int, floor: int) -> tuple[int, Unit | None, boo
     for _ in range(5):
         if position <= floor:
             break
-        if _HUNDREDTHS.search(text[max(floor, position - 5) : position]):
+        if text[max(floor, position - 5) : position].endswith(_HUNDREDTHS):
             unit, position = Unit(Dimension.PROPORTION, "percent"), text.rindex("百", 0, position)
             continue
         if not negative and (sign_start := _sign_before(text, position, floor)) is not None:

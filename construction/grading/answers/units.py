@@ -14,7 +14,7 @@ from data.text.numbers import scale_at
 
 _WORDS = load_table(__package__, "units.toml")
 # Signs shared by several currencies: the usual meaning, and all that they can have.
-FAMILIES = {sign: (codes[0], frozenset(codes)) for sign, codes in _WORDS["shared"].items()}
+_FAMILIES = {sign: (codes[0], frozenset(codes)) for sign, codes in _WORDS["shared"].items()}
 ANY_CURRENCY = "*"  # "2.35 per share" names none
 
 
@@ -38,9 +38,9 @@ def _pattern(words: dict[str, str]) -> str:
 
 
 _BEFORE, _CODES = _codes(_WORDS["signs"]), _codes(_WORDS["signs"], _WORDS["names"])
-CURRENCY = _pattern(_CODES)
+_CURRENCY = _pattern(_CODES)
 _PREFIX = pattern_of(rf"(?<![A-Za-z])({_pattern(_BEFORE)})\Z", re.I)
-_MONEY = pattern_of(rf"(?:of |de |d['’])?({CURRENCY})", re.I)
+_MONEY = pattern_of(rf"(?:of |de |d['’])?({_CURRENCY})", re.I)
 _COINS = _WORDS["hundredths"]
 _COIN_FAMILIES = tuple(_COINS)
 _COIN = pattern_of(
@@ -121,7 +121,7 @@ def settle(unit: Unit, target: Unit) -> Unit:
     """A shared sign becomes the currency asked for if it can mean that, else its usual one."""
     if unit.name == ANY_CURRENCY:
         return Unit(unit.dimension, target.name, unit.factor)
-    usual, members = FAMILIES.get(unit.name, (unit.name, frozenset[str]()))
+    usual, members = _FAMILIES.get(unit.name, (unit.name, frozenset[str]()))
     return Unit(unit.dimension, target.name if target.name in members else usual, unit.factor)
 
 
@@ -133,7 +133,7 @@ def combine(first: Unit | None, second: Unit | None) -> Unit | None:
         return second
     if second.dimension not in (Dimension.MONEY, Dimension.PER_SHARE):
         return second
-    explicit = first.name not in FAMILIES or second.name == ANY_CURRENCY
+    explicit = first.name not in _FAMILIES or second.name == ANY_CURRENCY
     name = first.name if explicit else second.name
     return Unit(second.dimension, name, second.factor)
 

@@ -19,7 +19,7 @@ from construction.grading.spec import AnswerSpec
 from data.text.dates import Moment, find_dates, read_date
 from data.text.folding import fold_case, fold_spaces, fold_width
 from data.text.lexicon import pattern_of
-from data.text.scripts import HAN, HAN_KANA
+from data.text.scripts import HAN, HAN_KANA, has_han, has_kana
 
 _MARKS = pattern_of(r"[\s.,;:!?'\"“”‘’`´「」『』()\[\]_/\-–—。、・]+")
 _AND_SIGN = pattern_of(r"\s&\s")
@@ -248,7 +248,7 @@ def is_qualified(rest: str) -> bool:
 
 
 def _is_free(word: str, words: Wording) -> bool:
-    if re.match(f"[{HAN_KANA}]", word):
+    if has_han(word[:1]) or has_kana(word[:1]):
         if _offers_choice(words):
             return not _PARTICLES.sub("", word)
         content = _PARTICLES.sub(" ", word)
@@ -259,11 +259,14 @@ def _is_free(word: str, words: Wording) -> bool:
     return plain in _STATING or free.has(bare) or free.has_initials(plain)
 
 
+_CHOOSING = ("还是", "還是", "或", "または", "それとも", "どちら", "いずれ")
+
+
 def _offers_choice(words: Wording) -> bool:
     """Does the question name the answers that it can have?"""
     return bool(
         {"or", "either", "following"} & set(words.words)
-        or re.search(r"还是|還是|或|または|それとも|どちら|いずれ", words.text)
+        or any(word in words.text for word in _CHOOSING)
     )
 
 

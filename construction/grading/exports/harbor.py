@@ -28,7 +28,7 @@ from construction.grading.exports.writing import (
     write_services,
     write_text,
 )
-from construction.sandbox.box import SERVER
+from construction.sandbox.sandbox import SERVER
 from construction.statements.tools.client import URL
 from data.contracts import NetworkPolicy
 from data.errors import InputError
@@ -38,7 +38,7 @@ from data.releases.tasks import ReleasedTask
 
 
 @dataclass(frozen=True, slots=True)
-class Directions:
+class _Directions:
     """Where an agent works and what it leaves there; only what applies to a task is written."""
 
     heading: str
@@ -49,8 +49,8 @@ class Directions:
     services: str
 
 
-DIRECTIONS = {
-    "en": Directions(
+_DIRECTIONS = {
+    "en": _Directions(
         heading="## Where results go\n\nYou work in /work.",
         inputs="The input files are in inputs/.",
         answer="Write your answer, in the form that the task asks for, to {path}.",
@@ -67,7 +67,7 @@ DIRECTIONS = {
             'lists them and `data_tool NAME \'{{"argument": "value"}}\'` calls one.'
         ),
     ),
-    "zh": Directions(
+    "zh": _Directions(
         heading="## 成果放在哪里\n\n工作目录是 /work。",
         inputs="输入文件在 inputs/ 中。",
         answer="请按任务要求的形式，把答案写入 {path}。",
@@ -81,7 +81,7 @@ DIRECTIONS = {
             '`data_tool NAME \'{{"argument": "value"}}\'` 调用其中一个。'
         ),
     ),
-    "ja": Directions(
+    "ja": _Directions(
         heading="## 成果物の置き場所\n\n作業フォルダーは /work です。",
         inputs="入力ファイルは inputs/ にあります。",
         answer="答えは、求められた形式で {path} に書いてください。",
@@ -106,7 +106,7 @@ def instruction(
     task: ReleasedTask, *, asks_files: bool, has_tools: bool, has_services: bool = False
 ) -> str:
     """The prompt and the directions, for agents that submit by files alone."""
-    words = DIRECTIONS.get(task.candidate.language.partition("-")[0], DIRECTIONS["en"])
+    words = _DIRECTIONS.get(task.candidate.language.partition("-")[0], _DIRECTIONS["en"])
     results = words.files if asks_files else words.answer
     lines = [words.heading]
     if task.inputs:
@@ -120,11 +120,11 @@ def instruction(
 
 
 SCHEMA = "1.4"
-TASKS = "tasks"
-JUDGED = "judged"  # tasks that only a judge lets pass: in a mean of Harbor's they would be zeros
-UNTESTED = "untested"
-TABLES = "tables"
-SERVICES = "services"
+_TASKS = "tasks"
+_JUDGED = "judged"  # tasks that only a judge lets pass: in a mean of Harbor's they would be zeros
+_UNTESTED = "untested"
+_TABLES = "tables"
+_SERVICES = "services"
 RECORD = "/state/record.json"  # of what was asked of services; never in the agent's container
 ENVIRONMENT = "bubblewrap_environment"
 _VERIFIER_SECONDS = 600
@@ -156,13 +156,13 @@ def _write_shared(export: Export, tasks: list[ReleasedTask], out: Path) -> None:
     shutil.copyfile(TEMPLATES / "relay.txt", out / "box" / "relay.py")
     shutil.copyfile(SERVER, out / "box" / SERVER.name)
     if any(map(needs_tables, tasks)):
-        write_server(export.release.tables, out / TABLES)
+        write_server(export.release.tables, out / _TABLES)
     if any(task.candidate.task_id in export.services for task in tasks):
-        write_services(out / SERVICES)
+        write_services(out / _SERVICES)
 
 
 def _write_task(export: Export, task: ReleasedTask, out: Path, image: str | None) -> None:
-    folder = out / (JUDGED if export.needs_judge(task) else TASKS) / task.candidate.task_id
+    folder = out / (_JUDGED if export.needs_judge(task) else _TASKS) / task.candidate.task_id
     is_served = task.candidate.task_id in export.services
     if is_served or needs_tables(task):
         image = None  # its containers are built together
@@ -174,7 +174,7 @@ def _write_task(export: Export, task: ReleasedTask, out: Path, image: str | None
         has_services=is_served,
     )
     write_text(folder / "instruction.md", text)
-    write_text(folder / "task.toml", tomli_w.dumps(task_settings(export, task, image)))
+    write_text(folder / "task.toml", tomli_w.dumps(_task_settings(export, task, image)))
     for path, text in export.files.get(task.candidate.task_id, {}).items():
         write_text(folder / path, text)
         (folder / path).chmod(_SCRIPT if path.endswith(".sh") else _FILE)
@@ -204,9 +204,9 @@ def _write_environment(
         copies += ["COPY data_tool /opt/benchmint/data_tool", "ENV PATH=/opt/benchmint:$PATH"]
         write_client(folder / "data_tool")
     if is_served:
-        _add_services(export, task, folder, out / SERVICES)
+        _add_services(export, task, folder, out / _SERVICES)
     elif needs_tables(task):
-        link_server(out / TABLES, folder / TABLES)
+        link_server(out / _TABLES, folder / _TABLES)
         shutil.copyfile(TEMPLATES / "compose.txt", folder / "docker-compose.yaml")
     if is_built:
         write_text(folder / "Dockerfile", agent_image(*copies))
@@ -220,8 +220,8 @@ def _add_services(export: Export, task: ReleasedTask, folder: Path, server: Path
             task_id, "service operations and data tools", "one kind of tool per task",
             "Export the release for Inspect, which serves both.",
         )  # fmt: skip
-    link_server(server, folder / SERVICES)
-    shutil.copyfile(export.release.world(task_id), folder / SERVICES / "world.json")
+    link_server(server, folder / _SERVICES)
+    shutil.copyfile(export.release.world(task_id), folder / _SERVICES / "world.json")
     shutil.copyfile(TEMPLATES / "compose_services.txt", folder / "docker-compose.yaml")
 
 
@@ -231,7 +231,7 @@ def _copy_script(template: str, path: Path) -> None:
     path.chmod(_SCRIPT)
 
 
-def task_settings(export: Export, task: ReleasedTask, image: str | None = None) -> dict[str, Any]:
+def _task_settings(export: Export, task: ReleasedTask, image: str | None = None) -> dict[str, Any]:
     """The content of `task.toml`."""
     candidate = task.candidate
     settings: dict[str, Any] = {
@@ -245,7 +245,7 @@ def task_settings(export: Export, task: ReleasedTask, image: str | None = None) 
             "language": candidate.language,
             "tools": list(candidate.tools),
             "turns": candidate.budget.turns,
-            "image": image or UNTESTED,
+            "image": image or _UNTESTED,
             "needs_judge": export.needs_judge(task),
         },
         "agent": {"timeout_sec": float(candidate.budget.seconds)},
@@ -260,12 +260,12 @@ def task_settings(export: Export, task: ReleasedTask, image: str | None = None) 
     }
     is_served = candidate.task_id in export.services
     if is_served or needs_tables(task):
-        name = f"benchmint-{SERVICES if is_served else TABLES}"
+        name = f"benchmint-{_SERVICES if is_served else _TABLES}"
         server = {"name": name, "transport": "streamable-http", "url": URL}
         settings["environment"]["mcp_servers"] = [server]
     if is_served:
-        settings["artifacts"].append({"source": RECORD, "service": SERVICES})
-        settings["verifier"]["collect"] = [{"command": _COLLECT, "service": SERVICES}]
+        settings["artifacts"].append({"source": RECORD, "service": _SERVICES})
+        settings["verifier"]["collect"] = [{"command": _COLLECT, "service": _SERVICES}]
     if candidate.difficulty is not None:
         settings["metadata"]["difficulty"] = candidate.difficulty
     return settings

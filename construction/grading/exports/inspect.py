@@ -22,9 +22,9 @@ from construction.grading.exports.writing import (
 from construction.statements.questions.operations import TOOLS
 from data.releases.tasks import ReleasedTask
 
-SAMPLES = "tasks.jsonl"
-SPECS = "specs"
-WORLDS = "worlds"
+_SAMPLES = "tasks.jsonl"
+_SPECS = "specs"
+_WORLDS = "worlds"
 _SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
 
 
@@ -45,15 +45,15 @@ def _write_package(export: Export, tasks: list[ReleasedTask], out: Path) -> None
     if any(task.candidate.task_id in export.services for task in tasks):
         write_services(out / "services")
     rows = [json.dumps(sample(export, task), sort_keys=True) for task in tasks]
-    write_text(out / SAMPLES, "".join(f"{row}\n" for row in rows))
+    write_text(out / _SAMPLES, "".join(f"{row}\n" for row in rows))
     for task in tasks:
         copy_inputs(task, out / "inputs" / task.candidate.task_id)
         if export.with_private:
             spec = json.dumps(export.spec(task), indent=2, sort_keys=True)
-            write_text(out / SPECS / f"{task.candidate.task_id}.json", spec)
+            write_text(out / _SPECS / f"{task.candidate.task_id}.json", spec)
         if task.candidate.task_id in export.services:
             world = export.release.world(task.candidate.task_id).read_text(encoding="utf-8")
-            write_text(out / WORLDS / f"{task.candidate.task_id}.json", world)
+            write_text(out / _WORLDS / f"{task.candidate.task_id}.json", world)
     if export.with_private:
         write_bundle(out / "grader")
 

@@ -34,7 +34,7 @@ from data.releases.tasks import ReleasedTask, ReleasedTasks
 # Servers run beside the agent and never where the agent can read their files.
 
 # Named as text: the server's modules are copied, and flows is imported by nothing but flows.
-SERVER = Bundle(
+_SERVER = Bundle(
     "benchmint_tables",
     "Serves the data tools",
     "flows.evaluate.table_server",
@@ -46,7 +46,7 @@ SERVER = Bundle(
     ),
     tables=("data/schemas.toml",),
 )
-SERVICES = Bundle(
+_SERVICES = Bundle(
     "benchmint_services",
     "Serves the services of a workflow task",
     "flows.services.mcp_app",
@@ -68,7 +68,7 @@ _PROGRAM = 0o755
 
 def write_server(tables: Path, folder: Path) -> None:
     """Write the server and the tables it serves. Raises InputError if there are none."""
-    write_bundle(folder / "server", SERVER)
+    write_bundle(folder / "server", _SERVER)
     (folder / "data").mkdir()
     for table in (COMPANIES, SERIES, POINTS, HISTORY):
         source = tables / f"{table.name}.parquet"
@@ -90,7 +90,7 @@ def write_server(tables: Path, folder: Path) -> None:
 
 def write_services(folder: Path) -> None:
     """Write the server of services, which serves any world: that beside it, in its image."""
-    write_bundle(folder / "server", SERVICES)
+    write_bundle(folder / "server", _SERVICES)
     (folder / "requirements.txt").write_text(pins(_OF_SERVICES), encoding="utf-8")
     (folder / "Dockerfile").write_text(
         f"{_UNTESTED}\n{_base()}WORKDIR /services\nRUN mkdir /state && chown nobody /state\n"
@@ -148,7 +148,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 _SPEC_FIELDS = ("task_id", "prompt", "fixtures", *sorted(PRIVATE_FIELDS - {"rubric"}), "rubric")
 
 
-class ExportRunning(BenchmintError):
+class _ExportRunning(BenchmintError):
     """Another process writes an export to the same folder."""
 
 
@@ -252,7 +252,7 @@ def _held(out: Path, target: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ExportRunning(
+            raise _ExportRunning(
                 f"{out}: another export is under way here. Wait for it, or choose another --out."
             ) from None
         if any(target.iterdir()):  # also where another export has come first

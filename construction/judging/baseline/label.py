@@ -38,7 +38,7 @@ from construction.signals.matching import Encode, Vectors, cosine, encode_multil
 from data.contracts import Label, TaskClass
 from data.randomness import Key, keyed_order
 from data.text.lexicon import any_of, load_table
-from data.text.scripts import HAN, is_han
+from data.text.scripts import HAN, count_han, is_han
 from data.text.sentences import phrase_form, sentence_spans
 
 _STRENGTHS = {"strong": 3.0, "usual": 1.0, "weak": 0.3}
@@ -116,7 +116,7 @@ def business_task(request: str) -> str:
         sentence = " ".join(without_file_names(request[start:end]).split())
         words = sentence.strip(" ,.;:，。；：…")
         if len(words) > _LEAST_CHARS:
-            is_han = len(re.findall(rf"[{HAN}]", words)) * 2 > len(words)
+            is_han = count_han(words) * 2 > len(words)
             cut = words[:_TASK_HAN] if is_han else " ".join(words.split()[:_TASK_WORDS])
             return (cut[:1].upper() + cut[1:])[:200]
     return ""

@@ -57,7 +57,7 @@ _WORD = re.compile(rf"[A-Za-z][A-Za-z'’-]*|\d[\d.,]*|[{HAN}]")
 _FIGURE = re.compile(r"(?<![\w.])\d[\d.,:/%-]*")
 _GREETING = re.compile(r"\s*(?:(?i:hi|hello|hey|dear)\s+[A-Z][a-z]+|@\w+)")
 _VARIABLE = re.compile(r"\$\{?[A-Z][A-Z_]{3,}")
-_QUESTION = re.compile(r"[?？]\s*$")
+_QUESTION = ("?", "？")
 _NOWHERE = "a file that it names is neither an input nor certainly to be made"
 
 
@@ -110,7 +110,7 @@ def _of_the_talk(case: Case) -> Iterator[str]:
     if any(_file_names(text) - _file_names(turns[0]) for text in turns[1:]):
         yield "a later message names other files"
     between = [said.text for said in evidence.said[:-1] if said.speaker == "agent"]
-    if any(_QUESTION.search(text) for text in between):
+    if any(text.rstrip().endswith(_QUESTION) for text in between):
         yield "the agent asked back"
 
 
@@ -123,7 +123,7 @@ def _of_the_work(case: Case) -> Iterator[str]:
     last_words, detail = case.evidence.last_words, case.candidate.provenance.detail
     if _is_recorded(case) and not last_words.strip():
         yield "the agent did not finish"
-    if _QUESTION.search(last_words):
+    if last_words.rstrip().endswith(_QUESTION):
         yield "the agent asked back"
     if detail.get("other_tools"):
         yield "the agent used more than files and a shell"
@@ -199,7 +199,7 @@ def _of_the_result(case: Case) -> Iterator[str]:
             yield "what it asks for is of no known type"
         return
     text = without_file_names(case.request).lower()
-    asks = any(_QUESTION.search(part) for part in case.request.splitlines())
+    asks = any(part.rstrip().endswith(_QUESTION) for part in case.request.splitlines())
     asks |= bool(_first(_words("answers"), text)) and not _first(_words("edits"), text)
     if not _is_recorded(case) and not asks:
         yield "nothing says whether an answer or a file is wanted"

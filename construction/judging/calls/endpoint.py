@@ -6,7 +6,6 @@ into the budget. Each reply is stored before anything else is done with it.
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -56,7 +55,10 @@ _NO_CREDIT = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active",
     "insufficient_balance", "account_deactivated",
 }  # fmt: skip
-_NO_BALANCE = re.compile(r"credit balance is|insufficient (?:account )?(?:balance|credits?|funds)")
+_NO_BALANCE = (
+    *("credit balance is", "insufficient balance", "insufficient account balance"),
+    *("insufficient credit", "insufficient funds"),
+)
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _OPTIONS: Any = {"headers": {"Content-Type": "application/json"}, "security": {"bearer_auth": True}}
 
@@ -208,7 +210,7 @@ def require_account(
         raise ConfigError(f"the model endpoint rejects the key in {named} {status_line}")
     if status == 402:
         why, todo = "wants payment", "Top up the account"
-    elif not _NO_CREDIT.isdisjoint(codes) or _NO_BALANCE.search(message[:4000].lower()):
+    elif not _NO_CREDIT.isdisjoint(codes) or any(map(message[:4000].lower().count, _NO_BALANCE)):
         why, todo = "says that the quota is spent", "Top up the account"
     elif status == 403 and not answering:
         why, todo = "serves this account or region nothing", "Ask its provider"
@@ -430,7 +432,8 @@ class Live:
 
 
 def _snake(error: BaseException) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()
+    name = type(error).__name__
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
 
 
 def _taken(keys: SimpleQueue[str]) -> Iterator[str]:

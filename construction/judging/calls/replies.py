@@ -37,10 +37,9 @@ _TOO_LONG = "context_length_exceeded"  # a code of endpoints; stored as the `fin
 _FILTERED = "content_filter"
 _NOT_TAKEN = "not_taken"
 _LENGTHS = frozenset({"length", "max_output_tokens", "max_tokens"})
-_NO_ROOM = re.compile(r"context[ _](?:length|size|window)")
+_NO_ROOM = ("context length", "context size", "context window")
 _EMPTY: dict[str, Any] = {"string_type": "", "list_type": [], "tuple_type": []}
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>")
-_OBJECT = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder()
 _RAISE = "raise judging.model.max_tokens, or lower judging.model.reasoning_effort"
 
@@ -161,7 +160,8 @@ def declined(status: int, code: str, message: str) -> Reply | None:
 
     It costs nothing, and asking again would give the same; None: another error.
     """
-    if status in {400, 500} and (code == _TOO_LONG or _NO_ROOM.search(message[:4000].lower())):
+    words = message[:4000].lower().replace("_", " ")
+    if status in {400, 500} and (code == _TOO_LONG or any(said in words for said in _NO_ROOM)):
         return Reply("", _TOO_LONG, False, "", Usage())
     if status == 400 and code == _FILTERED:
         return Reply("", _FILTERED, True, "", Usage())
@@ -179,7 +179,7 @@ def _json_text(text: str) -> str:
             value, end = _DECODER.raw_decode(said, start)
             objects += [said[start:end]] if value else []
         except (ValueError, RecursionError):
-            if _OBJECT.match(said, start):
+            if said[start + 1 :].lstrip().startswith('"'):
                 return said  # an object that breaks off: no part of it is the answer
         start = said.find("{", end)
     return objects[0] if len(objects) == 1 else said

@@ -61,14 +61,15 @@ _ORDER = tuple(Shape)
 _NAME = "answer"
 _BOUNDS = frozenset({"maxLength", "maxItems"})
 _LARGEST = 1000  # largest bound that servers can put into a grammar; llama.cpp fails at 1,500
-_UNSUPPORTED = re.compile(
-    r"response_format|text\.format|json_schema|json_object|structured.output|grammar|guided"
+_UNSUPPORTED = (
+    *("response_format", "text.format", "json_schema", "json_object", "structured output"),
+    *("structured_output", "grammar", "guided"),
 )
 _OF_THE_REQUEST = frozenset({400, 404, 415, 422, 500, 501})  # some refuse a form with status 500
 _NEW_LIMIT = "max_completion_tokens"  # of reasoning models, instead of `max_tokens`
 _LIMIT = "max_tokens"
 _IMAGES = "images"  # among the settings that an endpoint does not take
-_NO_IMAGES = re.compile(r"image|multi-?modal|vision|mmproj")
+_NO_IMAGES = ("image", "multimodal", "multi-modal", "vision", "mmproj")
 _UNSEEN = "The pictures that are named above could not be sent: what they show is not known."
 # Settings by the names under which endpoints refuse them.
 _SETTINGS = {
@@ -314,7 +315,7 @@ def _clean(text: str) -> str:
 
 def is_unsupported(status: int, message: str) -> bool:
     """Whether an endpoint refused the shape of a request."""
-    return status in _OF_THE_REQUEST and bool(_UNSUPPORTED.search(message[:4000].lower()))
+    return status in _OF_THE_REQUEST and any(map(message[:4000].lower().count, _UNSUPPORTED))
 
 
 class Dialect:
@@ -373,7 +374,7 @@ class Dialect:
         setting = _refused_setting(message, sent) if status in {400, 422} else ""
         given = sent.get("messages") or sent.get("input") or ()
         has_images = any(isinstance(one["content"], list) for one in given)
-        is_blind = status in _OF_THE_REQUEST and _NO_IMAGES.search(message.lower())
+        is_blind = status in _OF_THE_REQUEST and any(name in message.lower() for name in _NO_IMAGES)
         if not setting and has_images and is_blind:
             setting = _IMAGES
         if setting:

@@ -51,7 +51,7 @@ from construction.judging.checks.mutants import INDEX, PROGRAMS, STRUCTURE, Muta
 from data.canonical import canonical_json, digest
 from data.contracts import Check, Rule
 
-VERSION = 9  # raised when what a proof asks for changes
+_VERSION = 9  # raised when what a proof asks for changes
 _MUTANTS = 6
 _ERRORS = "errors.txt"
 _SOLUTION, _COMMAND = "solution.py", f"mkdir -p outputs && python3 -B solution.py 2> {_ERRORS}"
@@ -120,7 +120,7 @@ class Provable:
         inputs = {path: digest(content) for path, content in self.inputs.items()}
         programs = [self.reference, self.checks, self.second]
         own = {name: digest(module) for name, module in library().items()}
-        made_with = [VERSION, own, list(self.rules)]
+        made_with = [_VERSION, own, list(self.rules)]
         return digest([*made_with, self.prompt, list(self.deliverables), inputs, programs])
 
 

@@ -74,7 +74,7 @@ class SecondAnswer(Answer):
     program: Annotated[str, Field(max_length=30_000)]
 
 
-def second_stage(config: ModelStagesConfig) -> Stage[Case, SecondAnswer, str]:
+def _second_stage(config: ModelStagesConfig) -> Stage[Case, SecondAnswer, str]:
     """Another program for a task; "" where the model finds it not computable."""
 
     def check(_case: Case, answer: SecondAnswer) -> Checked[str] | Faults:
@@ -243,7 +243,7 @@ def _tried(
     pairs = {name: {key: programs[name][key] for key in _PAIR} for name in cases}
     with judges.client(masked=True) as client:
         config = judges.config.stage_settings(ModelStage.GRADE)
-        seconds = ask(second_stage(config), list(cases.values()), client)
+        seconds = ask(_second_stage(config), list(cases.values()), client)
         if FORECASTS.get() is not None:  # a plan: the most that may be asked to mend
             untried = [one.item_id for one in seconds if one.value is None]
             most = [Unproven(cases[name], pairs[name], ()) for name in untried]

@@ -23,15 +23,14 @@ from construction.judging.calls.contracts import Image
 from construction.judging.evidence.shown import plain_text
 from construction.judging.evidence.tables import letters
 from construction.judging.evidence.views import Change, FileView, Sheet
-from construction.sandbox.box import Box, interpreter
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed, interpreter
 from construction.sandbox.toolset import library_paths
 from data.atomic import replacing_dir
 from data.canonical import digest
 
-OFFICE = frozenset({"docx", "xlsx", "pptx"})
-PICTURES = frozenset({"png", "jpg", "gif", "webp"})
+_OFFICE = frozenset({"docx", "xlsx", "pptx"})
+_PICTURES = frozenset({"png", "jpg", "gif", "webp"})
 _PAGES_OF_BROWSER = frozenset({"html", "svg"})
 _VERSION = "benchmint-pages/1"  # raised when pages are made in another way
 _SETTINGS = ("/etc/libreoffice", "/etc/chromium", "/etc/chromium.d")
@@ -78,14 +77,14 @@ def pages_of(
     """
     limits = limits or PageLimits()
     kind = type_of(name)
-    if kind is None or kind.name not in {*OFFICE, *PICTURES, *_PAGES_OF_BROWSER, "pdf"}:
+    if kind is None or kind.name not in {*_OFFICE, *_PICTURES, *_PAGES_OF_BROWSER, "pdf"}:
         return (), "no_pages"
     try:
         content = read_regular(str(folder), name, _MOST_BYTES)
     except (OSError, TooLarge):
         return (), "unsafe_file"
-    program = "soffice" if kind.name in OFFICE else "chromium"
-    if kind.name in OFFICE | _PAGES_OF_BROWSER and shutil.which(program) is None:
+    program = "soffice" if kind.name in _OFFICE else "chromium"
+    if kind.name in _OFFICE | _PAGES_OF_BROWSER and shutil.which(program) is None:
         return (), f"{_PROGRAMS[program]} is not installed"  # not kept: it may be installed later
     made_from = [_VERSION, kind.name, digest(content), limits.pages, limits.pixels]
     target = kept / digest(made_from)[:32]
@@ -108,9 +107,9 @@ def _rendered(content: bytes, kind: str, limits: PageLimits) -> tuple[list[bytes
     with Sandbox(box) as sandbox:
         try:
             sandbox.write(_PDF if kind == "pdf" else f"file.{kind}", content)
-            if kind not in PICTURES and kind != "pdf":
+            if kind not in _PICTURES and kind != "pdf":
                 _to_pdf(sandbox, kind, limits)
-            return _to_png(sandbox, kind if kind in PICTURES else "pdf", limits), ""
+            return _to_png(sandbox, kind if kind in _PICTURES else "pdf", limits), ""
         except FileRefused:
             return [], "not_rendered"
         except SandboxFailed:  # it was ended: out of memory, or out of time
@@ -119,7 +118,7 @@ def _rendered(content: bytes, kind: str, limits: PageLimits) -> tuple[list[bytes
 
 def _to_pdf(sandbox: Sandbox, kind: str, limits: PageLimits) -> None:
     """Write page.pdf. Raises FileRefused where the program makes none."""
-    if kind in OFFICE:
+    if kind in _OFFICE:
         command = [
             "soffice", "-env:UserInstallation=file:///tmp/office", "--headless", "--norestore",
             "--convert-to", "pdf", "--outdir", "made", f"file.{kind}",

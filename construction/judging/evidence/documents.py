@@ -257,9 +257,9 @@ def _entries(text: str) -> Iterator[tuple[str, list[str]]]:
         elif kind and name not in _SKIPPED and value:
             shown = value.replace("\\n", "\n").replace("\\,", ",").replace("\\;", ";")
             shown = _DAY_TIME.sub(_day_time, shown) if name.startswith(_TIMES) else shown
-            zone = re.search(r"TZID=([^;:]+)", options)
-            extra = zone or re.search(r"CN=\"?([^;:\"]+)", options)
-            lines.append(f"{name}: {shown}{f' ({extra[1]})' if extra else ''}")
+            stated = dict(part.partition("=")[::2] for part in options.split(";"))
+            extra = (stated.get("TZID") or stated.get("CN") or "").strip('"')
+            lines.append(f"{name}: {shown}{f' ({extra})' if extra else ''}")
 
 
 def _day_time(match: re.Match[str]) -> str:

@@ -16,11 +16,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from construction.judging.evidence.views import Evidence, Part
-from data.text.scripts import CJK
+from data.text.scripts import CJK, count_cjk
 
 _TERM = re.compile(rf"[^\W\d_{CJK}]+[-_./]?\d[\w-]*|\d[\d.,]*\d|\d|[^\W\d_{CJK}]+|[{CJK}]+")
 _QUOTED = re.compile(r"[\"“„«「『《`]([^\"”“»」』》`\n]{2,80})[\"”»」』》`]")
-_NUMBERED = re.compile(r"lines? (\d+)")
 _STEM = 7  # characters of a word that count, so that its forms are the same
 _QUOTED_WEIGHT, _NAME_WEIGHT = 3.0, 2.0
 _DONE_WEIGHT, _BEFORE_WEIGHT = 0.4, 0.3  # of what the agent read and said; of earlier talk
@@ -94,7 +93,7 @@ def terms(text: str) -> list[str]:
 def _pairs(words: Sequence[str]) -> Iterator[str]:
     stems = [word.casefold().removesuffix("s")[:_STEM] for word in words]
     for first, second in pairwise(stems):
-        if first.isalpha() and second.isalpha() and not (_is_cjk(first[0]) or _is_cjk(second[0])):
+        if first.isalpha() and second.isalpha() and not count_cjk(first[0] + second[0]):
             yield f"{first} {second}"
 
 
@@ -105,16 +104,9 @@ def _terms_of(word: str) -> list[str]:
         return [bare] if len(bare) > 1 else []  # a single digit numbers lists
     if any(sign.isdigit() for sign in plain):
         return [plain]
-    if not _is_cjk(plain[0]):
+    if not count_cjk(plain[0]):
         return [plain.removesuffix("s")[:_STEM]] if len(plain) > 1 else []
     return [plain[at : at + 2] for at in range(len(plain) - 1)] or [plain]
-
-
-_CJK = re.compile(f"[{CJK}]")
-
-
-def _is_cjk(sign: str) -> bool:
-    return _CJK.match(sign) is not None
 
 
 def scores_of(texts: Sequence[str], weights: Mapping[str, float]) -> list[float]:
@@ -205,10 +197,12 @@ def pieces_of(parts: Sequence[Part]) -> list[Piece]:
     pieces: list[Piece] = []
     above = _Above()
     for number, part in enumerate(parts):
-        numbered = _NUMBERED.match(part.where)
-        if not numbered:
+        kind, _, numbers = part.where.partition(" ")
+        first = numbers.partition("–")[0]
+        is_numbered = kind in ("line", "lines") and first.isdecimal()
+        if not is_numbered:
             above.leave()
-        lines, start, size = list[str](), int(numbered[1]) if numbered else 1, 0
+        lines, start, size = list[str](), int(first) if is_numbered else 1, 0
         under, table = "", 0
         for at, line in enumerate(part.text.split("\n"), start):
             is_full = size + len(line) > _LONG_LINE or (size > _PIECE and not lines[-1].strip())

@@ -54,7 +54,7 @@ _BEFORE_TOKENS, _WORDS_TOKENS = 800, 500
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class _Shown:
     """The content for a prompt, the images that go with it, and what is left out."""
 
     content: dict[str, Any] = field(repr=False)
@@ -93,7 +93,7 @@ def deal(
     images: bool = False,
     outputs_first: bool = False,
     about: str = "",
-) -> Shown:
+) -> _Shown:
     """The evidence within a budget of tokens; of an attempt the outputs count more than inputs.
 
     With `images` the pictures among the inputs go along, and pages that hold no text. `about` adds
@@ -123,7 +123,7 @@ def deal(
         if used <= budget:
             break
         room -= int((used - budget) * 1.5) + _LEAST
-    return Shown(content, pictures, (*left_out, *notes), used + _PICTURE_TOKENS * len(pictures))
+    return _Shown(content, pictures, (*left_out, *notes), used + _PICTURE_TOKENS * len(pictures))
 
 
 def _said(said: Sequence[Said], room: int, left_out: list[str]) -> list[dict[str, str]]:

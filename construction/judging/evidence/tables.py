@@ -33,20 +33,20 @@ _NUMBER = re.compile(
     r"[-+(]?\s?[$€£¥]?\s?-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?\s?%?\)?"
 )
 _DATE = re.compile(r"\d{4}([-/.])\d{1,2}\1\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?)?")
-_NOT_DIGITS = re.compile(r"[^0-9.eE+-]")
-_ERROR = re.compile(r"#(?:DIV/0!|N/A|NAME\?|NULL!|NUM!|REF!|VALUE!|SPILL!|CALC!)")
+_OF_NUMBERS = frozenset("0123456789.eE+-")
+_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!")
 _BOOLEANS = frozenset(("true", "false"))
 _PLAIN = frozenset(("General", "@", "0"))
 
-Row = tuple[str, ...]
-Rows = Sequence[Row]
+_Row = tuple[str, ...]
+_Rows = Sequence[_Row]
 
 
 def number(text: str) -> Decimal | None:
     """The value of a text that is one number, whatever its sign, currency and thousands."""
     if len(text) > 40 or not _NUMBER.fullmatch(text):
         return None
-    bare = _NOT_DIGITS.sub("", text)
+    bare = "".join(filter(_OF_NUMBERS.__contains__, text))
     if len(bare) > 1 and bare[0] == "0" and bare.isdigit():
         return None  # an identifier such as 00417
     return -Decimal(bare) if text.startswith("(") else Decimal(bare)
@@ -83,7 +83,7 @@ def letters(column: int) -> str:
 
 
 def sheet_of(
-    name: str, rows: Rows, *, total: int | None = None, last: Rows = (), **more: Any
+    name: str, rows: _Rows, *, total: int | None = None, last: _Rows = (), **more: Any
 ) -> Sheet:
     """The sheet of rows from the first row on; blank ones may be empty.
 
@@ -128,13 +128,13 @@ def _notes(note: str, width: int, first_rows: int) -> str:
     return "; ".join(filter(None, (note, wide, long if first_rows else "")))
 
 
-def _row(row: Row, margin: int) -> Row:
+def _row(row: _Row, margin: int) -> _Row:
     """A row from its first column on, without blanks behind."""
     last = next((n for n in range(len(row), 0, -1) if row[n - 1]), 0)
     return tuple(row[margin:last])
 
 
-def _fitting(rows: Rows) -> int:
+def _fitting(rows: _Rows) -> int:
     room = _HEAD_CHARS
     for number_of, row in enumerate(rows):
         room -= sum(map(len, row[:_MOST_COLUMNS])) + 3 * len(row)
@@ -143,7 +143,7 @@ def _fitting(rows: Rows) -> int:
     return len(rows)
 
 
-def _header(rows: Rows) -> int | None:
+def _header(rows: _Rows) -> int | None:
     """The row that names the columns: the first of several words, before any row of values."""
     filled = [(at, row) for at, row in enumerate(rows) if row][:_HEADER_AMONG]
     usual = sorted(sum(map(bool, row)) for _, row in filled)[len(filled) // 2]
@@ -158,7 +158,7 @@ def _header(rows: Rows) -> int | None:
     return None
 
 
-def _columns(names: Row, body: Rows, margin: int, width: int) -> tuple[Column, ...]:
+def _columns(names: _Row, body: _Rows, margin: int, width: int) -> tuple[Column, ...]:
     columns = []
     for n in range(min(width, _MOST_COLUMNS)):
         name, *cells = (row[n] if n < len(row) else "" for row in (names, *body))
@@ -211,12 +211,12 @@ def _type(kinds_seen: Counter[str]) -> str:
     return "text" if kinds_seen["text"] >= 0.9 * kinds_seen.total() else "mixed"
 
 
-def _errors(rows: Rows, first: int, margin: int) -> list[str]:
+def _errors(rows: _Rows, first: int, margin: int) -> list[str]:
     return [
         f"{letters(margin + n + 1)}{first + at + 1} {cell}"
         for at, row in enumerate(rows)
         for n, cell in enumerate(row)
-        if cell.startswith("#") and _ERROR.fullmatch(cell)
+        if cell in _ERRORS
     ]
 
 
@@ -224,7 +224,7 @@ def delimited(text: str, bounds: Bounds) -> Sheet:
     """A table of delimited text; of a long one the first rows are read, and the last are shown."""
     mark = _delimiter(text)
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
-    rows: list[Row] = []
+    rows: list[_Row] = []
     cells = 0
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     for values in reader:
@@ -240,7 +240,7 @@ def delimited(text: str, bounds: Bounds) -> Sheet:
     return sheet_of("", rows, total=sum(map(bool, lines)), last=tail)
 
 
-def _ragged(rows: Rows) -> str:
+def _ragged(rows: _Rows) -> str:
     """Rows that are longer or shorter than most: a stray delimiter moves values."""
     widths = Counter(len(row) for row in rows if any(row))
     if len(widths) < 2:
@@ -398,8 +398,8 @@ def _long_sheet(sheet: Any, most: int) -> Sheet:
     """The first rows of a long sheet and its last; beyond twice `most` cells it ends."""
     declared = int(sheet.max_row or 0)
     sheet.reset_dimensions()  # a declared size of 16384 columns would pad every row
-    rows: list[Row] = []
-    last: list[Row] = []
+    rows: list[_Row] = []
+    last: list[_Row] = []
     total = cells = 0
     for row in sheet.iter_rows(values_only=True):
         cells += len(row) + 1
@@ -416,7 +416,7 @@ def _long_sheet(sheet: Any, most: int) -> Sheet:
 
 
 def _sheet(sheet: Any, formulas: Any) -> Sheet:
-    rows: list[Row] = []
+    rows: list[_Row] = []
     computed: list[str] = []
     uncached = 0
     noted: dict[str, list[str]] = {"comment": [], "colour": [], "number kept as text": []}

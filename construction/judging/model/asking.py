@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 A = TypeVar("A", bound=BaseModel)
 T = TypeVar("T")
-Passed = TypeVar("Passed", covariant=True)  # it is read, and never changed
+_Passed = TypeVar("_Passed", covariant=True)  # it is read, and never changed
 _MODEL_USE = "model_use.json"
 Costs = Sequence[Mapping[str, Scalar]]
 _LEFT_OUT = "asked without "  # the note on a setting that the endpoint does not take
@@ -53,10 +53,10 @@ _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Checked(Generic[Passed]):
+class Checked(Generic[_Passed]):
     """A value that passed the checks, and what was corrected in it."""
 
-    value: Passed
+    value: _Passed
     notes: tuple[str, ...] = ()
 
 

@@ -141,7 +141,7 @@ def _rounds(
         if result.value is not None and not result.value.controls_met
         for claims in _claims(piece, result.value.verdicts, config, key)
     ]
-    second: dict[str, list[Judged[Readings]]] = {}
+    second: dict[str, list[Judged[_Readings]]] = {}
     readings = require_answers(ask(_second_stage(config), claimed, client))
     for claims, result in zip(claimed, readings, strict=True):
         second.setdefault(claims.attempt_id, []).append(result)
@@ -171,7 +171,7 @@ def _claims(
 
 
 def _settled(
-    case: AttemptCase, first: Judged[_Reading], second: Sequence[Judged[Readings]]
+    case: AttemptCase, first: Judged[_Reading], second: Sequence[Judged[_Readings]]
 ) -> _Round:
     """The lower of both readings by part; nothing where one of them cannot be used."""
     reading, usage = first.value, sum((result.usage for result in second), first.usage)
@@ -198,7 +198,7 @@ def _settled(
     return _Round(made, usage, persuading)
 
 
-def _lower(seen: PartVerdict, part: str, readings: Readings) -> PartVerdict:
+def _lower(seen: PartVerdict, part: str, readings: _Readings) -> PartVerdict:
     if seen.verdict in (None, CriterionVerdict.NOT_MET):
         return seen
     if part not in readings:
@@ -432,10 +432,10 @@ class EvidenceAnswer(Answer):
     demands: Annotated[tuple[_ShownBy, ...], Field(min_length=1, max_length=80)]
 
 
-Readings = Mapping[str, Shows | None]  # by part; None where the twin is called shown
+_Readings = Mapping[str, Shows | None]  # by part; None where the twin is called shown
 
 
-def _second_stage(config: ModelStagesConfig) -> Stage[_Claims, EvidenceAnswer, Readings]:
+def _second_stage(config: ModelStagesConfig) -> Stage[_Claims, EvidenceAnswer, _Readings]:
     """The second request: demands with their passages, and of whole work the work."""
 
     def content(attempt: _Claims, cleaner: Cleaner) -> dict[str, Any]:
@@ -469,7 +469,7 @@ def _second_stage(config: ModelStagesConfig) -> Stage[_Claims, EvidenceAnswer, R
     )
 
 
-def _check_second(attempt: _Claims, answer: EvidenceAnswer) -> Checked[Readings] | Fault:
+def _check_second(attempt: _Claims, answer: EvidenceAnswer) -> Checked[_Readings] | Fault:
     given = {entry.part: entry.shows for entry in answer.demands}
     shown = attempt.shown
     if len(answer.demands) != len(shown.criteria) or set(given) != set(shown.criteria):

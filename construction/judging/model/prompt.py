@@ -43,7 +43,7 @@ from data.text.folding import fold_width
 from data.text.lexicon import load_table
 from data.text.sentences import sentence_spans
 
-CHAT_TOKEN = re.compile(
+_CHAT_TOKEN = re.compile(
     r"<[|｜][^|｜<>\n]{0,40}[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<</?SYS>>"
     r"|</?(?:s|bos|eos|pad|unk|mask|think|tool_call|tool_response|start_of_turn|end_of_turn"
     r"|im_start|im_end)>",
@@ -110,7 +110,7 @@ def _cleaned(text: str) -> tuple[str, int, int]:
     """The cleaned text, and how many hidden characters and marks of chat templates were in it."""
     bare, hidden = HIDDEN.subn("", text)
     shown = visible(bare).translate(_BRACKETS)
-    shown, tokens = CHAT_TOKEN.subn(lambda match: match[0].translate(_DEFACED), shown)
+    shown, tokens = _CHAT_TOKEN.subn(lambda match: match[0].translate(_DEFACED), shown)
     return shown, hidden, tokens
 
 
@@ -347,7 +347,7 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
 def addresses_judge(text: str) -> bool:
     """Whether a text addresses its judge, or holds marks of chat templates or hidden text."""
     hidden = HIDDEN.findall(_EMOJI_JOINED.sub("", text))
-    if len(hidden) > _MANY_HIDDEN or CHAT_TOKEN.search(text) or _SPELLED.search(text):
+    if len(hidden) > _MANY_HIDDEN or _CHAT_TOKEN.search(text) or _SPELLED.search(text):
         return True
     english, chinese = _patterns()
     return any(

@@ -45,8 +45,7 @@ from construction.judging.model.prompt import (
 )
 from construction.mentions.files import find_file_spans, tail
 from construction.mentions.urls import find_urls
-from construction.prompt_frame import ANSWER
-from construction.released_paths import with_released_paths
+from construction.prompt_frame import ANSWER, with_released_paths
 from construction.signals.codebook import default_crosswalk
 from data.contracts import Deliverable, Label
 from data.contracts.candidate import Confidence
@@ -237,7 +236,7 @@ class _Draft:
             )
         return not new and all(fact.kind in _SOFT for fact in lost)
 
-    def _is_given(self, fact: Fact) -> bool:
+    def _is_given(self, fact: _Fact) -> bool:
         """Does a fact stand in the input files? Small numbers stand there by chance."""
         digits = fact.text.replace(",", "")
         is_small = digits.isdigit() and int(digits) < _SMALL
@@ -392,7 +391,7 @@ _SOFT = frozenset({FactKind.NAME, FactKind.FILE})  # may go: greetings, files th
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class _Fact:
     """A fact as it is written, and its value; `told_only`: nobody has to repeat it."""
 
     kind: FactKind
@@ -402,17 +401,17 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class _Told:
     """The facts of a text, and its words in plain form."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[_Fact, ...]
     words: str
 
     @property
-    def required(self) -> Iterator[Fact]:
+    def required(self) -> Iterator[_Fact]:
         return (fact for fact in self.facts if not fact.told_only)
 
-    def tells(self, fact: Fact) -> bool:
+    def tells(self, fact: _Fact) -> bool:
         """Does the text hold the words of a fact, or another with its value?"""
         if fact.kind is not FactKind.NUMBER and _holds(self.words, fact.text):
             return True
@@ -431,10 +430,10 @@ def plain(text: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _told_by(text: str, files: tuple[str, ...] = ()) -> Told:
+def _told_by(text: str, files: tuple[str, ...] = ()) -> _Told:
     """The facts of a text; no part of it belongs to two. `files` are names that it may hold."""
     rest = unicodedata.normalize("NFKC", unmarked(text)).replace("’", "'")
-    facts: list[Fact] = []
+    facts: list[_Fact] = []
     for finder in (
         _urls,
         _mails,
@@ -448,7 +447,7 @@ def _told_by(text: str, files: tuple[str, ...] = ()) -> Told:
         finds = list(finder(rest))
         facts += [fact for _, _, fact in finds]
         rest = _without(rest, [(start, end) for start, end, _ in finds])
-    return Told(tuple(dict.fromkeys(facts))[: len(FactKind) * _MOST], plain(text))
+    return _Told(tuple(dict.fromkeys(facts))[: len(FactKind) * _MOST], plain(text))
 
 
 def _holds(words: str, text: str) -> bool:
@@ -461,14 +460,14 @@ def losses(
     messages: Sequence[str],
     left_out: Iterable[str] = (),
     files: tuple[str, ...] = (),
-) -> list[Fact]:
+) -> list[_Fact]:
     """The facts of a person's messages that a rewrite does not tell.
 
     Not those in the words that `left_out` names, nor a number or date of a message whose place a
     later message's took: "make it 6 copies" after 5, if the rewrite tells the 6.
     """
     own, excused = _told_by(rewrite, files), [plain(words) for words in left_out]
-    lost: list[Fact] = []
+    lost: list[_Fact] = []
     for at, message in enumerate(messages):
         later = [_told_by(text, files) for text in messages[at + 1 :]]
         for fact in _told_by(message, files).required:
@@ -479,7 +478,7 @@ def losses(
     return list(dict.fromkeys(lost))
 
 
-def inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()) -> list[Fact]:
+def inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()) -> list[_Fact]:
     """The facts of a rewrite that no source tells; names are not looked at, nor small counts."""
     known = [_told_by(source, files) for source in sources]
     return [
@@ -489,12 +488,12 @@ def inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()
     ]
 
 
-def named(facts: Iterable[Fact]) -> str:
+def named(facts: Iterable[_Fact]) -> str:
     """Facts as a list in words, each once."""
     return ", ".join(dict.fromkeys(f"{fact.kind} “{fact.text[:60]}”" for fact in facts))
 
 
-def _is_replaced(fact: Fact, later: Sequence[Told], rewrite: Told) -> bool:
+def _is_replaced(fact: _Fact, later: Sequence[_Told], rewrite: _Told) -> bool:
     kinds = {FactKind.NUMBER, FactKind.DATE}
     same = kinds if fact.kind in kinds else {fact.kind}
     return any(own.kind in same and rewrite.tells(own) for one in later for own in one.facts)
@@ -509,35 +508,35 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join(pieces) + text[at:]
 
 
-_Spans = Iterator[tuple[int, int, Fact]]
+_Spans = Iterator[tuple[int, int, _Fact]]
 
 
 def _urls(text: str) -> _Spans:
     for mention in find_urls(text):
         written = text[mention.start : mention.end]
-        yield mention.start, mention.end, Fact(FactKind.URL, written, mention.url)
+        yield mention.start, mention.end, _Fact(FactKind.URL, written, mention.url)
 
 
 def _mails(text: str) -> _Spans:
     for match in _MAIL.finditer(text):
-        yield *match.span(), Fact(FactKind.MAIL, match[0], match[0].lower())
+        yield *match.span(), _Fact(FactKind.MAIL, match[0], match[0].lower())
 
 
 def _files(known: tuple[str, ...], text: str) -> _Spans:
     for span in find_file_spans(text, known):
         if not span.doubtful:
             name = span.path.replace("\\", "/").rpartition("/")[2]
-            yield span.start, span.end, Fact(FactKind.FILE, span.path, name.casefold())
+            yield span.start, span.end, _Fact(FactKind.FILE, span.path, name.casefold())
 
 
 def _dates(text: str) -> _Spans:
     for start, end, moment in find_dates(text):
-        yield start, end, Fact(FactKind.DATE, text[start:end], moment)
+        yield start, end, _Fact(FactKind.DATE, text[start:end], moment)
 
 
 def _codes(text: str) -> _Spans:
     for match in _CODE.finditer(text):
-        yield *match.span(), Fact(FactKind.CODE, match[0], match[0].lower())
+        yield *match.span(), _Fact(FactKind.CODE, match[0], match[0].lower())
 
 
 def _numbers(text: str) -> _Spans:
@@ -546,7 +545,7 @@ def _numbers(text: str) -> _Spans:
     for number in scan_numbers(text):
         if not any(start <= number.start < end for start, end in marks):
             written = text[number.start : number.end].strip()
-            fact = Fact(FactKind.NUMBER, written, number.value, told_only=not number.digits)
+            fact = _Fact(FactKind.NUMBER, written, number.value, told_only=not number.digits)
             yield number.start, number.end, fact
 
 
@@ -554,7 +553,7 @@ def _quoted(text: str) -> _Spans:
     for match in _QUOTED.finditer(text):
         words = match[1].replace("\x00", "").strip()
         if len(words) > 1 and "\x00" not in match[1]:
-            yield *match.span(), Fact(FactKind.QUOTED, words, plain(words))
+            yield *match.span(), _Fact(FactKind.QUOTED, words, plain(words))
 
 
 def _names(text: str) -> _Spans:
@@ -564,4 +563,4 @@ def _names(text: str) -> _Spans:
         if _OPENING.search(text[max(0, start - _LOOK_BACK) : start]) or not start:
             name = name.partition(" ")[2]
         if len(name) > 1:
-            yield *match.span(), Fact(FactKind.NAME, name, plain(name))
+            yield *match.span(), _Fact(FactKind.NAME, name, plain(name))

@@ -36,7 +36,7 @@ from construction.lint.findings import (
     unread,
     words_of,
 )
-from construction.sandbox.box import bubblewrap
+from construction.sandbox.sandbox import bubblewrap
 from data.canonical import digest
 from data.errors import InputError
 
@@ -68,7 +68,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Audited:
+class _Audited:
     """The score of each attack (None: the grader did not return one), and what follows.
 
     A judge is stood in for by one that gives nothing: what passes then passes every judge.
@@ -79,11 +79,11 @@ class Audited:
     reasons: tuple[AuditReason, ...] = ()
 
 
-def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> Audited:
+def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> _Audited:
     """Attack the grader of one task; `run` has a sandbox for it."""
     path = task.folder / GRADER
     if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES:
-        return Audited(task.task_id, {}, (AuditReason.NOT_RUN,))
+        return _Audited(task.task_id, {}, (AuditReason.NOT_RUN,))
     tried = attempts(task)
     files = {"driver.py": _DRIVER.read_bytes()}
     for name, attempt in tried.items():
@@ -102,7 +102,7 @@ def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> Aud
         reasons.append(AuditReason.WITHOUT_JUDGE)
     if None in scores.values():
         reasons.append(AuditReason.NOT_RUN)
-    return Audited(task.task_id, scores, tuple(reasons))
+    return _Audited(task.task_id, scores, tuple(reasons))
 
 
 def _score(printed: bytes, name: str) -> float | None:

@@ -25,7 +25,7 @@ _BASE = "AbstractGrader"
 _ERROR = 400  # the first HTTP status that is an error
 
 
-class Kept:
+class _Kept:
     """Keeps its arguments as fields; other fields are there and empty."""
 
     def __init__(self, *values: Any, **fields: Any) -> None:
@@ -44,7 +44,7 @@ class Kept:
         return self.__dict__.get(name, otherwise)
 
 
-class Helpers(Kept):
+class _Helpers(_Kept):
     """What `AbstractGrader` gives to graders: texts and calls of an attempt, by their names."""
 
     @staticmethod
@@ -96,13 +96,13 @@ class Helpers(Kept):
         return json.dumps(audit_data or {})
 
 
-class Strict(Kept):
+class _Strict(_Kept):
     """A judge that finds no merit, whatever it is asked."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return lambda *_values, **_fields: Kept(score=0.0, reasoning="", passed=False)
+        return lambda *_values, **_fields: _Kept(score=0.0, reasoning="", passed=False)
 
 
 class _StandIn(types.ModuleType):
@@ -111,7 +111,7 @@ class _StandIn(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        made = type(name, (Helpers if name == _BASE else Kept,), {})
+        made = type(name, (_Helpers if name == _BASE else _Kept,), {})
         setattr(self, name, made)
         return made
 
@@ -134,7 +134,7 @@ class _StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def _kept(value: Any) -> Any:
     """JSON values with fields as attributes too."""
     if isinstance(value, dict):
-        return Kept(**{name: _kept(item) for name, item in value.items()})
+        return _Kept(**{name: _kept(item) for name, item in value.items()})
     return [_kept(item) for item in value] if isinstance(value, list) else value
 
 
@@ -185,7 +185,7 @@ def main() -> None:
     out, sys.stdout = sys.stdout, sys.stderr
     attempt = json.load(sys.stdin)
     scores: dict[str, float] = {}
-    for name, judge in (("without_judge", None), ("score", Strict())):
+    for name, judge in (("without_judge", None), ("score", _Strict())):
         with contextlib.suppress(Exception):  # a grader of somebody else's raises what it likes
             scores[name] = _score(_called(_grader("grader.py"), attempt, judge))
     json.dump(scores, out)

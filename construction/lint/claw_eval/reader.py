@@ -20,7 +20,7 @@ from data.contracts import Budget, Candidate, Disclosure, Fixture, Lane, Provena
 from data.errors import InputError
 from data.text.lexicon import load_table
 
-TASK, GRADER, FIXTURES = "task.yaml", "grader.py", "fixtures"
+TASK, GRADER, _FIXTURES = "task.yaml", "grader.py", "fixtures"
 _MAX_BYTES, _MAX_FIXTURES = 2 << 20, 500
 _TURNS, _SECONDS = 24, 300  # where a task states no budget: the defaults of Claw-Eval-Live
 _DO = "Correct the file, or leave out the task."
@@ -185,7 +185,7 @@ def _fixtures(
         if (path := _fixture_file(relative, folder, root)) is not None:
             if number >= len(declared):
                 continue
-            shown = str(relative).removeprefix(f"{FIXTURES}/")
+            shown = str(relative).removeprefix(f"{_FIXTURES}/")
             size = path.stat().st_size
             present.append(
                 Fixture(

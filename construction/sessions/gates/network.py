@@ -142,7 +142,7 @@ class ProbeResult:
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkObservation:
+class _NetworkObservation:
     """Counts over the distinct URLs of one instance; `reason` and `cause` of the worst one.
 
     Unreachable are those that do not answer, and those that are never requested; the latter are
@@ -174,13 +174,13 @@ def instance_urls(instance: TaskInstance, more: Iterable[str] = ()) -> tuple[str
     return tuple(dict.fromkeys(normalise(url) for url in given))
 
 
-def measure(urls: Iterable[str], results: Mapping[str, ProbeResult]) -> NetworkObservation:
+def measure(urls: Iterable[str], results: Mapping[str, ProbeResult]) -> _NetworkObservation:
     """Count what the probe found. Raises KeyError for a URL that was never probed: a bug."""
     probed = [results[url] for url in dict.fromkeys(normalise(url) for url in urls)]
     reached = [result.reach for result in probed]
     troubled = [(result, result.reason) for result in probed if result.reason is not None]
     worst, reason = min(troubled, key=lambda pair: _SEVERITY[pair[1]], default=(None, None))
-    return NetworkObservation(
+    return _NetworkObservation(
         url_count=len(probed),
         reachable_count=reached.count(Reach.REACHABLE),
         unreachable_count=reached.count(Reach.UNREACHABLE)

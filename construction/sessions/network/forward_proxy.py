@@ -22,14 +22,14 @@ from construction.sessions.network.transport import GuardedBackend, ProbeFailure
 from data.contracts.attempt import AuditRow
 from data.neutralise import one_line
 
-SERVICE = "network"
+_SERVICE = "network"
 _DEFAULT_PORTS = frozenset({80, 443})
 _HEAD_BYTES = 64 << 10
 _CHUNK = 64 << 10
 # No folded lines, no blanks before the colon, no bare line ends: servers read these differently.
 _HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*")
 _NOT_FORWARDED = (b"host:", b"proxy-", b"connection:", b"keep-alive:", b"te:", b"upgrade:")
-Authority = tuple[str, int]  # host in ASCII, port
+_Authority = tuple[str, int]  # host in ASCII, port
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class _Traffic:
 class ForwardProxy:
     """What one attempt may reach, and what it has reached so far."""
 
-    allowed: frozenset[Authority]
+    allowed: frozenset[_Authority]
     limits: ProxyLimits = field(default_factory=ProxyLimits)
     wire: Wire = field(default_factory=Wire)
     rows: list[AuditRow] = field(default_factory=list)
@@ -94,7 +94,7 @@ class ForwardProxy:
             writer.close()
             sizes = {"sent": traffic.sent, "received": traffic.received}
             if len(self.rows) <= self.limits.requests:  # one row more says that there were more
-                self.rows.append(AuditRow(SERVICE, one_line(operation)[:1000], sizes, status))
+                self.rows.append(AuditRow(_SERVICE, one_line(operation)[:1000], sizes, status))
 
     def _admit(self) -> None:
         self._requests += 1
@@ -187,7 +187,7 @@ def _origin_head(url: WebUrl, head: Sequence[bytes]) -> bytes:
     return b"\r\n".join([*lines, b"", b""])
 
 
-def allowed_hosts(urls: Iterable[str]) -> frozenset[Authority]:
+def allowed_hosts(urls: Iterable[str]) -> frozenset[_Authority]:
     """What a task may reach for the URLs that it lists: their hosts and ports.
 
     A host with a default port may be reached by HTTP and HTTPS.

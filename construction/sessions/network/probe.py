@@ -37,11 +37,11 @@ from data.errors import ConfigError
 #
 # They contain URLs and pages from sessions and belong in the private store.
 
-ProbeMode = Literal["check", "freeze"]
+_ProbeMode = Literal["check", "freeze"]
 _NOT_PROBING = {"mode", "unverified"}
 
 
-def recipe_digest(config: NetworkConfig, mode: ProbeMode) -> str:
+def recipe_digest(config: NetworkConfig, mode: _ProbeMode) -> str:
     """Digest of the settings on which a probe result depends."""
     return digest({"mode": mode, **config.model_dump(exclude=_NOT_PROBING)})
 
@@ -432,7 +432,7 @@ def _replay(
     freeze_dir: Path | None,
 ) -> ProbeResult | None:
     """The captured result to use instead of a probe, if any; offline, that of either mode."""
-    modes: tuple[ProbeMode, ...]
+    modes: tuple[_ProbeMode, ...]
     modes = ("freeze", "check") if config.mode == "offline" else (config.mode,)
     for mode in modes:
         result = captures.get(url, recipe_digest(config, mode))

@@ -115,7 +115,7 @@ def port_allowed(port: int) -> bool:
 
 
 Resolve = Callable[[str], Awaitable[list[str]]]
-Connect = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
+_Connect = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
 
 _MAX_ADDRESSES = 4
 _NO_WAY_OUT = frozenset({errno.ENETUNREACH, errno.ENETDOWN})
@@ -151,7 +151,7 @@ class Wire:
     """How names are resolved and sockets opened, and which certificates are trusted."""
 
     resolve: Resolve = _system_resolve
-    connect: Connect = system_connect
+    connect: _Connect = system_connect
     ssl_context: ssl.SSLContext = field(default_factory=httpcore.default_ssl_context)
 
 
@@ -276,11 +276,11 @@ def backoff(url: str, attempt: int, base: float) -> float:
     return float(base * 2**attempt * (0.5 + share))
 
 
-USER_AGENT = "Benchmint/0.1 (checks that the links in benchmark tasks answer)"
+_USER_AGENT = "Benchmint/0.1 (checks that the links in benchmark tasks answer)"
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")
 _UNKNOWN_TYPE = "application/octet-stream"
 _ASCII = string.punctuation
-_DIGITS = re.compile(r"[0-9]{1,9}")
+_MOST_DIGITS = 9
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _NETWORK_ERRORS = (
     ProbeFailure,
@@ -345,7 +345,7 @@ def _request(method: str, url: WebUrl, config: NetworkConfig) -> httpcore.Reques
         httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=url.target),
         headers=[
             ("Host", host_port),
-            ("User-Agent", USER_AGENT),
+            ("User-Agent", _USER_AGENT),
             ("Accept", "*/*"),
             ("Accept-Encoding", "identity"),
             ("Connection", "close"),
@@ -384,7 +384,7 @@ async def _answer(response: httpcore.Response, limit: int | None) -> Answer:
 
 async def _body(response: httpcore.Response, headers: dict[bytes, bytes], limit: int) -> bytes:
     declared = headers.get(b"content-length", b"").decode("latin-1")
-    if _DIGITS.fullmatch(declared) and int(declared) > limit:
+    if _is_number(declared) and int(declared) > limit:
         raise ProbeFailure(Cause.TOO_LARGE)
     body = BoundedBody(limit, headers.get(b"content-encoding", b"").decode("latin-1"))
     async for chunk in response.aiter_stream():
@@ -436,7 +436,11 @@ class BoundedBody:
 def _seconds(value: bytes) -> float:
     """Retry-After in seconds; 0 for its other form, a date, which leaves the usual back-off."""
     text = value.decode("latin-1").strip()
-    return float(text) if _DIGITS.fullmatch(text) else 0.0
+    return float(text) if _is_number(text) else 0.0
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
 def _media_type(value: bytes) -> str:

@@ -21,12 +21,11 @@ from construction.judging.contracts import Case
 from construction.judging.evidence.views import Evidence, Said, look, tree_of
 from construction.mentions.files import is_shown_in_part, named_files, path_parts, tail
 from construction.mentions.urls import find_urls, normalise, parse_url
-from construction.prompt_frame import ANSWER, PromptWords, frame, words_of
-from construction.released_paths import with_released_paths
+from construction.prompt_frame import ANSWER, PromptWords, frame, with_released_paths, words_of
 from construction.sessions.config import SessionsConfig
+from construction.sessions.gates.restoration import holds_mark
 from construction.sessions.network.probe import refusal
 from construction.sessions.recovery.recover import other_tools
-from construction.sessions.redactions import holds_mark
 from data.contracts import (
     Candidate,
     Deliverable,
@@ -76,7 +75,7 @@ def _named_outputs(instance: TaskInstance, fixtures: Sequence[Fixture]) -> tuple
     return tuple(outputs.values())
 
 
-def expected(
+def _expected(
     instance: TaskInstance, outputs: Sequence[str], fixtures: Sequence[Fixture]
 ) -> tuple[Deliverable, ...]:
     """The files to expect, sorted by type: what the words name, else what the agent wrote.
@@ -261,7 +260,7 @@ def package(
     names some; unless URLs are checked, it may not reach the open web.
     """
     outputs = _named_outputs(instance, fixtures)
-    deliverables = expected(instance, outputs, fixtures)
+    deliverables = _expected(instance, outputs, fixtures)
     released = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
     turns = _said_in(instance)
     texts = [released(turn.said) for turn in turns]
@@ -374,7 +373,7 @@ def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[Led
 
 
 @dataclass(frozen=True, slots=True)
-class PackagedPool:
+class _PackagedPool:
     """The stage's cases sorted by task id, its ledger rows and lineage."""
 
     cases: list[Case]
@@ -386,9 +385,9 @@ def package_survivors(
     survivors: Sequence[Survivor],
     identify: Callable[[str], Identity],
     config: SessionsConfig,
-) -> PackagedPool:
+) -> _PackagedPool:
     """Package each survivor; `identify` returns the released identity for an instance id."""
-    pool = PackagedPool([], [], [])
+    pool = _PackagedPool([], [], [])
     for survivor in survivors:
         name = survivor.instance.instance_id
         mode = config.network.mode

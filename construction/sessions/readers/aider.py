@@ -27,7 +27,7 @@ _LONGEST = 1 << 20
 # Commands that ask the model; all others are about the program.
 _ASKING = ("/ask", "/architect", "/code", "/help", "/context")
 _BLANK = "<blank>"
-_FOLDER = re.compile(r"Git repository created in (.+)")
+_FOLDER = "> Git repository created in "
 
 
 def fits(sample: Sample) -> bool:
@@ -54,8 +54,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
                     block, first = [], number
                 speaker = who
                 block.append(text)
-                folder = _FOLDER.match(text.removeprefix("> ").rstrip())
-                cwd = folder[1] if folder else cwd
+                cwd = text.removeprefix(_FOLDER).rstrip() if text.startswith(_FOLDER) else cwd
                 continue
             _flush(talk, speaker, block, first)
             if talk is not None and talk.drafts:

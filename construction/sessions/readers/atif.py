@@ -45,7 +45,7 @@ ORIGINS = {
     Role.SYSTEM: Origin.SYSTEM,
 }
 # The tool name for results without a call: what the environment showed after a step.
-OBSERVATION = "observation"
+_OBSERVATION = "observation"
 _ORIGIN_NAMES = frozenset(origin.value for origin in Origin)
 
 
@@ -141,7 +141,7 @@ def tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
         name = first_text(call, "function_name") or ""
         calls.append(_joined(id_, name, call.get("arguments"), waiting.pop(0) if waiting else {}))
     for id_, unclaimed in results.items():
-        calls.extend(_joined(id_, OBSERVATION, None, result) for result in unclaimed)
+        calls.extend(_joined(id_, _OBSERVATION, None, result) for result in unclaimed)
     return tuple(calls)
 
 
@@ -150,8 +150,8 @@ def _attributed(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
 
     As many results as calls belong to them in order; one result is what the last call led to.
     """
-    observed = [call for call in calls if call.name == OBSERVATION and not call.call_id]
-    called = [call for call in calls if call.name != OBSERVATION or call.call_id]
+    observed = [call for call in calls if call.name == _OBSERVATION and not call.call_id]
+    called = [call for call in calls if call.name != _OBSERVATION or call.call_id]
     waiting = [number for number, call in enumerate(called) if call.result is None]
     if not waiting or not observed or len(observed) not in (1, len(waiting)):
         return calls

@@ -30,13 +30,14 @@ from construction.sessions.readers.talk import (
     plain,
     text_or_none,
     type_name,
+    without_thought,
 )
 from data.contracts import ReadIssue, Session, SourceFormat
 
-ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
 # Types of records without a role: some harnesses write calls and results this way.
-CALL_TYPES = frozenset({"tool_call", "function_call"})
-RESULT_TYPES = frozenset({"tool_result", "function_result"})
+_CALL_TYPES = frozenset({"tool_call", "function_call"})
+_RESULT_TYPES = frozenset({"tool_result", "function_result"})
 _BOOKKEEPING = frozenset({"session_meta", "error", "world_state", "metadata"})
 _COMPACTION = "[CONTEXT COMPACTION"
 _TIME_KEYS = ("timestamp", "created_at", "createdAt", "ts", "time")
@@ -105,14 +106,14 @@ def _add(talk: Talk, message: Record, line: int, model: str | None, unknown: Cou
     has_role = message.get("role") is not None
     at = next((t for t in map(epoch_seconds, map(message.get, _TIME_KEYS)) if t), None)
     given = _pieces(talk, message, line, unknown)
-    if role == "assistant" or (not has_role and kind in CALL_TYPES):
+    if role == "assistant" or (not has_role and kind in _CALL_TYPES):
         text = _content_text(message)
         if text.startswith(_COMPACTION):
             talk.notice(text, line, at=at)
             return
         answer = talk.answer(line, at=at, model=message.get("model") or model)
         _add_answer(talk, answer, message, given, line)
-    elif role in ("tool", "function") or (not has_role and kind in RESULT_TYPES):
+    elif role in ("tool", "function") or (not has_role and kind in _RESULT_TYPES):
         name = message.get("name") or message.get("tool_name") or _NO_NAME
         call_id = message.get("tool_call_id") or message.get("call_id") or name
         content = message.get("content", message.get("result", message.get("output")))
@@ -170,7 +171,7 @@ def _add_answer(
     pieces.add_to(talk, answer, shown, line)
     answer.stop_reason = first_text(message, "finish_reason")
     calls = dicts(message.get("tool_calls")) + dicts([message.get("function_call")])
-    if text_or_none(message.get("type")) in CALL_TYPES:
+    if text_or_none(message.get("type")) in _CALL_TYPES:
         calls.append(message)
     for call in calls:
         named = {**call, **inner(call, "function")}
@@ -248,11 +249,11 @@ def _is_chat(record: dict[str, Any]) -> bool:
             isinstance(message, dict) and isinstance(message.get("role"), str)
             for message in messages
         )
-    if isinstance(record.get("role"), str) and record["role"] in ROLES:
+    if isinstance(record.get("role"), str) and record["role"] in _ROLES:
         said = record.get("content", record.get("message"))
         return isinstance(said, str | list) or bool(record.keys() & {"tool_calls", "function_call"})
     return (
-        kind_of(record) in CALL_TYPES | RESULT_TYPES
+        kind_of(record) in _CALL_TYPES | _RESULT_TYPES
         and "role" not in record
         and (isinstance(record.get("function"), dict) or "result" in record)
     )
@@ -368,7 +369,6 @@ def _session(
     )
 
 
-_THOUGHT = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
 _ACTION = re.compile(r"^Action:\s*(?=\{)", re.MULTILINE)
 _RETURNED = "API output: "
 _RESPOND = "respond"  # the action by which the agent speaks to the person
@@ -382,8 +382,7 @@ def _with_calls(messages: Sequence[tuple[int, object]]) -> Iterator[tuple[int, o
         if not isinstance(message, dict) or not isinstance(text, str):
             yield line, message
             continue
-        thought = _THOUGHT.match(text)
-        words = text[thought.end() :] if thought else text
+        thought, words = without_thought(text)
         action = _ACTION.search(words) if message.get("role") == "assistant" else None
         if message.get("role") == "user" and waiting and words.startswith(_RETURNED):
             shown = words.removeprefix(_RETURNED)
@@ -392,7 +391,7 @@ def _with_calls(messages: Sequence[tuple[int, object]]) -> Iterator[tuple[int, o
             call, waiting = decoded_arguments(words[action.end() :].strip()), f"call{number}"
             given = decoded_arguments(call.get("arguments"))
             made = {**message, "content": words[: action.start()].strip()}
-            made["thinking"] = thought[0].strip() if thought else None
+            made["thinking"] = thought or None
             if call.get("name") == _RESPOND:
                 waiting, made["content"] = "", plain(given.get("content"))
             else:

@@ -339,7 +339,6 @@ _SHOWN_TOOLS = {
     "listFilesTopLevel": "list_files",
     "listFilesRecursive": "list_files",
 }
-_CAPITAL = re.compile("[A-Z]")
 
 
 def _add_shown(task: Task, message: Record, line: int) -> None:
@@ -379,7 +378,7 @@ def _add_shown(task: Task, message: Record, line: int) -> None:
 
 def _tool(shown: str) -> str:
     """The agent's name of a tool, `read_file` for `readFile`; one that is not known stays."""
-    spelled = _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", shown)
+    spelled = "".join(f"_{char.lower()}" if char.isupper() else char for char in shown)
     return _SHOWN_TOOLS.get(shown) or (spelled if spelled in _TOOLS else shown)
 
 

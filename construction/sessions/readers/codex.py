@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import PureWindowsPath
 from typing import Any
 
 import orjson
@@ -58,7 +59,6 @@ _EDITOR_HEADS = (
 )
 _REQUEST_HEAD = re.compile(r"^## My request(?: for Codex)?:[ \t]*\n?", re.MULTILINE)
 _FILES_HEAD = "# Files mentioned by the user:"
-_PATH_START = re.compile(r"/|~/|\\\\|[A-Za-z]:[\\/]")
 _IMAGE_TAGS = ("<image", "</image>")
 _EXIT_CODE = re.compile(r"(?:Exit code: |Process exited with code )(-?\d{1,10})")
 _EXIT_WITHIN = 300  # characters: the exit code is in the lines that the harness writes on top
@@ -90,7 +90,8 @@ def _declared(listed: str) -> tuple[Attachment, ...]:
     files: list[Attachment] = []
     for line in listed.splitlines():
         name, _, path = line.partition(": ")
-        if name.startswith("## ") and _PATH_START.match(path):
+        is_path = path.startswith(("/", "~/")) or PureWindowsPath(path).is_absolute()
+        if name.startswith("## ") and is_path:
             files.append(Attachment(path.strip()))
     return tuple(files)
 

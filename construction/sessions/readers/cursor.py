@@ -32,7 +32,7 @@ from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 # their own that its heads name. A workspace of newer versions names its conversations, which stand
 # in the state of all workspaces, and holds none. The chat before the composer is a list of tabs.
 
-Query = Callable[..., Iterator[dict[str, Any]]]
+_Query = Callable[..., Iterator[dict[str, Any]]]
 
 _COMPOSERS = "composer.composerData"
 _CHAT = "workbench.panel.aichat.view.aichat.chatdata"
@@ -42,12 +42,12 @@ _APPLIED = ("accepted", "completed")  # states of a block of code that is in its
 _FAILED = ("error", "cancelled", "rejected")
 
 
-def holds(query: Query) -> bool:
+def holds(query: _Query) -> bool:
     """Whether the state holds conversations, and not only what the editor shows."""
     return next(_composers(query), None) is not None or bool(_tabs(query))
 
 
-def read_state(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def read_state(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     """A session for each conversation with words of a person."""
     for composer in _composers(query):
         own = plain(composer.get("composerId"))
@@ -71,7 +71,7 @@ def read_state(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session
             yield from talk.session(first_text(tab, "tabId"), uids=uids, agent_name="cursor")
 
 
-def _value(query: Query, table: str, key: str) -> Record:
+def _value(query: _Query, table: str, key: str) -> Record:
     """The object under a key; empty without one, or without the table."""
     if not _has(query, table):
         return {}
@@ -79,12 +79,12 @@ def _value(query: Query, table: str, key: str) -> Record:
     return inner(decoded(row.get("value")))
 
 
-def _has(query: Query, table: str) -> bool:
+def _has(query: _Query, table: str) -> bool:
     known = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
     return next(query(known, table), None) is not None
 
 
-def _composers(query: Query) -> Iterator[Record]:
+def _composers(query: _Query) -> Iterator[Record]:
     """The conversations with bubbles, of a workspace and then of all."""
     for composer in dicts(_value(query, "ItemTable", _COMPOSERS).get("allComposers")):
         if dicts(composer.get("conversation")):
@@ -99,11 +99,11 @@ def _composers(query: Query) -> Iterator[Record]:
                 yield {"composerId": plain(row["key"]).partition(":")[2], **composer}
 
 
-def _tabs(query: Query) -> list[Record]:
+def _tabs(query: _Query) -> list[Record]:
     return dicts(_value(query, "ItemTable", _CHAT).get("tabs"))
 
 
-def _bubbles(query: Query, composer: Record) -> Iterator[Record]:
+def _bubbles(query: _Query, composer: Record) -> Iterator[Record]:
     if inside := dicts(composer.get("conversation")):
         yield from inside
         return

@@ -30,13 +30,15 @@ from data.contracts import ReadIssue, Session, SourceFormat
 _FENCE = re.compile(r"```(?:bash|sh|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
 _CODE = re.compile(r"<returncode>\s*(-?\d{1,10})\s*</returncode>")
 _RETURNED = "<returncode>"
-_HALVES = re.compile(r"</output_head>\n?|<output_tail>\n?")  # of an output that was too long
+_HALVES = ("</output_head>\n", "<output_tail>\n")  # of an output that was too long
 _FRAMES = (("<pr_description>", "</pr_description>"), ("<task>", "</task>"))
 _HEADS = ("Consider the following PR description:", "Please solve this issue:")
 # What the harness puts before words that a person typed in place of an answer.
-_TYPED = re.compile(
-    r"Command not executed[.:] The user rejected your command with the following message:"
-    r"|Interrupted by user:|The user added a new task:"
+_TYPED = (
+    "Command not executed. The user rejected your command with the following message:",
+    "Command not executed: The user rejected your command with the following message:",
+    "Interrupted by user:",
+    "The user added a new task:",
 )
 _NO_WORDS = ("", "Temporary interruption caught.")
 _TAIL = "\n\nYou can execute bash commands and edit files to implement the necessary changes."
@@ -115,9 +117,9 @@ def _add_user(run: _Run, extra: Record, text: str, at: float | None) -> None:
         talk.person(text, at=at, said=_task(text))
     elif extra.get("interrupt_type") == "FormatError":
         talk.notice(text, at=at)
-    elif (typed := _TYPED.match(text)) is not None:
+    elif text.startswith(_TYPED):
         talk.open.clear()  # the command was not run, or its output is not shown
-        words = text[typed.end() :].strip()
+        words = next(text.removeprefix(mark) for mark in _TYPED if text.startswith(mark)).strip()
         talk.notice(text, at=at) if words in _NO_WORDS else talk.person(text, at=at, said=words)
     elif talk.open and not plain(extra.get("interrupt_type", "")).startswith("User"):
         _add_result(talk, None, extra, text)
@@ -156,7 +158,9 @@ def _add_result(talk: Talk, call_id: str | None, extra: Record, text: str) -> No
     shown = raw if isinstance(raw, str) else _between(text, "<output>", "</output>")
     if shown is None:
         long = _between(text, "<output_head>", "</output_tail>")
-        shown = text if long is None else _HALVES.sub("", long)
+        shown = text if long is None else long
+        for half in _HALVES:
+            shown = shown.replace(half, "").replace(half.rstrip(), "")
     talk.result(shown, is_failure(code), call_id)
 
 

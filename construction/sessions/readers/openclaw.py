@@ -29,14 +29,14 @@ from construction.sessions.readers.talk import (
 )
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat, Turn
 
-NOTICE_TYPES = frozenset({"compaction", "branch_summary", "custom_message"})
-NOTICE_ROLES = frozenset({"system", "custom", "hookMessage", "branchSummary", "compactionSummary"})
+_NOTICE_TYPES = frozenset({"compaction", "branch_summary", "custom_message"})
+_NOTICE_ROLES = frozenset({"system", "custom", "hookMessage", "branchSummary", "compactionSummary"})
 
 
 def _turn(record: Record, index: int, line: int, results: ToolResults) -> Turn | None:
     """The turn of a record; None for a record without one (result, setting, unknown kind)."""
     message = record.get("message")
-    is_notice = text_or_none(record.get("type")) in NOTICE_TYPES
+    is_notice = text_or_none(record.get("type")) in _NOTICE_TYPES
     held: Record = record if is_notice or not isinstance(message, dict) else message
     # The record's own time takes precedence: the message's time is wrong in some logs.
     at = epoch_seconds(record.get("timestamp"))
@@ -49,7 +49,7 @@ def _turn(record: Record, index: int, line: int, results: ToolResults) -> Turn |
     role, content = text_or_none(held.get("role")), held.get("content")
     given = [pieces.common(block) for block in dicts(content)]
     text = content if isinstance(content, str) else pieces.text(given)
-    if is_notice or role in NOTICE_ROLES:
+    if is_notice or role in _NOTICE_ROLES:
         return system_turn(index, text_or_none(held.get("summary")) or text, line, **ids)
     if role == "bashExecution":
         shown = f"$ {held.get('command')}\n{text_or_none(held.get('output')) or ''}"
@@ -79,7 +79,7 @@ def _turn(record: Record, index: int, line: int, results: ToolResults) -> Turn |
 _BOOKKEEPING = frozenset(
     {"model_change", "thinking_level_change", "custom", "label", "session_info", "compact"}
 )
-_OTHER_ROLES = NOTICE_ROLES | {"user", "bashExecution"}
+_OTHER_ROLES = _NOTICE_ROLES | {"user", "bashExecution"}
 # Header fields that name the session this one was copied from.
 _ORIGINS = ("branchedFrom", "parentSession")
 _ROOT = -1
@@ -177,7 +177,7 @@ def _add(log: _Log, line: int, record: Record) -> str | None:
         log.silent.add(position)
         log.dropped["bookkeeping"] += 1
         return None
-    elif kind in NOTICE_TYPES:
+    elif kind in _NOTICE_TYPES:
         return None
     else:
         problem = f"a record of type {type_name(record.get('type'))} with {len(record)} keys"

@@ -46,7 +46,7 @@ class Form:
 
     `follows` says by the heading before, the state and the last line whether a heading may stand
     there; `track` gives the state, what is open, after each line of a section; `facts` are fields
-    of a Session by the pattern that finds each in the head.
+    of a Session with the words that stand before each in a line of the head.
     """
 
     format: SourceFormat
@@ -57,7 +57,7 @@ class Form:
     add: Callable[[Page, Section], None]
     follows: Callable[[re.Match[str], re.Match[str] | None, str, str], bool]
     track: Callable[[re.Match[str] | None, str, str], str] = _nothing
-    facts: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
 
     def fits(self, sample: Sample) -> bool:
         text = sample.text.lstrip()
@@ -70,12 +70,12 @@ class Form:
         page = Page(Talk(source, self.format))
         for section in self._sections(source, page):
             self.add(page, section)
-        head = "\n".join(page.head)
+        stated = {key: _stated(page.head, mark) for key, mark in self.facts.items()}
         talk: dict[str, Any] = {"cwd": page.cwd} | {
-            key: match[1] for key, p in self.facts.items() if (match := p.search(head))
+            key: text for key, text in stated.items() if text
         }
         at = epoch_seconds(talk.pop("started_at", None))
-        name = talk.pop("session_id", None)
+        name = talk.pop("session_id", "").split(" ")[0].removeprefix("agent-") or None
         yield from page.talk.session(name, agent_name=self.agent, started_at=at, **talk)
 
     def _sections(self, source: SourceFile, page: Page) -> Iterator[Section]:
@@ -95,6 +95,12 @@ class Form:
                 before = text if text.strip() else before
         if heading is not None:
             yield Section(heading, body_of(block), first)
+
+
+def _stated(head: list[str], mark: str) -> str:
+    """What stands behind `mark` in the first line that has it, without the frame of a window."""
+    behind = (line.partition(mark)[2] for line in head)
+    return next((text.partition("│")[0].strip().strip("`") for text in behind if text), "")
 
 
 def body_of(block: list[str]) -> str:

@@ -61,14 +61,14 @@ class Call:
     failed: bool = False
 
 
-class Other(Enum):
+class _Other(Enum):
     SILENT = "understood, and no part of the conversation"
     UNKNOWN = "not understood"
 
 
-SILENT, UNKNOWN = Other.SILENT, Other.UNKNOWN
-Piece = Text | Thought | Notice | Result | Call | Attachment | Other
-Reading = Callable[[Record], Piece]
+SILENT, UNKNOWN = _Other.SILENT, _Other.UNKNOWN
+Piece = Text | Thought | Notice | Result | Call | Attachment | _Other
+_Reading = Callable[[Record], Piece]
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
 _THOUGHTS = frozenset({"thinking", "reasoning", "think"})
@@ -157,7 +157,7 @@ def gemini(part: Record) -> Piece:
     return SILENT if part.keys() & {"executableCode", "codeExecutionResult"} else UNKNOWN
 
 
-def of(talk: Talk, content: object, line: int = 0, read: Reading = common) -> Iterator[Piece]:
+def of(talk: Talk, content: object, line: int = 0, read: _Reading = common) -> Iterator[Piece]:
     """The pieces of a content, which is a text or a list; what is unknown becomes an issue."""
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):

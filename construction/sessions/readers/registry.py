@@ -32,8 +32,6 @@ from construction.sessions.readers import (
     inspect_log,
     kimi,
     kiro,
-    langfuse,
-    langsmith,
     managed_agents,
     markdown,
     mini_swe_agent,
@@ -41,13 +39,13 @@ from construction.sessions.readers import (
     openclaw,
     opencode,
     openhands,
-    openinference,
     otel_genai,
     qwen,
     sqlite_store,
     swe_agent,
     tau2,
     terminus,
+    tracers,
     trae,
     vercel_ai,
     vscode_chat,
@@ -64,8 +62,8 @@ from construction.sessions.readers.source import (
 from construction.sessions.readers.talk import dicts, kind_of
 from data.contracts import ReadIssue, Session, SourceFormat
 
-Record = dict[str, Any]
-Reader = Callable[[SourceFile], Iterator[Session | ReadIssue]]
+_Record = dict[str, Any]
+_Reader = Callable[[SourceFile], Iterator[Session | ReadIssue]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Format:
 
     name: SourceFormat
     fits: Callable[[Sample], bool]
-    read: Reader
+    read: _Reader
     parts: Callable[[Path], Sequence[Path]] | None = None
     signed: str = ""
 
@@ -221,9 +219,9 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.CONTINUE, continue_dev),
     _of(SourceFormat.VSCODE_CHAT, vscode_chat),
     _of(SourceFormat.OTEL_GENAI, otel_genai),
-    _of(SourceFormat.OPENINFERENCE, openinference),
-    _of(SourceFormat.LANGSMITH, langsmith),
-    _of(SourceFormat.LANGFUSE, langfuse),
+    Format(SourceFormat.OPENINFERENCE, tracers.fits_openinference, tracers.read_openinference),
+    Format(SourceFormat.LANGSMITH, tracers.fits_langsmith, tracers.read_langsmith),
+    Format(SourceFormat.LANGFUSE, tracers.fits_langfuse, tracers.read_langfuse),
     _of(SourceFormat.QWEN, qwen),
     _of(SourceFormat.GEMINI, gemini),
     Named(

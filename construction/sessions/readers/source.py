@@ -396,7 +396,6 @@ def first_records(source: SourceFile) -> Iterator[dict[str, Any]]:
         yield from _glued(next(_first_lines(source), b"")) or ()
 
 
-_SPACE = re.compile(r"\s*")
 _LONGEST_GLUED = 16 * 2**20  # bytes
 
 
@@ -414,8 +413,7 @@ def _glued(line: bytes) -> list[dict[str, Any]] | None:
         if not isinstance(value, dict):
             return None
         objects.append(value)
-        space = _SPACE.match(text, end)
-        position = space.end() if space is not None else end
+        position = len(text) - len(text[end:].lstrip())
     return objects or None
 
 

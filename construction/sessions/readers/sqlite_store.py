@@ -49,10 +49,10 @@ _STEPS = 1_000  # of SQLite's machine between two looks at the clock
 _LARGEST_COPY = 4 * 2**30  # bytes
 _MOST_SESSIONS = 100_000
 _MOST_ROWS = 5_000_000
-Row = dict[str, Any]
-Query = Callable[..., Iterator[Row]]
+_Row = dict[str, Any]
+_Query = Callable[..., Iterator[_Row]]
 
-Shape = Mapping[str, frozenset[str]]
+_Shape = Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class Store:
     """
 
     format: SourceFormat
-    shape: Shape
-    rows: Callable[[SourceFile, Query, Uids], Iterator[Session | ReadIssue]]
-    holds: Callable[[Query], bool] | None = None
+    shape: _Shape
+    rows: Callable[[SourceFile, _Query, Uids], Iterator[Session | ReadIssue]]
+    holds: Callable[[_Query], bool] | None = None
 
     @property
     def signature(self) -> str:
@@ -107,7 +107,7 @@ class Store:
             yield ReadIssue("file", source.relative, 0, "file.no_records", "0 messages", expected)
 
 
-def _table_with(tables: Shape, columns: frozenset[str]) -> str | None:
+def _table_with(tables: _Shape, columns: frozenset[str]) -> str | None:
     """The first table with these columns, whose name SQL can quote."""
     return next((name for name in sorted(tables) if columns <= tables[name]), None)
 
@@ -133,7 +133,7 @@ def tables_of(path: Path) -> dict[str, frozenset[str]]:
         return _tables(_query(link))
 
 
-def _tables(query: Query) -> dict[str, frozenset[str]]:
+def _tables(query: _Query) -> dict[str, frozenset[str]]:
     rows = query("SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 1000")
     names = [row["name"] for row in rows if isinstance(row["name"], str)]
     columns = "SELECT name FROM pragma_table_info(?)"
@@ -187,12 +187,12 @@ def _linked(path: Path, how: str) -> sqlite3.Connection:
     return link
 
 
-def _query(link: sqlite3.Connection) -> Query:
+def _query(link: sqlite3.Connection) -> _Query:
     """What asks the database, for a limited time in all: a computed column may take long."""
     ends = time.monotonic() + _SECONDS
     link.set_progress_handler(lambda: int(time.monotonic() > ends), _STEPS)
 
-    def rows(text: str, *values: object) -> Iterator[Row]:
+    def rows(text: str, *values: object) -> Iterator[_Row]:
         cursor_ = link.execute(text, values)
         names = [column[0] for column in cursor_.description]
         return (dict(zip(names, row, strict=True)) for row in in_time(islice(cursor_, _MOST_ROWS)))
@@ -206,11 +206,11 @@ def _query(link: sqlite3.Connection) -> Query:
     return rows
 
 
-def _sessions(query: Query, text: str) -> list[Row]:
+def _sessions(query: _Query, text: str) -> list[_Row]:
     return list(islice(query(text), _MOST_SESSIONS))
 
 
-def _opencode(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _opencode(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     for row in _sessions(query, "SELECT * FROM session ORDER BY rowid"):
         head: Record = {
             "id": row.get("id"),
@@ -239,7 +239,7 @@ def _opencode(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session 
             yield from opencode.session_of(talk, head, uids)
 
 
-def _goose(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _goose(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     for row in _sessions(query, "SELECT * FROM sessions ORDER BY rowid"):
         talk = Talk(source, SourceFormat.GOOSE)
         messages = "SELECT * FROM messages WHERE session_id = ? ORDER BY rowid"
@@ -258,7 +258,7 @@ def _goose(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | R
             yield from goose.session_of(talk, row, uids)
 
 
-def _hermes(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _hermes(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     for row in _sessions(query, "SELECT * FROM sessions ORDER BY rowid"):
         records = []
         messages = "SELECT * FROM messages WHERE session_id = ? ORDER BY rowid"
@@ -281,7 +281,7 @@ def _hermes(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | 
             )
 
 
-def _crush(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _crush(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     for row in _sessions(query, "SELECT * FROM sessions ORDER BY created_at, rowid"):
         talk = Talk(source, SourceFormat.CRUSH)
         parent = first_text(row, "parent_session_id")
@@ -319,7 +319,7 @@ def _crush_piece(part: Record) -> pieces.Piece:
     return pieces.common({**held, "type": kind})
 
 
-def _adk(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _adk(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     """Newer versions keep an event as JSON, older ones in columns."""
     for row in _sessions(query, "SELECT * FROM sessions ORDER BY rowid"):
         talk = Talk(source, SourceFormat.ADK)
@@ -341,7 +341,7 @@ _HASH = 32  # bytes of the name of a blob
 _FIELD = bytes((0x0A, _HASH))  # the first field of a message of Protocol Buffers, with 32 bytes
 
 
-def _cursor(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _cursor(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     """The messages that the newest root names, in order; a root is a list of hashes."""
     for row in query("SELECT value FROM meta ORDER BY key LIMIT 20"):
         meta = decoded(_unhexed(row["value"]))
@@ -381,7 +381,7 @@ def _named(root: bytes) -> Iterator[str]:
         position += _HASH
 
 
-def _openai_agents(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _openai_agents(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     """Rows of items of the Responses API; the names of the tables are free."""
     table = _quoted(_table_with(_tables(query), _ITEMS))
     named = f"SELECT session_id FROM {table} GROUP BY session_id ORDER BY MIN(rowid)"  # noqa: S608
@@ -397,7 +397,7 @@ def _openai_agents(source: SourceFile, query: Query, uids: Uids) -> Iterator[Ses
         yield from talk.session(plain(row["session_id"]), uids=uids, agent_name="openai-agents")
 
 
-def _agno(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _agno(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     """The messages of all runs; those of a member of a team are a session of their own."""
     tables = _tables(query)
     table = _table_with(tables, _MEMORY) or _table_with(tables, _RUNS)
@@ -430,7 +430,7 @@ def _run_messages(run: Record) -> list[Record]:
     return [message for message in held if message.get("from_history") is not True]
 
 
-def _kiro(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+def _kiro(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | ReadIssue]:
     newer = "conversations_v2" in _tables(query)
     rows = "SELECT * FROM conversations_v2" if newer else "SELECT * FROM conversations"
     for row in _sessions(query, rows):

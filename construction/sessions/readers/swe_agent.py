@@ -22,7 +22,7 @@ from data.contracts import ReadIssue, Session, SourceFormat
 _AGENT_NAME = "swe-agent"
 _SHELL = "bash"
 _OBSERVED = "OBSERVATION:\n"
-Record = dict[str, Any]
+_Record = dict[str, Any]
 
 
 def fits(sample: Sample) -> bool:
@@ -80,7 +80,7 @@ def _as_chat(history: Sequence[object]) -> list[object]:
 _EDITOR = frozenset({"open", "create", "edit", "insert"})  # commands of the file in the editor
 
 
-def _action(entry: Record, number: int, shown: str) -> tuple[Record, str, str]:
+def _action(entry: _Record, number: int, shown: str) -> tuple[_Record, str, str]:
     """What the agent said with the call of its command, the id of that call, the file shown."""
     if isinstance(entry.get("tool_calls"), list):
         calls, shown = _with_files(entry["tool_calls"], shown)

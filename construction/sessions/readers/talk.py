@@ -31,15 +31,23 @@ from data.contracts import (
 WEB = ("http://", "https://")
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
 _SLUG_LENGTH = 80
-_DATA_URL = re.compile(r"data:([^;,]{0,100})(?:;[^;,]{0,100})*?;base64,")
+_LONGEST_HEAD = 400  # characters before the data of a `data:` URL
 
 
 def inline_media(url: str) -> Attachment:
     """A `data:` URL as inline media; any other text as a path."""
-    match = _DATA_URL.match(url)
-    if match is None:
+    head, mark, encoded = url.partition(";base64,")
+    if not mark or not head.startswith("data:") or "," in head or len(head) > _LONGEST_HEAD:
         return Attachment(url)
-    return Attachment(None, match[1] or None, url[match.end() :])
+    return Attachment(None, head.removeprefix("data:").partition(";")[0] or None, encoded)
+
+
+def without_thought(text: str) -> tuple[str, str]:
+    """What a model thinks at the start of an answer in tags of its own, and the rest."""
+    opening, mark, rest = text.partition("</think>")
+    if not mark or not opening.lstrip().startswith("<think>"):
+        return "", text
+    return opening.lstrip().removeprefix("<think>").strip(), rest.lstrip()
 
 
 _ASSISTANT, _AGENT = Role.ASSISTANT, Origin.AGENT  # an enum lookup costs time in this hot path

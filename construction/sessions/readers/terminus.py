@@ -19,13 +19,13 @@ from construction.sessions.readers.talk import (
     inner,
     kind_of,
     plain,
+    without_thought,
 )
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _TASK = re.compile(
     r"^Task Description:\n(.*?)(?=^Current [Tt]erminal [Ss](?:tate|creen):|\Z)", re.DOTALL | re.M
 )
-_THOUGHT = re.compile(r"\s*<think>(.*?)</think>\s*", re.DOTALL)
 
 
 def fits(sample: Sample) -> bool:
@@ -73,9 +73,8 @@ def _add(talk: Talk, role: str, text: str, line: int) -> None:
 
 def _add_answer(talk: Talk, text: str, line: int) -> None:
     answer = talk.answer(line)
-    thought = _THOUGHT.match(text)
-    answer.think(thought[1].strip() if thought else "")
-    text = text[thought.end() :] if thought else text
+    thought, text = without_thought(text)
+    answer.think(thought)
     held = _object(text)
     answer.say(first_text(held, "analysis", "state_analysis") or (text if not held else ""))
     answer.say(first_text(held, "plan", "explanation"))

@@ -1,6 +1,6 @@
 """Task recovery: sessions become task instances by splitting and merging turns."""
 
 from construction.sessions.recovery.exchanges import LeftOutReason
-from construction.sessions.recovery.recover import Recovered, RecoveryConfig, Tasks, recover
+from construction.sessions.recovery.recover import RecoveryConfig, Tasks, recover
 
-__all__ = ["LeftOutReason", "Recovered", "RecoveryConfig", "Tasks", "recover"]
+__all__ = ["LeftOutReason", "RecoveryConfig", "Tasks", "recover"]

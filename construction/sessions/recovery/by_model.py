@@ -39,11 +39,11 @@ _LEAST_CHARS = 80
 _REPLY_SHARE = 0.3  # of a message's part of the prompt
 _FILES = 8  # names a message
 
-Mask = Callable[[Sequence[str], str], Sequence[str]]  # texts, and the session's uid
+_Mask = Callable[[Sequence[str], str], Sequence[str]]  # texts, and the session's uid
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class _Message:
     """What a person said, and what the agent did after it; `index` is that of the turn."""
 
     index: int
@@ -60,7 +60,7 @@ class Conversation:
     """The messages of a session, or of one window of it (`number`), as a model is shown them."""
 
     uid: str
-    messages: tuple[Message, ...]
+    messages: tuple[_Message, ...]
     number: int = 0
 
     @property
@@ -89,9 +89,9 @@ def conversation_of(session: Session) -> Conversation | None:
     return Conversation(session.uid, tuple(map(_message, exchanges)))
 
 
-def _message(exchange: Exchange) -> Message:
+def _message(exchange: Exchange) -> _Message:
     turn, acts = exchange.turn, exchange.acts
-    return Message(
+    return _Message(
         index=turn.index,
         said=turn.said,
         at=turn.at,
@@ -130,7 +130,7 @@ def shortened(conversation: Conversation, config: RecoveryConfig) -> Conversatio
     wants = [_tokens(m.said) + min(_tokens(m.reply), share * _REPLY_SHARE) for m in messages]
     level = min(_level(wants, float(config.prompt_tokens)), config.message_tokens)
     cut = tuple(
-        Message(
+        _Message(
             m.index,
             _cut(m.said, level * (1 - _REPLY_SHARE)),
             m.at,
@@ -180,14 +180,14 @@ def _chars(text: str, tokens: float) -> int:
     return max(_LEAST_CHARS, int(tokens * per_token))
 
 
-def masked(conversation: Conversation, mask: Mask) -> Conversation:
+def masked(conversation: Conversation, mask: _Mask) -> Conversation:
     """The conversation with every text masked."""
     texts = [part for m in conversation.messages for part in (m.said, m.reply, *_files(m))]
     shown = iter(mask(texts, conversation.uid))
     return Conversation(
         conversation.uid,
         tuple(
-            Message(
+            _Message(
                 m.index,
                 said=next(shown),
                 at=m.at,
@@ -202,7 +202,7 @@ def masked(conversation: Conversation, mask: Mask) -> Conversation:
     )
 
 
-def _files(message: Message) -> tuple[str, ...]:
+def _files(message: _Message) -> tuple[str, ...]:
     return (*message.attached, *message.read, *message.wrote)
 
 
@@ -218,7 +218,7 @@ def recovery_stage() -> Stage[Conversation, RecoveryAnswer, Tasks]:
 
 
 def _content(conversation: Conversation, cleaner: Cleaner) -> dict[str, Any]:
-    def shown(number: int, message: Message) -> dict[str, Any]:
+    def shown(number: int, message: _Message) -> dict[str, Any]:
         name = f"message {number}"
 
         def text(value: str) -> str:
@@ -283,7 +283,7 @@ def conversations(files: Iterable[ScannedFile]) -> Iterator[tuple[str, Conversat
 def write_tasks(
     sessions: Iterable[tuple[str, Conversation]],
     config: RecoveryConfig,
-    mask: Mask,
+    mask: _Mask,
     client: Asker,
     out: Path,
 ) -> list[Judged[Tasks]]:

@@ -18,7 +18,7 @@ from data.contracts import AgentAct, Origin, Role, Session, ToolCall, Turn
 # Nothing is executed: variables, globs and loops are not expanded, and words with them are
 # ignored. The time is linear in the length of the command.
 
-READ, WROTE, RAN = "read", "wrote", "ran"
+READ, WROTE, _RAN = "read", "wrote", "ran"
 
 _MAX_COMMAND = 4000  # characters; the rest is nearly always a here-document
 _MAX_FILES = 50
@@ -139,14 +139,14 @@ def _acts_of_program(words: list[str]) -> Iterator[tuple[str, str]]:
         yield from ((kind, path) for path in named if _is_file(path))
     elif program in _INTERPRETERS:
         if files and files[0] == named[0] and "-c" not in words and "-m" not in words:
-            yield RAN, files[0]
+            yield _RAN, files[0]
     elif program in _COPIERS and len(files) > 1:
         yield from ((READ, path) for path in files[:-1])
         yield WROTE, files[-1]
     elif program in _CREATORS:
         yield from ((WROTE, path) for path in files)
     elif "/" in words[0] and _is_file(words[0]):
-        yield RAN, _bare_word(words[0])
+        yield _RAN, _bare_word(words[0])
 
 
 def _is_file(word: str) -> bool:
@@ -166,7 +166,7 @@ def _bare_word(word: str) -> str:
     return word.replace("\\ ", " ")
 
 
-RESET_COMMANDS = frozenset({"/new", "/reset", "/clear", "/newtask", "/new-task", "/new_task"})
+_RESET_COMMANDS = frozenset({"/new", "/reset", "/clear", "/newtask", "/new-task", "/new_task"})
 # Tool names of all programs, lower case and without separators.
 _READERS = frozenset({
     "read", "readfile", "viewfile", "openfile", "view", "open", "notebookread", "viewimage",
@@ -234,7 +234,8 @@ _WRITTEN = re.compile(
     r"\s*The file (\S.{0,999}?) has been updated\b|\s*File created successfully at: (\S.{0,999})"
 )
 # Aider logs no calls: it says which files it wrote.
-_APPLIED = re.compile(r"^Applied edit to (\S[^\n]{0,999})$", re.MULTILINE)
+_APPLIED = "Applied edit to "
+_LONGEST_PATH = 1000
 _SCRIPTED = re.compile(r'\bexec_command\(\{\s*"?cmd"?:\s*"((?:[^"\\\n]|\\.)*)("?)')
 _SCRIPT_CHARS = 20_000
 
@@ -243,9 +244,10 @@ _LONGEST_NAME = 200  # of a tool
 
 def acts_of(turn: Turn) -> Iterator[AgentAct]:
     """The file acts of one turn, in order; a call that failed or names no file yields none."""
-    if turn.role is _SYSTEM_ROLE and "Applied edit to " in turn.text:
-        for path in _APPLIED.findall(turn.text):
-            yield from (AgentAct(act, path.strip(), turn.index) for act in (READ, WROTE))
+    for line in turn.text.splitlines() if turn.role is _SYSTEM_ROLE else ():
+        path = line.removeprefix(_APPLIED).strip()
+        if line.startswith(_APPLIED) and 0 < len(path) <= _LONGEST_PATH:
+            yield from (AgentAct(act, path, turn.index) for act in (READ, WROTE))
     for call in turn.tool_calls:
         name, arguments = ("", dict[str, Any]()) if call.is_error else _tool(call)
         kind, is_edit = _kind(name)
@@ -421,7 +423,7 @@ _RESET_NOTICE = re.compile(r"(?<![\w/.-])/(?:new|reset|clear)(?![\w/-]|\.\w)")
 _NOTICE_CHARS = 400
 # A slash command alone, or with a number or name: what is asked stands in the command's own text.
 _BARE_COMMAND = re.compile(r"/[\w:.-]{1,80}(?:\s+\S{1,20})?")
-_RESET_HEADS = tuple(command + end for command in RESET_COMMANDS for end in (" ", "\n"))
+_RESET_HEADS = tuple(command + end for command in _RESET_COMMANDS for end in (" ", "\n"))
 # The answers of agents to a heartbeat when they have nothing to say.
 _SILENT = frozenset({"", "HEARTBEAT_OK", "NO_REPLY"})
 # Looking up an enum member costs more than comparing it, and there are many turns.
@@ -510,7 +512,7 @@ def _reason_to_skip(turn: Turn) -> LeftOutReason | None:
     """The reason why this turn and the agent's turns after it belong to no task, if any."""
     if turn.origin is _HUMAN:
         said = turn.said.strip().lower()
-        is_reset = said in RESET_COMMANDS
+        is_reset = said in _RESET_COMMANDS
         return (
             LeftOutReason.RESET_COMMAND if is_reset else None if said else LeftOutReason.EMPTY_TURN
         )

@@ -27,6 +27,7 @@ from construction.mentions.files import (
     tail,
 )
 from construction.mentions.urls import find_urls
+from construction.sessions.gates.restoration import holds_mark
 from construction.sessions.recovery.exchanges import (
     READ,
     WROTE,
@@ -39,7 +40,6 @@ from construction.sessions.recovery.exchanges import (
     read_exchanges,
     runs_program,
 )
-from construction.sessions.redactions import holds_mark
 from data.contracts import (
     AgentAct,
     CutReason,
@@ -61,7 +61,6 @@ _MOST_CHARS = 400_000  # of one file
 _LINE_CUT = 2_000  # characters after which tools cut a line, and lines after which they stop
 # A line with its number, as readers of files and `cat -n` write it.
 _NUMBERED = re.compile(r"[ \t]{0,8}(\d{1,6})(?:(?:→|\t)(.*))?", re.DOTALL)
-_REMINDER = re.compile(r"\n*<system-reminder>.*", re.DOTALL)
 # Signs at either end that a tool or an export left something out; whoever writes them in a file
 # only keeps it from being taken for whole.
 _CUT = re.compile(
@@ -186,7 +185,8 @@ def _stored(exchanges: Iterable[Exchange]) -> Iterator[tuple[str, str]]:
 
 def _show(file: _Shown, call: ToolCall) -> None:
     """Take in what a call shows of a file."""
-    text = _REMINDER.sub("", call.result or "")
+    text, reminder, _ = (call.result or "").partition("<system-reminder>")
+    text = text.rstrip("\n") if reminder else text
     if numbered := {} if extension(file.path) == "tsv" else _numbered(text):
         file.lines = numbered | file.lines  # what was seen first counts
     elif file.text is None and _is_whole(text, file.path) and _asks_for_whole(call):
@@ -253,7 +253,7 @@ class RecoveryConfig(StageConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
+class _Recovered:
     """The instances of a session and the reasons of turns left out.
 
     Every turn index is either in `left_out` or in the `turn_indices` of exactly one instance.
@@ -283,13 +283,13 @@ class _Group:
     reason: CutReason
 
 
-def recover(session: Session, config: RecoveryConfig, tasks: Tasks | None = None) -> Recovered:
+def recover(session: Session, config: RecoveryConfig, tasks: Tasks | None = None) -> _Recovered:
     """Split a session into task instances; sub-agent sessions yield none.
 
     `tasks` is a model's answer about this session; without it structure alone decides.
     """
     if session.parent_session_id is not None:
-        return Recovered((), {turn.index: LeftOutReason.SUB_AGENT for turn in session.turns})
+        return _Recovered((), {turn.index: LeftOutReason.SUB_AGENT for turn in session.turns})
     exchanges, left_out = read_exchanges(session)
     if tasks is None:
         groups, idle = _by_structure(exchanges, config), list[int]()
@@ -297,7 +297,7 @@ def recover(session: Session, config: RecoveryConfig, tasks: Tasks | None = None
         groups, idle = _as_told(exchanges, tasks)
     for position in idle:
         left_out |= dict.fromkeys(_indices([exchanges[position]]), LeftOutReason.NO_TASK)
-    return Recovered(_instances(session, exchanges, groups), dict(sorted(left_out.items())))
+    return _Recovered(_instances(session, exchanges, groups), dict(sorted(left_out.items())))
 
 
 def _by_structure(exchanges: Sequence[Exchange], config: RecoveryConfig) -> list[_Group]:

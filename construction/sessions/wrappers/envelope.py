@@ -106,11 +106,16 @@ def _seconds(parts: dict[str, str]) -> float | None:
     return datetime(*day, hour, minute, second, tzinfo=zone).timestamp()
 
 
+def _numbers(text: str) -> list[int]:
+    apart = "".join(char if char.isdecimal() else " " for char in text)
+    return [int(number) for number in apart.split()]
+
+
 def _date(parts: dict[str, str]) -> tuple[int, int, int] | None:
     written = parts.get("date") or parts.get("han_date") or ""
-    numbers = re.findall(r"\d+", written)
+    numbers = _numbers(written)
     if len(numbers) == 3:
-        return int(numbers[0]), int(numbers[1]), int(numbers[2])
+        return numbers[0], numbers[1], numbers[2]
     if {"year", "month", "day"} <= parts.keys():
         return int(parts["year"]), month_number(parts["month"]), int(parts["day"])
     return None
@@ -118,9 +123,9 @@ def _date(parts: dict[str, str]) -> tuple[int, int, int] | None:
 
 def _time_of_day(parts: dict[str, str]) -> tuple[int, int, int]:
     clock = parts["clock"]
-    numbers = re.findall(r"\d+", clock)
-    hour, minute = int(numbers[0]), int(numbers[1])
-    second = int(numbers[2]) if len(numbers) > 2 else 0
+    numbers = _numbers(clock)
+    hour, minute = numbers[0], numbers[1]
+    second = numbers[2] if len(numbers) > 2 else 0
     half = (clock + parts.get("half", "")).replace(".", "").lower()
     is_afternoon = half.endswith("pm") or "下午" in half or "晚上" in half
     if is_afternoon and hour < 12:
@@ -140,7 +145,7 @@ def _offset(zone: str) -> float:
     if name in _ZONES:
         return _ZONES[name]
     sign = -1 if "-" in name else 1
-    digits = re.sub(r"\D", "", name)
+    digits = "".join(filter(str.isdecimal, name))
     if not digits:
         raise ValueError(f"a zone of {len(name)} letters")
     if len(digits) <= 2:

@@ -394,7 +394,7 @@ _CLOSING_MARKS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
 
 
 @dataclass(frozen=True, slots=True)
-class Unwrapped:
+class _Unwrapped:
     """The parts of a user's text.
 
     `said` is what the person typed, without gateway heads, metadata, message ids, leading
@@ -410,7 +410,7 @@ class Unwrapped:
     at: float | None = None
 
 
-def unwrap(text: str, dated: bool = True) -> Unwrapped:
+def unwrap(text: str, dated: bool = True) -> _Unwrapped:
     """Take transport wrappers, attachment markers and quoted history off a user's text.
 
     Linear in the length of `text`. Never fails: unrecognised parts stay. With `dated` false `at`
@@ -419,7 +419,7 @@ def unwrap(text: str, dated: bool = True) -> Unwrapped:
     envelope = Envelope()
     start = text.strip()
     if start.startswith("<command-") and calls_own_command(start):
-        return Unwrapped(typed_command(start))
+        return _Unwrapped(typed_command(start))
     led = strip_leading(start)
     body, noticed = strip_notices(strip_blocks(led, envelope).lstrip(), envelope)
     headless = _strip_inline(body, envelope)
@@ -433,7 +433,7 @@ def unwrap(text: str, dated: bool = True) -> Unwrapped:
     else:
         origin = machine_origin(body) or Origin.HUMAN
     at = envelope.clock.seconds() if dated and envelope.clock else None
-    return Unwrapped(
+    return _Unwrapped(
         body, origin, envelope.sender, envelope.channel, tuple(envelope.attachments), at
     )
 

@@ -3,7 +3,6 @@
 from construction.signals.collect.fields import SignalReason
 from construction.signals.collect.registry import (
     Capture,
-    Kept,
     StopReason,
     capture_registry,
     collect_registry,
@@ -21,7 +20,6 @@ __all__ = [
     "Capture",
     "CollectConfig",
     "Collected",
-    "Kept",
     "RegistryConfig",
     "RegistryError",
     "SignalReason",

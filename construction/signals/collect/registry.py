@@ -53,13 +53,13 @@ from data.hash_chain import entries, extend
 _MAX_ITEM_BYTES = 64 * 1024
 
 
-RUNS = "captures.jsonl"
+_RUNS = "captures.jsonl"
 _DIGITS = 16  # of the digest, in the name of a file
 _MODE = 0o644
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class _Kept:
     """A capture in the folder, as the log of runs names it; `at` is the time of its run (UTC)."""
 
     path: Path
@@ -79,16 +79,16 @@ def keep(folder: Path, content: bytes, source: str, date: dt.date, suffix: str =
     write_once(path, content, mode=_MODE)
     at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     run = {"at": at, "source": source, "date": date.isoformat(), "file": path.name}
-    extend(folder / RUNS, lambda known: [run | {"sha256": sha256}])
+    extend(folder / _RUNS, lambda known: [run | {"sha256": sha256}])
     return path
 
 
-def _captured(folder: Path, source: str) -> list[Kept]:
+def _captured(folder: Path, source: str) -> list[_Kept]:
     """The captures of all runs of a source, in the order of the runs.
 
     Raises BrokenChain if the log was altered, InputError if a capture was.
     """
-    kept = [_kept(folder, entry) for entry in entries(folder / RUNS) if entry["source"] == source]
+    kept = [_kept(folder, entry) for entry in entries(folder / _RUNS) if entry["source"] == source]
     for capture in {one.path: one for one in kept}.values():
         actual = digest(capture.path.read_bytes()) if capture.path.is_file() else "no file"
         if actual != capture.sha256:
@@ -99,12 +99,12 @@ def _captured(folder: Path, source: str) -> list[Kept]:
     return kept
 
 
-def history(folder: Path, source: str) -> list[Kept]:
+def history(folder: Path, source: str) -> list[_Kept]:
     """The last capture of each day, oldest day first."""
     return sorted({one.date: one for one in _captured(folder, source)}.values(), key=_date)
 
 
-def superseded(folder: Path, source: str) -> list[Kept]:
+def superseded(folder: Path, source: str) -> list[_Kept]:
     """Captures of which their day has a later one, of other content."""
     last = {one.path for one in history(folder, source)}
     earlier = {one.path: one for one in _captured(folder, source) if one.path not in last}
@@ -115,7 +115,7 @@ def snapshot_files(given: Sequence[Path], source: str) -> list[Path]:
     """Files as they are; of a folder its files, of captures the last of each day."""
     files: list[Path] = []
     for path in given:
-        if (path / RUNS).is_file():
+        if (path / _RUNS).is_file():
             files += [kept.path for kept in history(path, source)]
             continue
         inside = sorted(file for file in path.glob("*") if file.is_file())
@@ -123,17 +123,17 @@ def snapshot_files(given: Sequence[Path], source: str) -> list[Path]:
     return files
 
 
-def _kept(folder: Path, entry: Mapping[str, Any]) -> Kept:
+def _kept(folder: Path, entry: Mapping[str, Any]) -> _Kept:
     path, date = folder / Path(entry["file"]).name, dt.date.fromisoformat(entry["date"])
-    return Kept(path, entry["source"], date, entry["sha256"], entry["at"])
+    return _Kept(path, entry["source"], date, entry["sha256"], entry["at"])
 
 
-def _date(kept: Kept) -> dt.date:
+def _date(kept: _Kept) -> dt.date:
     return kept.date
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPage:
+class _StoredPage:
     """A page in the journal. A refused item is None."""
 
     cursor: str | None
@@ -152,7 +152,7 @@ class Journal:
         self._path = path
         self.shape = shape
         self._request = dict(request)
-        self.pages: list[StoredPage] = []
+        self.pages: list[_StoredPage] = []
         self.owners: dict[str, str | None] = {}
         self.slugs: dict[str, None] = {}  # distinct, in the order of the listing
         self.bytes = 0
@@ -176,7 +176,7 @@ class Journal:
     ) -> None:
         self._file.close()
 
-    def add_page(self, page: StoredPage) -> None:
+    def add_page(self, page: _StoredPage) -> None:
         """Append a page; items that cannot be stored, or are too large, are refused."""
         kept = tuple(item if _is_storable(item) else None for item in page.items)
         record = {"cursor": page.cursor, "next": page.next_cursor, "items": kept}
@@ -236,7 +236,7 @@ class Journal:
         if "slug" in record:
             self.owners[record["slug"]] = record["owner"]
             return
-        page = StoredPage(record["cursor"], record["next"], tuple(record["items"]))
+        page = _StoredPage(record["cursor"], record["next"], tuple(record["items"]))
         self.pages.append(page)
         self.slugs.update(dict.fromkeys(filter(None, map(self.slug_of, page.items))))
 
@@ -374,7 +374,7 @@ async def _collect(
         while stopped is None:
             cursor = journal.pages[-1].next_cursor if journal.pages else None
             page = await client.page(journal.shape.sorts.get(config.measure, ""), cursor)
-            journal.add_page(StoredPage(cursor, page.next_cursor, page.items))
+            journal.add_page(_StoredPage(cursor, page.next_cursor, page.items))
             stopped = _stop(registry, config, journal)
         failed = 0
         if registry.details and journal.shape.details:

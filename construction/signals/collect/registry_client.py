@@ -20,7 +20,7 @@ from construction.signals.collect.fields import SourceShape, describe, value_at
 from construction.signals.config import RegistryConfig
 from data.errors import BenchmintError
 
-Parsed = TypeVar("Parsed")
+_Parsed = TypeVar("_Parsed")
 
 _GONE = frozenset({404, 410})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -54,7 +54,7 @@ class _PassingError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class _Page:
     """A page of the listing, its items as delivered. `next_cursor` is None on the last page."""
 
     items: tuple[Any, ...]
@@ -99,7 +99,7 @@ class RegistryClient:
     ) -> None:
         await self._http.__aexit__(kind, error, trace)
 
-    async def page(self, sort: str, cursor: str | None) -> Page:
+    async def page(self, sort: str, cursor: str | None) -> _Page:
         """The page of the listing at `cursor`, None for the first. Raises RegistryError."""
         shape = self._shape
         params = dict(shape.parameters) | ({"sort": sort} if sort else {})
@@ -118,7 +118,7 @@ class RegistryClient:
         """The record of one skill, None if it is gone. Raises RegistryError."""
         return await self._ask(httpx.URL(detail_url(self._config, self._shape, slug)), _object)
 
-    async def _ask(self, url: httpx.URL, parse: Callable[[bytes], Parsed]) -> Parsed | None:
+    async def _ask(self, url: httpx.URL, parse: Callable[[bytes], _Parsed]) -> _Parsed | None:
         """The parsed answer, None for a page that is gone; several attempts, with pauses."""
         config = self._config
         actual = "no attempt"
@@ -215,7 +215,7 @@ def _object(body: bytes) -> dict[str, Any]:
     return document
 
 
-def _page(body: bytes, shape: SourceShape, position: str | None) -> Page:
+def _page(body: bytes, shape: SourceShape, position: str | None) -> _Page:
     document = _object(body)
     items = value_at(document, shape.items)
     if not isinstance(items, list):
@@ -223,7 +223,7 @@ def _page(body: bytes, shape: SourceShape, position: str | None) -> Page:
     cursor = shape.following(document, position)
     if not isinstance(cursor, str | None) or len(cursor or "") > _MAX_CURSOR:
         raise _PassingError(f"a page whose cursor is {describe(cursor)}")
-    return Page(tuple(items), cursor or None)
+    return _Page(tuple(items), cursor or None)
 
 
 def _requested_wait(headers: httpx.Headers) -> float:

@@ -295,7 +295,7 @@ def _next_value(raw: bytes, start: int) -> int:
 
 _PLACE = re.compile(r"[:#][0-9]+$")  # the line of a row, or its number in a list
 _DIGITS = 16  # of the digest of a row
-COLLECT, TOP = "signals.collect", "signals.top"
+_COLLECT, _TOP = "signals.collect", "signals.top"
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,8 +368,8 @@ def choose_signals(
         for rank, claim in enumerate(ranked, start=1)
     ]
     tallies = (
-        tally(COLLECT, StageKind.FILTER, "row", (row.where for row in rows), ledger),
-        tally(TOP, StageKind.CHOOSE, "signal", kept, top),
+        tally(_COLLECT, StageKind.FILTER, "row", (row.where for row in rows), ledger),
+        tally(_TOP, StageKind.CHOOSE, "signal", kept, top),
     )
     snapshot = make_snapshot(source, date, config.measure, signals)
     return Collected(snapshot, (*ledger, *top), tallies, issues)
@@ -432,19 +432,19 @@ def _row_outcome(row: SourceRow, kept: Mapping[str, _Claim], measure: Popularity
             "expected": content.expected,
         }
         return LedgerRow(
-            COLLECT, "row", row.where, Outcome.ERRORED, reason=content.reason, evidence=evidence
+            _COLLECT, "row", row.where, Outcome.ERRORED, reason=content.reason, evidence=evidence
         )
     count = content.popularity.get(measure)
     if count is None:
         reason = str(SignalReason.NO_MEASURE)
         return LedgerRow(
-            COLLECT, "row", row.where, Outcome.REJECTED, reason=reason, limit=str(measure)
+            _COLLECT, "row", row.where, Outcome.REJECTED, reason=reason, limit=str(measure)
         )
     winner = kept[content.slug]
     if winner.where == row.where:
-        return LedgerRow(COLLECT, "row", row.where, Outcome.KEPT, observed=count)
+        return LedgerRow(_COLLECT, "row", row.where, Outcome.KEPT, observed=count)
     return LedgerRow(
-        COLLECT,
+        _COLLECT,
         "row",
         row.where,
         Outcome.REJECTED,
@@ -459,7 +459,7 @@ def _top_outcome(claim: _Claim, least: int, rank: int, config: CollectConfig) ->
     """The outcome of the skill at `rank` (from 1); `least` is the measure of the last chosen."""
     chosen = config.top is None or rank <= config.top
     return LedgerRow(
-        TOP,
+        _TOP,
         "signal",
         claim.signal.slug,
         Outcome.CHOSEN if chosen else Outcome.NOT_CHOSEN,

@@ -4,7 +4,6 @@ one before as the statement prints them.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -170,7 +169,7 @@ def render_png(svg: str, zoom: float = 2.0) -> bytes:
 
 _SCALES = {0: "", 3: "thousands", 6: "millions"}
 _DASH = "—"
-MAX_PLACES = 4
+_MAX_PLACES = 4
 _REACH = 20  # rows of the page before and after the point's
 
 
@@ -191,7 +190,7 @@ def shown(value: str | None, unit: str, exponent: int, *, negated: bool, label: 
         scaled = -scaled if negated else scaled
         places = max(0, -int(scaled.as_tuple().exponent))
         least = 2 if unit.endswith("/share") else 0
-        text = f"{abs(scaled):,.{min(max(places, least), MAX_PLACES)}f}"
+        text = f"{abs(scaled):,.{min(max(places, least), _MAX_PLACES)}f}"
     text = f"{text}%" if is_percent else text
     return f"({text})" if scaled < 0 else text
 
@@ -227,10 +226,10 @@ def _amounts(unit: str, exponent: int) -> str:
     return f"in {scale} of {words}" if scale else f"in {words}"
 
 
-_OPENING = re.compile(r"\bbeginning\b|期首", re.I)
+_OPENING = ("beginning", "期首")
 _KEY = ("document", "report")
-Period = tuple[date, int]
-Exponents = Mapping[tuple[str, int | None, str], int]
+_Period = tuple[date, int]
+_Exponents = Mapping[tuple[str, int | None, str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +244,7 @@ class _Reports:
     rows: Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
     filed: Mapping[tuple[str, str, date, int], str]
     standing: Mapping[tuple[str, date, int], str]
-    periods: Mapping[str, Sequence[Period]]
+    periods: Mapping[str, Sequence[_Period]]
     units: Mapping[str, str]
     parts: Mapping[str, str]
     by_line: Mapping[tuple[Any, ...], tuple[str, str]]
@@ -296,9 +295,9 @@ def _dimensioned(
     return dict(own.iter_rows()), {row[:6]: row[6:] for row in values.iter_rows()}
 
 
-def _periods(now: pl.DataFrame, old: pl.DataFrame) -> dict[str, list[Period]]:
+def _periods(now: pl.DataFrame, old: pl.DataFrame) -> dict[str, list[_Period]]:
     spans = pl.concat([now, old]).select("document", "period_end", "months").unique()
-    periods: dict[str, list[Period]] = {}
+    periods: dict[str, list[_Period]] = {}
     for document, end, months in spans.sort("document", "period_end", "months").iter_rows():
         periods.setdefault(document, []).append((end, months))
     return periods
@@ -309,11 +308,11 @@ def _units(series: pl.DataFrame, statements: Statements) -> dict[str, str]:
     return dict(shown.select("series_id", "unit").iter_rows())
 
 
-def _comparative(reports: _Reports, point: Mapping[str, Any]) -> Period | None:
+def _comparative(reports: _Reports, point: Mapping[str, Any]) -> _Period | None:
     """The latest earlier period of the same length that the document reports the statement for."""
     rows = reports.rows.get((point["document"], point["report"]), ())
     series = {row["series_id"] for row in rows}
-    counts: Counter[Period] = Counter()
+    counts: Counter[_Period] = Counter()
     for end, months in reports.periods.get(point["document"], ()):
         if months == point["months"] and end < point["period_end"]:
             counts[(end, months)] = sum(
@@ -324,7 +323,7 @@ def _comparative(reports: _Reports, point: Mapping[str, Any]) -> Period | None:
 
 
 def _rows_around(
-    reports: _Reports, point: Mapping[str, Any], before: Period | None, exponents: Exponents
+    reports: _Reports, point: Mapping[str, Any], before: _Period | None, exponents: _Exponents
 ) -> tuple[tuple[Row, ...], int | None]:
     """All rows of the point's statement, and the position of its own row; None without one.
 
@@ -365,7 +364,7 @@ def _position(rows: Sequence[Mapping[str, Any]], point: Mapping[str, Any]) -> in
 
 
 def _printed(
-    reports: _Reports, row: Mapping[str, Any], point: Mapping[str, Any], period: Period
+    reports: _Reports, row: Mapping[str, Any], point: Mapping[str, Any], period: _Period
 ) -> tuple[str | None, str]:
     """The value of a row for a period, for the point's dimensions if it has any, and its unit."""
     dimensions = reports.parts.get(point["series_id"])
@@ -376,15 +375,16 @@ def _printed(
     return _value(reports, row, point["document"], period), unit
 
 
-def _opening(row: Mapping[str, Any], point: Mapping[str, Any]) -> Period | None:
+def _opening(row: Mapping[str, Any], point: Mapping[str, Any]) -> _Period | None:
     """For a balance that opens a flow statement, the day before the period."""
-    opens = point["months"] and _OPENING.search(row["label"] or "")
+    label = (row["label"] or "").lower()
+    opens = point["months"] and any(word in label for word in _OPENING)
     if not opens or point["period_start"] is None:
         return None
     return point["period_start"] - timedelta(days=1), 0
 
 
-def _value(reports: _Reports, row: Mapping[str, Any], document: str, period: Period) -> str | None:
+def _value(reports: _Reports, row: Mapping[str, Any], document: str, period: _Period) -> str | None:
     """The value of a row for a period; for balances in a flow statement, that of its last day."""
     series_id, (end, months) = row["series_id"], period
     if series_id is None:
@@ -431,7 +431,7 @@ def _page(
     series: Mapping[str, Any],
     company: Mapping[str, Any],
     reports: _Reports,
-    exponents: Exponents,
+    exponents: _Exponents,
 ) -> Page:
     before = _comparative(reports, point)
     rows, position = _rows_around(reports, point, before, exponents)
@@ -454,14 +454,14 @@ def _page(
     )
 
 
-def _alone(point: Mapping[str, Any], series: Mapping[str, Any], exponents: Exponents) -> Row:
+def _alone(point: Mapping[str, Any], series: Mapping[str, Any], exponents: _Exponents) -> Row:
     unit, label = series["unit"] or "", series["label"] or ""
     exponent = exponents.get((point["document"], point["report"], unit), 0)
     printed = shown(point["value"], unit, exponent, negated=False, label=label)
     return Row(True, label, printed, "", False, unit)
 
 
-def _head(period: Period) -> str:
+def _head(period: _Period) -> str:
     end, months = period
     return _LENGTHS.get(months, "") + write_date(end)
 

@@ -33,7 +33,7 @@ from data.text.scripts import HAN_KANA
 _MOST_SECTIONS = 4  # of a name, between statement and label
 
 
-class Located(NamedTuple):
+class _Located(NamedTuple):
     """The sections above a row, in English and as filed, and how they were determined."""
 
     path: Names
@@ -41,34 +41,34 @@ class Located(NamedTuple):
     method: HierarchyMethod
 
 
-NOWHERE = Located((), (), HierarchyMethod.FLAT)
+_NOWHERE = _Located((), (), HierarchyMethod.FLAT)
 
 
-def _located(node: Node | None, method: HierarchyMethod) -> Located:
-    return Located(node.path, node.local, method) if node else Located((), (), method)
+def _located(node: Node | None, method: HierarchyMethod) -> _Located:
+    return _Located(node.path, node.local, method) if node else _Located((), (), method)
 
 
-def _locate_rows(statement: str, rows: Sequence[Row], trees: Trees) -> list[Located]:
+def _locate_rows(statement: str, rows: Sequence[Row], trees: Trees) -> list[_Located]:
     """The sections of each row of one statement of one filing, in the order of the rows."""
-    locations = [NOWHERE] * len(rows)
+    locations = [_NOWHERE] * len(rows)
     top = Stack(statement, trees).build(rows)
-    _Walk(statement, trees, locations).walk(top, NOWHERE)
+    _Walk(statement, trees, locations).walk(top, _NOWHERE)
     return locations
 
 
-def _locate_alone(statement: str, concept: str, label: str, trees: Trees) -> Located:
+def _locate_alone(statement: str, concept: str, label: str, trees: Trees) -> _Located:
     """The sections of a row that no statement shows, by the standard tree alone."""
     placement = trees.placement(statement, concept, label)
     if placement.role is Role.UNKNOWN:
-        return NOWHERE
+        return _NOWHERE
     if placement.role in (Role.CLOSER, Role.NET) and placement.node is not None:
         return _above(placement.node, HierarchyMethod.TREE)
     return _located(placement.node, HierarchyMethod.TREE)
 
 
-def _above(node: Node, method: HierarchyMethod) -> Located:
+def _above(node: Node, method: HierarchyMethod) -> _Located:
     """A total belongs beside the section that it closes, not inside."""
-    return Located(node.path[:-1], node.local[:-1], method)
+    return _Located(node.path[:-1], node.local[:-1], method)
 
 
 def _same_title(first: str, second: str) -> bool:
@@ -81,9 +81,9 @@ def _same_title(first: str, second: str) -> bool:
 class _Walk:
     statement: str
     trees: Trees
-    locations: list[Located]
+    locations: list[_Located]
 
-    def walk(self, items: Sequence[Item], above: Located) -> None:
+    def walk(self, items: Sequence[Item], above: _Located) -> None:
         closed = {item.node.path for item in items if item.section and item.node}
         beside = self.trees.remainder(self.statement, above.path, closed)
         for position, item in enumerate(items):
@@ -94,7 +94,7 @@ class _Walk:
             else:
                 self.locations[item.row] = self._outside(items, position)
 
-    def _section(self, item: Item, above: Located, beside: Node | None) -> None:
+    def _section(self, item: Item, above: _Located, beside: Node | None) -> None:
         """A total and the rows under it. Standard sections keep their position in the tree, unless
         their path needs a section that this statement does not have."""
         node = item.node
@@ -106,8 +106,8 @@ class _Walk:
         title, local = (node.path[-1], node.local[-1]) if node else (item.title, item.title)
         named = above.path and _same_title(title, above.path[-1])
         inner = ((*above.path, title), (*above.local, local)) if not named else above[:2]
-        self.locations[item.row] = Located(above.path, above.local, method)
-        self.walk(item.children, Located(*inner, method))
+        self.locations[item.row] = _Located(above.path, above.local, method)
+        self.walk(item.children, _Located(*inner, method))
 
     def _reaches(self, node: Node, path: Names, beside: Node | None) -> bool:
         parent = self.trees.nodes[self.statement].get(node.path[:-1])
@@ -116,7 +116,7 @@ class _Walk:
             is_root or parent is None or node.path[:-1] == path or self._opens(parent, path, beside)
         )
 
-    def _inside(self, item: Item, above: Located, beside: Node | None) -> Located:
+    def _inside(self, item: Item, above: _Located, beside: Node | None) -> _Located:
         """A row of a closed section, moved into an open section below it if it belongs there."""
         home, method = item.node, HierarchyMethod.TOTALS
         if home is not None:
@@ -134,7 +134,7 @@ class _Walk:
             return False
         return all(nodes[step].open or nodes[step] is beside for step in steps)
 
-    def _outside(self, items: Sequence[Item], position: int) -> Located:
+    def _outside(self, items: Sequence[Item], position: int) -> _Located:
         """A row outside of closed sections: its home, else the sections its neighbours share."""
         item, tree = items[position], HierarchyMethod.TREE
         if item.node is not None:
@@ -142,19 +142,19 @@ class _Walk:
                 return _above(item.node, tree)
             return _located(item.node, tree)
         if item.placement.role is Role.RESULT:
-            return Located((), (), tree)
+            return _Located((), (), tree)
         before = next((i for i in reversed(items[:position]) if _speaks(i)), None)
         after = next((i for i in items[position + 1 :] if _speaks(i)), None)
         if before is None or after is None or before.node is None or after.node is None:
-            return NOWHERE
+            return _NOWHERE
         shared = 0
         for name, other_name in zip(before.node.path, after.node.path, strict=False):
             if name != other_name:
                 break
             shared += 1
         if not shared:
-            return NOWHERE
-        return Located(before.node.path[:shared], before.node.local[:shared], tree)
+            return _NOWHERE
+        return _Located(before.node.path[:shared], before.node.local[:shared], tree)
 
 
 def _speaks(item: Item) -> bool:
@@ -192,7 +192,7 @@ def rebuild(
 
 
 def _names(
-    series: pl.DataFrame, locations: Mapping[str, Located], trees: Trees
+    series: pl.DataFrame, locations: Mapping[str, _Located], trees: Trees
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
     """Columns name, name_local and method, in the order of `series`."""
     names: list[str] = []
@@ -219,14 +219,14 @@ def _names(
 
 
 def _name(
-    location: Located, statement: str, label: str, given: str | None
+    location: _Located, statement: str, label: str, given: str | None
 ) -> tuple[str, HierarchyMethod]:
-    if location is NOWHERE and given is not None and given.count(SEPARATOR) > 1:
+    if location is _NOWHERE and given is not None and given.count(SEPARATOR) > 1:
         return given, HierarchyMethod.FLAT
     return join(statement, *_cut(location.path), component(label)), location.method
 
 
-def _local_name(location: Located, given: str | None) -> str | None:
+def _local_name(location: _Located, given: str | None) -> str | None:
     """The name as filed: the reader's statement and label with the sections between them."""
     if given is None or SEPARATOR not in given:
         return given
@@ -266,7 +266,7 @@ def _placed(
     points: pl.DataFrame,
     newest: pl.DataFrame,
     trees: Trees,
-) -> Mapping[str, Located]:
+) -> Mapping[str, _Located]:
     """The sections of each series' newest row. Only the statements needed for that are read."""
     report = ["document", "report"]
     needed = (
@@ -285,7 +285,7 @@ def _placed(
     keys = newest.select("document", "report", "line", "series_id")
     wanted = dict.fromkeys(keys.iter_rows())
     lines = needed.select(*keys.columns, "statement", "concept", "title", "value").iter_rows()
-    by_series: dict[str, Located] = {}
+    by_series: dict[str, _Located] = {}
     for _, part in groupby(lines, key=lambda line: line[:2]):
         shown = list(part)
         printed = [Row(*line[5:]) for line in shown]

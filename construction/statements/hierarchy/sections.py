@@ -53,7 +53,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class _Placement:
     """The role of a row, and the section it closes or belongs to."""
 
     role: Role
@@ -61,7 +61,7 @@ class Placement:
     explicit: bool = False  # the item's own name says so, as in その他、流動資産
 
 
-_UNKNOWN = Placement(Role.UNKNOWN)
+_UNKNOWN = _Placement(Role.UNKNOWN)
 
 
 @dataclass(slots=True)
@@ -69,19 +69,19 @@ class Trees:
     """All standard trees. `placement` classifies a row and caches the answer."""
 
     nodes: Mapping[str, Mapping[Names, Node]]
-    patterns: Mapping[str, Sequence[tuple[str, Placement]]]  # longest first
-    labels: Mapping[str, Mapping[str, Placement]]
-    contains: Mapping[str, Sequence[tuple[str, Placement]]]
-    known: dict[tuple[str, str, str], Placement] = field(default_factory=dict)
+    patterns: Mapping[str, Sequence[tuple[str, _Placement]]]  # longest first
+    labels: Mapping[str, Mapping[str, _Placement]]
+    contains: Mapping[str, Sequence[tuple[str, _Placement]]]
+    known: dict[tuple[str, str, str], _Placement] = field(default_factory=dict)
 
-    def placement(self, statement: str, concept: str, label: str) -> Placement:
+    def placement(self, statement: str, concept: str, label: str) -> _Placement:
         """The role of a row with this concept and label in this statement."""
         key = (statement, concept, label)
         if key not in self.known:
             self.known[key] = self._placement_of(*key)
         return self.known[key]
 
-    def _placement_of(self, statement: str, concept: str, label: str) -> Placement:
+    def _placement_of(self, statement: str, concept: str, label: str) -> _Placement:
         patterns = self.patterns.get(statement, ())
         for pattern, placement in patterns:
             if fnmatchcase(concept, pattern):
@@ -89,7 +89,7 @@ class Trees:
         for part in reversed(concept.split("、")[1:]):
             for pattern, placement in patterns:
                 if placement.role is Role.CLOSER and part == pattern:
-                    return Placement(Role.LEAF, placement.node, explicit=True)
+                    return _Placement(Role.LEAF, placement.node, explicit=True)
         plain = plain_label(label)
         named = self.labels.get(statement, {}).get(plain)
         if named is not None:
@@ -148,17 +148,17 @@ def _nodes(statement: str, entries: Sequence[Mapping[str, Any]], path: str) -> d
 
 def _patterns(
     entries: Sequence[Mapping[str, Any]], nodes: Mapping[str, Node]
-) -> list[tuple[str, Placement]]:
+) -> list[tuple[str, _Placement]]:
     roles = (("closers", Role.CLOSER), ("nets", Role.NET), ("leaves", Role.LEAF))
     return [
-        (pattern, Placement(role, nodes[entry["section"]]))
+        (pattern, _Placement(role, nodes[entry["section"]]))
         for entry in entries
         for key, role in roles
         for pattern in entry.get(key, ())
     ]
 
 
-def _by_weight(patterns: Sequence[tuple[str, Placement]]) -> list[tuple[str, Placement]]:
+def _by_weight(patterns: Sequence[tuple[str, _Placement]]) -> list[tuple[str, _Placement]]:
     """Whole names first, then the longest pattern, so that the most specific one decides."""
     return sorted(patterns, key=lambda p: ("*" in p[0], -len(p[0].replace("*", "")), p[0]))
 
@@ -172,7 +172,7 @@ def parse_trees(text: str, path: str) -> Trees:
     results: Mapping[str, Sequence[str]] = table.pop("results", {})
     result_labels: Mapping[str, Sequence[str]] = table.pop("result_labels", {})
     trees = Trees({}, {}, {}, {})
-    result = Placement(Role.RESULT)
+    result = _Placement(Role.RESULT)
     all_nodes, all_patterns, all_labels, all_contains = {}, {}, {}, {}
     for statement, entries in table.items():
         nodes = _nodes(statement, entries, path)
@@ -181,9 +181,9 @@ def parse_trees(text: str, path: str) -> Trees:
         contains = []
         for entry in entries:
             node = nodes[entry["section"]]
-            labels |= dict.fromkeys(entry.get("labels", ()), Placement(Role.LEAF, node))
-            labels |= dict.fromkeys(entry.get("totals", ()), Placement(Role.CLOSER, node))
-            contains += [(part, Placement(Role.LEAF, node)) for part in entry.get("contains", ())]
+            labels |= dict.fromkeys(entry.get("labels", ()), _Placement(Role.LEAF, node))
+            labels |= dict.fromkeys(entry.get("totals", ()), _Placement(Role.CLOSER, node))
+            contains += [(part, _Placement(Role.LEAF, node)) for part in entry.get("contains", ())]
         all_nodes[statement] = {node.path: node for node in nodes.values()}
         all_patterns[statement] = _by_weight(own)
         all_labels[statement], all_contains[statement] = labels, _by_weight(contains)
@@ -214,8 +214,6 @@ _LOOSE_TOTAL = re.compile(
 )
 _BRACKETS = re.compile(r"\([^()]{0,300}\)|\[[^\[\]]{0,300}\]")
 _TAIL = re.compile(r"[,;:—–-]? *(?:(?:less|net of|including|at cost|net)\b[^|]*|[0-9$].*)$", re.I)
-_SPACE = re.compile(r"\s+")
-_LOOSE = re.compile(r" +(?=[,;:])")
 _SMALL = frozenset(["and", "of", "the", "in", "for", "to", "on", "or", "by", "at", "with", "from"])
 _MAX_TITLE = 60
 _WORDS = re.compile(
@@ -226,7 +224,7 @@ _KEY = ("company_id", "name")
 
 def component(text: str) -> str:
     """A label as one component: no separator inside, single spaces."""
-    return _SPACE.sub(" ", text.replace("|", "/")).strip()
+    return " ".join(text.replace("|", "/").split())
 
 
 def join(*parts: str) -> str:
@@ -237,7 +235,7 @@ def section_title(label: str) -> str:
     """The title of the section that a row closes; empty if the label says only "Total"."""
     title = _BRACKETS.sub("", component(label))
     title = _LOOSE_TOTAL.sub("", title.strip()).strip(" ,:;-")
-    title = _LOOSE.sub("", component(_TAIL.sub("", title))).strip(" ,:;-")
+    title = component(_TAIL.sub("", title)).strip(" ,:;-")
     if len(title) > _MAX_TITLE or not any(map(str.isalpha, title)):
         return ""
     return _sentence_case(title)
@@ -269,10 +267,6 @@ def spaced(name: str) -> str:
     return " ".join(joined) or name
 
 
-# Korean filers add the table of a member of theirs to its name.
-_TABLE_OF = re.compile(r"Of[A-Z]\w*MemberOf\w+TableOf$")
-
-
 def _dimension_parts(dimensions: str) -> tuple[str, ...]:
     """Axis and member of each dimension as words: at most two pairs, further ones in the last.
 
@@ -290,7 +284,7 @@ def _dimension_parts(dimensions: str) -> tuple[str, ...]:
 
 
 def _stripped(name: str, ending: str) -> str:
-    words = _TABLE_OF.sub("", name.strip().rpartition(":")[2])
+    words = name.strip().rpartition(":")[2]
     return spaced(words.removesuffix(ending) or words)
 
 
@@ -346,7 +340,7 @@ class Item:
     """A row, or a section with the total that closed it (`row`) and the items it took."""
 
     row: int
-    placement: Placement
+    placement: _Placement
     value: float | None
     section: bool = False
     title: str = ""
@@ -391,7 +385,7 @@ class Stack:
         if start is None or not title or len(self.items) - start < 2:
             self.items.append(item)
             return
-        item.placement, item.title = Placement(Role.UNKNOWN), title
+        item.placement, item.title = _Placement(Role.UNKNOWN), title
         self._close(item, start)
 
     def _start_of_unknown(self, item: Item, label: str) -> int | None:

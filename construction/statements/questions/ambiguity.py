@@ -66,17 +66,17 @@ from construction.statements.questions.wording import (
     synonym_of,
 )
 
-POINT_COLUMNS = tuple(Point.__dataclass_fields__)
+_POINT_COLUMNS = tuple(Point.__dataclass_fields__)
 
 
-class PointTable:
+class _PointTable:
     """The points of a frame; `Point` objects are made only when they are read."""
 
     __slots__ = ("_columns", "_of_series", "_rows")
 
     def __init__(self, points: pl.DataFrame) -> None:
         frame = points.sort("series_id", "point_id")
-        self._columns = [frame[name].to_list() for name in POINT_COLUMNS[:-1]]
+        self._columns = [frame[name].to_list() for name in _POINT_COLUMNS[:-1]]
         self._rows = {point_id: row for row, point_id in enumerate(self._columns[0])}
         runs = frame.group_by("series_id", maintain_order=True).len()
         ends = runs["len"].cum_sum().to_list()
@@ -118,7 +118,7 @@ class Database:
     by_first_word: Mapping[str, tuple[str, ...]]
     series: Mapping[str, Series]
     of_company: Mapping[str, tuple[Series, ...]]
-    points: PointTable
+    points: _PointTable
     replaced: Mapping[str, tuple[Point, ...]]
     exponents: Mapping[tuple[str, int | None, str], int]
     negated: frozenset[tuple[str, int, int]]
@@ -136,7 +136,7 @@ def index_database(statements: Statements, round_share: float) -> Database:
         by_first_word=_grouped((c.core[0], c.company_id) for c in companies.values() if c.core),
         series=series,
         of_company=_grouped((one.company_id, one) for one in series.values()),
-        points=PointTable(without_wrong_parts(statements.points, years)),
+        points=_PointTable(without_wrong_parts(statements.points, years)),
         replaced=_restated_points(without_wrong_parts(statements.history, years)),
         exponents=reporting_exponents(statements, round_share),
         negated=_negated(statements.rows),
@@ -196,7 +196,7 @@ def _negated(rows: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
 
 
 def _restated_points(history: pl.DataFrame) -> dict[str, tuple[Point, ...]]:
-    rows = history.sort("replaced_by", "point_id").select(POINT_COLUMNS).iter_rows()
+    rows = history.sort("replaced_by", "point_id").select(_POINT_COLUMNS).iter_rows()
     points = (Point(*row) for row in rows)
     return _grouped((point.replaced_by or "", point) for point in points)
 

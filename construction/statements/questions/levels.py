@@ -355,7 +355,8 @@ def _spans(now: Point, before: Point, harder: _Harder) -> tuple[str, str]:
     """The words for both periods: "the same period a year later" if they have no dates."""
     if harder.period and (earlier := _undated(before, harder.slots.company)):
         later = "the same point" if not now.months else "the same period"
-        return re.sub(r"^(?:for|at) ", "", earlier), f"{later} a year later"
+        earlier = earlier.removeprefix("for ").removeprefix("at ")
+        return earlier, f"{later} a year later"
     first, second = (
         span_words(point, harder.slots.company).removeprefix("at ") for point in (before, now)
     )

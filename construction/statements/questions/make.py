@@ -47,11 +47,11 @@ _VERSION_STAGE = "question.version"
 
 # The drawn points without the rejected ones, replaced from the reserve where it has any left: a
 # row per point, with `point_id` and `replacement`.
-Fill = Callable[[Collection[str]], pl.DataFrame]
+_Fill = Callable[[Collection[str]], pl.DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class _Answered:
     """The questions that can be asked, sorted by point, and what became of every point tried."""
 
     questions: Sequence[Question]
@@ -68,11 +68,11 @@ class Answered:
 
 def ask_for(
     statements: Statements,
-    fill: Fill,
+    fill: _Fill,
     config: QuestionConfig,
     seed: int,
     askable: Collection[str],
-) -> Answered:
+) -> _Answered:
     """Ask about every drawn point, and replace those that cannot be asked.
 
     Every point that was tried has a ledger row; a replacement is flagged. Then questions are made
@@ -96,7 +96,7 @@ def ask_for(
     final = [questions[point] for point in sorted(points["point_id"])]
     final = leveled(final, database, config, frozenset(askable), seed)
     counts = tally(STAGE, StageKind.FILTER, "point", [row.item_id for row in ledger], ledger)
-    return Answered(final, ledger, counts, frozenset(rejected))
+    return _Answered(final, ledger, counts, frozenset(rejected))
 
 
 def sampling_frame(statements: Statements, askable: pl.Series) -> pl.DataFrame:

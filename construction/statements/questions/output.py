@@ -6,7 +6,6 @@ candidate also has its reference path: gold answer, executable steps, milestones
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -102,7 +101,7 @@ def _find_series(index: int, series: Series) -> Step:
 
 
 def _read_value(index: int, company: Company, series: Series, point: Point) -> Step:
-    period = re.sub(r"^for ", "", period_words(point, company, dated=True))
+    period = period_words(point, company, dated=True).removeprefix("for ")
     when = period if point.months == 0 else f"for {period}"
     arguments = {
         "company_id": series.company_id,
@@ -198,9 +197,8 @@ def _of_value(prefix: str, series: Series, point: Point, step: int) -> list[Mile
     ]
 
 
-__all__ = ["ANSWERS", "QUESTIONS", "TABLES"]
+__all__ = ["ANSWERS", "QUESTIONS"]
 
-TABLES = (QUESTIONS, ANSWERS)
 PAGES = "pages"  # pictures of the statements, by the number of their question
 _ORDER_STAGE = "question.order"
 _FILE = "asked.jsonl"
@@ -305,8 +303,8 @@ def stored_questions(folder: Path) -> list[Question]:
     return [_QUESTION.validate_json(line) for line in lines]
 
 
-SURFACE = "api"
-DIFFICULTY_RULE = (
+_SURFACE = "api"
+_DIFFICULTY_RULE = (
     "easy: one value, in the usual wording; medium: one value, by the filer's own label, a "
     "synonym, or part of a fiscal year without its dates; hard: two values to combine"
 )
@@ -330,9 +328,9 @@ def candidate_of(question: Question, task_id: str, licence: str | None = None) -
         ),
         display_group=default_crosswalk().display_group(family),
         business_task=f"Look up one figure: {question.category.replace('_', ' ')}",
-        execution_surface=SURFACE,
+        execution_surface=_SURFACE,
         difficulty=question.level.value,
-        difficulty_rule=DIFFICULTY_RULE,
+        difficulty_rule=_DIFFICULTY_RULE,
         tools=TOOLS,
         budget=Budget(turns=30, seconds=600),
         network=NetworkPolicy(),

@@ -23,7 +23,6 @@ from construction.statements.questions.terms import PAID, signed
 from construction.statements.questions.wording import (
     COUNTRIES,
     EMPTY,
-    FORECAST,
     LIST,
     SYNONYMS,
     WORDS,
@@ -32,6 +31,7 @@ from construction.statements.questions.wording import (
     has_foreign_letters,
     has_own_phrase,
     is_broken_off,
+    is_forecast,
     phrase_of,
 )
 
@@ -85,10 +85,8 @@ _CHANGE_IN = re.compile(
     r"(?:net )?(?:changes?|increases?|decreases?)(?: ?/? ?\([a-z ]+\))? in (?:the )?(?!cash\b)(.+)",
     re.I,
 )
-_NET_END = re.compile(r", net$", re.I)
 _NET = re.compile(r"\bnet\b", re.I)
 _JOINED = re.compile(r"\b(?:and|including|or)\b|[,/&]", re.I)
-_STOCKHOLDERS = re.compile(r"\bstockholders'(?= equity)")
 _SIDE = re.compile(
     r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase"
     r"|benefit|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided"
@@ -97,14 +95,11 @@ _SIDE = re.compile(
 # Of operations given up: what says it, but not for what holds them beside others.
 _GIVEN_UP = re.compile(r"(?<!including )(?<!not )(?<!and )\bdiscontinued\b", re.I)
 _GIVEN_UP_STEMS = frozenset(["disco", "opera"])
-_GIVEN_UP_TAG = re.compile(r"(?<!Including)(?<!Not)(?<!And)Discontinued")
-_OPERATIONS = re.compile(r"^(?:continuing|discontinued) operations\b", re.I)
 # What a label of a concept says too, if the printed one does.
 _ALIKE = (
     _GIVEN_UP,
     re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I),
     _MOVEMENT,
-    re.compile(r"\b(?:release|reversal)\b", re.I),
 )
 # What a line of an income statement is: costs or income. "Long-term debt" there is the interest.
 _EARNED = re.compile(
@@ -112,11 +107,10 @@ _EARNED = re.compile(
     r"|eliminations?|fees?|items?|margin|premiums?|rents?|rentals?|salaries|services?|wages)\b",
     re.I,
 )  # fmt: skip
-_WHOLE_INCOME = re.compile(r"\bcomprehensive\b", re.I)
+_WHOLE_INCOME = "comprehensive"
 _OUTCOMES = (1, 2)  # the axes of income and loss, of benefit and expense
 # With which cash flow statements begin: lines of the income statement.
 _RESULT = re.compile(r"\b(?:profit|income) before income taxes$|^net (?:profit|income)\b")
-_REFUNDED = re.compile(r"\brefund", re.I)
 # What says alone that cash came in, as "disposition" does not.
 _INFLOW = re.compile(
     r"\b(?:proceeds|sales?|issu|borrow|matur|collect|receipt|received|contribut|exercise|redempt"
@@ -124,10 +118,8 @@ _INFLOW = re.compile(
 )  # fmt: skip
 _EMPTY_PRINT = frozenset(["other", "all"])
 _APART = re.compile(r",? (?:after|before|excluding|net of) .*$", re.I)  # what a line is without
-_LETTERS = re.compile(r"[^A-Za-z]")
 _INITIALS = re.compile(r"\b[A-Z]{2,}\b")
 _WORD = re.compile(r"[^\W_]+")
-_STACKED = re.compile(r"(?:proceeds|payments|repayments)(?: (?!(?:for|from|in|of|on|to)\b)[^ ]+)+")
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _PRINT = WORDS["print"]
@@ -188,7 +180,7 @@ def wordings(
         if row and _has_sibling(used, row, beside, series):
             continue
         plain = plain_words(worded or own)
-        of_filer = plain if row is None else _STOCKHOLDERS.sub(owners_of(row.label), plain)
+        of_filer = _with_owners(plain, row)
         choices += (
             *_with_noun(plain, series),
             *without_parent(of_filer, row, others, series, company),
@@ -199,6 +191,12 @@ def wordings(
     return tuple(
         dict.fromkeys("" if text == own else text for text in choices if not broken(text or own))
     )
+
+
+def _with_owners(text: str, row: Printed | None) -> str:
+    """The name of equity with the filer's own word for its owners."""
+    owners = "stockholders'" if row is None else owners_of(row.label)
+    return text.replace("stockholders' equity", f"{owners} equity")
 
 
 def _comparable(rows: Rows, series: Series, twins: Collection[str]) -> Rows:
@@ -236,7 +234,7 @@ def _with_noun(text: str, series: Series) -> Iterator[str]:
 
 def _without_net(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
     """ "Inventories", where the row prints no more than that of "Inventory, Net"."""
-    if row is None or not _NET_END.search(series.label) or _NET.search(row.label):
+    if row is None or not series.label.lower().endswith(", net") or _NET.search(row.label):
         return
     rest = text.removeprefix("net ")
     printed = phrase_of(bare_label(row.label))
@@ -270,7 +268,7 @@ def _spoken_labels(
         return () if rows or _is_raw(series.label) or _is_clumsy(series.label) else ("",)
     if row.named and not has_own_phrase(series.label):
         return ()
-    label = _as_income(bare_label(row.label), own)
+    label = bare_label(row.label)
     if _PER.search(label) and len(series.unit) == _CODE:
         return ()  # an amount per share, filed as one of the whole
     filed = phrase_of(label)
@@ -331,13 +329,6 @@ def _has_sibling(used: Phrase, row: Printed, beside: Collection[Printed], series
     return False
 
 
-def _as_income(label: str, own: Phrase) -> str:
-    """ "Income from discontinued operations, net of tax", for a caption that leaves out what is
-    of them, if its concept is income."""
-    is_income = _INCOME.search(_RELATION.split(own.text)[0]) is not None
-    return _OPERATIONS.sub(r"Income from \g<0>", label) if is_income else label
-
-
 def _is_usual(series: Series, own: Phrase, filed: Phrase) -> bool:
     """Is the label of a concept what people say where a row prints other words: a finished phrase,
     or the row's words with the noun, the change or the age that it leaves to its heading?"""
@@ -348,9 +339,9 @@ def _is_usual(series: Series, own: Phrase, filed: Phrase) -> bool:
 
 def _is_given_up(series: Series, own: Phrase) -> bool:
     """Is a line one of discontinued operations, by its concept or its section?"""
-    texts = (own.text, *series.path)
-    is_said = any(_GIVEN_UP.search(text) for text in texts)
-    return is_said or _GIVEN_UP_TAG.search(series.concept) is not None
+    beside, tag, _ = series.concept.partition("Discontinued")
+    is_tagged = bool(tag) and not beside.endswith(("Including", "Not", "And"))
+    return is_tagged or any(_GIVEN_UP.search(text) for text in (own.text, *series.path))
 
 
 def _is_clumsy(label: str) -> bool:
@@ -365,7 +356,7 @@ def _is_clumsy(label: str) -> bool:
 
 def _is_whole(own: Phrase, label: str) -> bool:
     """Does a row print comprehensive income where its concept is a part of that?"""
-    return _WHOLE_INCOME.search(label) is not None and not _WHOLE_INCOME.search(own.text)
+    return _WHOLE_INCOME in label.lower() and _WHOLE_INCOME not in own.text.lower()
 
 
 def _is_unspeakable(series: Series) -> bool:
@@ -391,7 +382,7 @@ def _is_country(axis: str, member: str) -> bool:
 
 def _is_loose(axis: str, member: str) -> bool:
     """Does a scenario ("Predecessor") say nothing as a name alone? A forecast has its verb."""
-    return phrase_of(axis).text == _SCENARIO and not FORECAST.match(member)
+    return phrase_of(axis).text == _SCENARIO and not is_forecast(member)
 
 
 def _is_clear(own: Phrase, filed: Phrase, label: str, series: Series, company: Company) -> bool:
@@ -431,7 +422,7 @@ def _with_one_side(own: Phrase, label: str, point: Point) -> str:
 def _is_turned(own: Phrase, label: str, series: Series, *, negated: bool) -> bool:
     """Does a concept's label name two sides where the row shows the other one as positive, or none
     of them ("Other, net")?"""
-    if PAID.search(own.text) and _REFUNDED.search(label) and not PAID.search(label):
+    if PAID.search(own.text) and "refund" in label.lower() and not PAID.search(label):
         return True
     if series.statement != Statement.CASH_FLOW or not _SIDE.search(own.text):
         return False
@@ -458,14 +449,16 @@ def _is_raw(label: str) -> bool:
     if has_own_phrase(label):
         return False
     text = _one_sided(LIST.sub("", phrase_of(label).text))
-    return any(form.search(text) for form in (_INVERTED, _MARKS)) or bool(_STACKED.fullmatch(text))
+    return any(form.search(text) for form in (_INVERTED, _MARKS))
 
 
 def _lost_marks(series: Series, label: str) -> bool:
     """Is a label a tag split into words, of a row that prints commas, brackets or dashes, or with
     sides that run into each other?"""
-    is_tag = _LETTERS.sub("", series.label).lower() == _LETTERS.sub("", series.concept).lower()
-    if not is_tag or _MARKED.search(series.label) or has_own_phrase(series.label):
+    label_letters, tag_letters = (
+        "".join(filter(str.isalpha, text)).lower() for text in (series.label, series.concept)
+    )
+    if label_letters != tag_letters or _MARKED.search(series.label) or has_own_phrase(series.label):
         return False
     if "(" in phrase_of(series.label).text or series.label.endswith(" Net"):
         return True

@@ -133,12 +133,10 @@ def means(filed: Phrase, other: Printed, series: Series) -> bool:
 _CODE = 3  # letters of an abbreviation
 _MOST_OWNERS = 5  # words
 _ATTRIBUTED = re.compile(r"\b(?:attributable|available|applicable)\b", re.I)
-_SHAREHOLDERS = re.compile(r"\bshare(?:holder|owner)s?\b", re.I)
 _EQUITY = frozenset(["equity", "deficit"])
 # Totals of equity that stand beside that of the owners, and those of the other side.
 _APART = re.compile(r"\b(?:before|liabilit\w+|mezzanine|other|redeemable|temporary)\b", re.I)
 _CLASS = re.compile(r"\b(?:common|preferred)\b", re.I)
-_DASH = re.compile(r"\s[-–—]\s")
 _OWNERS = frozenset(WORDS["print"]["owners"])
 
 
@@ -164,13 +162,16 @@ def of_class(spoken: tuple[str, ...], row: Printed | None, series: Series) -> tu
 
 
 def _is_equity(row: Printed) -> bool:
-    label = _DASH.split(bare_label(row.label))[0]  # "Total equity - controlling interests"
+    label = bare_label(row.label)
+    for dash in (" - ", " – ", " — "):  # "Total equity - controlling interests"
+        label = label.partition(dash)[0]
     return phrase_of(label).head in _EQUITY and _APART.search(label) is None
 
 
 def owners_of(label: str) -> str:
     """What the filer calls the owners: stockholders, unless its row says shareholders."""
-    return "shareholders'" if _SHAREHOLDERS.search(label) else "stockholders'"
+    is_share = any(owner in label.lower() for owner in ("shareholder", "shareowner"))
+    return "shareholders'" if is_share else "stockholders'"
 
 
 def without_parent(
@@ -202,8 +203,10 @@ def without_parent(
 def _named_owners(tail: str, company: Company) -> str:
     """ "Acme stockholders" behind "attributable to", in the case of a sentence; "" if the words do
     not name the company, or say more."""
-    owner = re.fullmatch(r"\s*to\s+(?:the )?([A-Za-z&.' -]{2,40}?)[\s.]*", tail, re.I)
-    words = owner[1].split() if owner else []
+    first, *words = tail.rstrip(" .").split() or [""]
+    words = words[1:] if words[:1] == ["the"] else words
+    is_plain = "".join(words).replace("&", "").replace("-", "").isascii()
+    words = words if first.lower() == "to" and is_plain else []
     known = {word.lower(): word for word in company.name.replace(",", "").split()}
     initials = "".join(word[0] for word in company.name.split())
     if (

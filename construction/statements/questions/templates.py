@@ -14,11 +14,11 @@ from construction.statements.model import Statement
 from construction.statements.questions.contracts import Series, Sharpening
 from construction.statements.questions.wording import (
     COUNTRIES,
-    FORECAST,
     LIST,
     WORDS,
     Phrase,
     is_bare_thing,
+    is_forecast,
     phrase_of,
 )
 from data.text.folding import fold_spaces, fold_width
@@ -36,27 +36,17 @@ _SHOUTED = frozenset(WORDS["names"]["shouted"])
 _LEGAL = frozenset(WORDS["legal"]["words"])
 _LEGAL_STOPS = frozenset(["co", "corp", "inc", "ltd"])
 _STATE = re.compile(r"\s*[/\\] ?[A-Za-z]{2,20}[/\\]?\s*$")
-_ROMAN = re.compile(r"[IVX]{1,4}")
 _SPACED = re.compile(r",(?=[A-Za-z])")
-_FORMS = r"(?:Co|Corp|Inc|Ltd|Company|Corporation|Incorporated|Limited|Group|Holdings?)\b"
-# What registers run together: "MillworksCo.", "Millworksco.,Ltd.", "Mill&Co.", "Mill.Inc.".
-_GLUED = (
-    (re.compile(r"(?<=[a-z])(?=(?:Co|Corp|Inc|Ltd)\.)"), " "),
-    (re.compile(r"(?<=[A-Za-z]{6})(co)\.(?=[, ]{0,2}ltd\b)", re.I), r" \1."),
-    (re.compile(r"(?<=\w)&(?=co\b)", re.I), " & "),
-    (re.compile(rf"(?<=[A-Za-z])\.(?={_FORMS})", re.I), ". "),
-    (re.compile(r"\b([A-Z][a-z]?)\.(?=[A-Z][A-Za-z]{3})"), r"\1. "),
-)
-# Marks that end no short form: "Mill. Co., Ltd.", "Holdings., Ltd.", "Mill, Co., Ltd.", "Limited."
-_STOP = re.compile(rf"(?P<word>\b[A-Za-z]{{3,}})\.(?P<then>,? ?{_FORMS})", re.I)
-_COMMA = re.compile(r"(?<=[A-Za-z]),\s*(?=Co\b[.,])", re.I)
-_LOOSE = re.compile(r"(?i:(?:(?<=ation)|(?<=mited)|(?<=mpany)|(?<=dings))\.(?=,|$))")
+_GLUED = re.compile(
+    r"(?<=[A-Za-z])\.(?=(?:Co|Corp|Inc|Ltd|Holdings)\b)", re.I
+)  # "Mill Mfg.Co.,Ltd."
 _SHORT_FORMS = frozenset(WORDS["names"]["abbreviated"])
 _STOPS_INSIDE = re.compile(r"(?P<word>\b[A-Za-z]{3,})\. ?(?=\w)")
 _SITE = re.compile(r"\.(?:com|net|org|jp|co\.jp)\b", re.I)
 # The form of a name that no rule mends: small first word, a form glued to a word, stray marks.
 _GARBLED = re.compile(
-    r"^[a-z][a-z.'&-]*(?:[ ,]|$)|[a-z]{3}(?:inc|co|corp|ltd)\.(?:,|$)|[a-z]{3}co, Ltd"
+    r"^[a-z][a-z.'&-]*(?:[ ,]|$)|[a-z]{3}(?i:inc|co|corp|ltd)\.(?:,|$)|[a-z]{3}[Cc]o, Ltd"
+    r"|[a-z]{5}\.,|\w&(?i:co)\b"
     r"|[A-Z]{3}(?:INC|CORP|LTD)\b|\s[.,;]|[.,;]{2}(?<!\.,)|[;:-]$|^[\W\d_]*$"
     r"|,(?! (?:Co|Corp|Corporation|Inc|Incorporated|Ltd|Limited|LLC|LLP|L\.P|LP|plc|N\.V|S\.A|K\.K"
     r"|N\.A|AG|SE|Company)\b)(?!.*(?: & | and ))"
@@ -67,11 +57,8 @@ _FORM = re.compile(
     r"(?<=[ ,])(?i:(co|corp|inc|ltd)\b\.?(?=,|$| ltd))"
     r"|(?<= )(corporation|company|limited|incorporated|holdings|group)(?=[ ,]|$)"
 )
-_LIMITED = re.compile(r"\bLtd\.?(?= Partnership\b)", re.I)
 _JOINED = re.compile(r"(?:(?<=\.)|\s)Co[.,\s]{1,5}Ltd\.?$", re.I)
 _CAPITALS = re.compile(r"[A-Z]{4,}")
-_DOT_COM = re.compile(r"(?<=[a-z]) (?:COM|Com)(?= Inc\.)")
-_OWNED = re.compile(r"'S\b")
 _MC = re.compile(r"\bMc([a-z])(?=[a-z]{2})")
 _MAX_NAME = 120
 _AUTHORITY = {"sec": "SEC CIK", "edinet": "EDINET code"}
@@ -84,19 +71,12 @@ def natural_name(name: str) -> str:
     Short words and those without a vowel keep their capitals (CBS), unless they are listed.
     """
     text = _STATE.sub("", fold_spaces(fold_width(name[:_MAX_NAME]))).strip(" ,;")
-    for pattern, apart in _GLUED:
-        text = pattern.sub(apart, text)
-    text = _LOOSE.sub("", _COMMA.sub(" ", _STOP.sub(_without_stop, text)))
-    text = _DOT_COM.sub(".com", _in_case(text.replace(" ,", ",")))
-    text = _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
+    text = _in_case(_GLUED.sub(". ", text.replace(" ,", ",")))
+    for spelt in (" COM Inc.", " Com Inc."):
+        text = text.replace(spelt, ".com Inc.")
+    text = text.replace("Ltd. Partnership", "Limited Partnership").replace(", Co.,", " Co.,")
+    text = _JOINED.sub(" Co., Ltd.", text)
     return _WHOLE.get(text, text)
-
-
-def _without_stop(match: re.Match[str]) -> str:
-    word = match["word"].lower()
-    if word in _SHORT_FORMS | _LEGAL_STOPS:
-        return match[0]
-    return f"{match['word']}{match['then']}"
 
 
 def is_garbled(name: str) -> bool:
@@ -108,7 +88,9 @@ def is_garbled(name: str) -> bool:
 
 
 def _in_case(text: str) -> str:
-    text = re.sub(r"^THE (?=[A-Z][a-z])", "The ", _SPACED.sub(", ", text))
+    text = _SPACED.sub(", ", text)
+    if text.startswith("THE ") and text[5:6].islower():
+        text = f"The {text[4:]}"
     letters = [char for char in text if char.isalpha()]
     if text.islower():
         text = text.upper()
@@ -150,13 +132,13 @@ def _word(word: str, at: int) -> str:
     bare = word.strip(".,()'-")
     if bare.upper() in _SPELLED:
         return word.replace(bare, _SPELLED[bare.upper()])
-    letters = re.sub(r"[^A-Z]", "", bare)
+    letters = "".join(char for char in bare if char.isascii() and char.isupper())
     if not letters or "." in bare or "&" in bare or any(char.isdigit() for char in bare):
         return word
-    if at and _ROMAN.fullmatch(bare):
+    if at and {*bare} <= {*"IVX"}:
         return word
     if bare in _SHORT or (len(letters) > 3 and not _NO_VOWEL.fullmatch(letters)):
-        return _OWNED.sub("'s", word.title())
+        return f"{word[:-2].title()}'s" if word.endswith("'S") else word.title()
     return word
 
 
@@ -239,15 +221,11 @@ _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
 _TELLS = re.compile(r"(?:What|How)\b.*\breport(?:ed)?\b")
 _ASKING = ("What ", "How ", "By ")
 _PLACES = tuple(f" in the {name}" for name in _STATEMENTS.values())
-# Names that bear 's: short, without a comma.
-_OWNS = re.compile(r"[^,]{1,36}")
+_LONGEST_OWNER = 36  # characters of a name that bears 's
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
-_MOVED = re.compile(r"(?:net )?(?:changes|decreases|increases|shares)\b")
-_NO_MONEY = re.compile(r"\b(?:per|shares)\b")
 _STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
 _ON_AVERAGE = re.compile(r"average number of ((?:[a-z-]+ )?employees)")
-_BORROWED = re.compile(r"(?:[a-z-]+ )*paper")
-_CASH_FOR = re.compile(r"cash paid for ([a-z ]+)")
+_CASH_FOR = "cash paid for "
 _ASIDE = re.compile(r"(?<![,(]) (?=(?:ex|in)cluding (?:non-?controlling|minority) interests\b)")
 _NO_ARTICLE = re.compile(r"\b(?<=change in )(?=(?:allowance|provision|reserve)\b)")
 
@@ -280,11 +258,11 @@ def sentence(words: Words, choice: int) -> str:
     if words.location.endswith(_PLACES):
         metric = metric.replace(" in the ", " in its ") if variants is _SHOWN else metric
     sign = "" if variants in (_PAY, _PAY_CASH) else words.sign  # what is paid is positive
-    paid, bought, stock = _PAID.fullmatch(metric), _CASH_FOR.fullmatch(metric), _counted(metric)
+    paid, stock = _PAID.fullmatch(metric), _counted(metric)
     counted = stock[0] != "" and words.unit == "in shares"
     period = words.period
     if _ON_AVERAGE.fullmatch(metric):
-        period = re.sub(r"^for\b", "during", period)
+        period = f"during{period[3:]}" if period.startswith("for ") else period
     template = variants[choice % len(variants)]
     if " in its " in metric:  # "report as its … in its …" has one owner too many
         template = template.replace(" as its ", " as the ")
@@ -293,7 +271,7 @@ def sentence(words: Words, choice: int) -> str:
         owner=possessive(company),
         metric=metric,
         paid=paid[1] if paid else "",
-        bought=bought[1] if bought else "",
+        bought=metric.removeprefix(_CASH_FOR),
         things=stock[0],
         state=stock[1],
         pause="," if pauses(metric) else "",
@@ -330,9 +308,14 @@ def owned(words: Words, metric: str) -> str:
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     text = f"{polished(metric)}{words.location}"
     pause = "," if pauses(text) else ""
-    if not words.identified and _OWNS.fullmatch(words.company):
+    if not words.identified and _is_owner(words.company):
         return f"{possessive(company)} {text}{pause}"
     return "" if _INVOLVED.search(text) else f"the {text} of {company}"
+
+
+def _is_owner(company: str) -> bool:
+    """May a name bear 's: is it short, without a comma?"""
+    return 0 < len(company) <= _LONGEST_OWNER and "," not in company
 
 
 def _counted(metric: str) -> tuple[str, str]:
@@ -347,18 +330,21 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     """The sentences that suit number and kind of the noun, and the name."""
     if words.ahead:
         return _AHEAD
-    if "negative" not in words.sign and (_PAID.fullmatch(metric) or _CASH_FOR.fullmatch(metric)):
-        return _PAY if _PAID.fullmatch(metric) else _PAY_CASH
+    if "negative" not in words.sign:
+        if _PAID.fullmatch(metric):
+            return _PAY
+        if metric.startswith(_CASH_FOR):
+            return _PAY_CASH
     if is_bare_thing(metric):
-        return _OWE if _BORROWED.fullmatch(metric) else (_MANY,)
+        return _OWE if metric.endswith("paper") else (_MANY,)
     if _STOCK.fullmatch(metric) or _ON_AVERAGE.fullmatch(metric):
         return _HAVE
-    is_long = bool(words.identified) or not _OWNS.fullmatch(words.company)
+    is_long = bool(words.identified) or not _is_owner(words.company)
     involved = _INVOLVED.search(metric) is not None
     if words.location.endswith(_PLACES):
         return _SHOWN if words.period.startswith("as of ") else _AS
-    is_counted = words.metric.plural and not _NO_MONEY.search(words.unit)
-    many = (_MANY,) if is_counted and not words.identified and not _MOVED.match(metric) else ()
+    is_money = {"per", "shares"}.isdisjoint(words.unit.split())
+    many = (_MANY,) if words.metric.plural and is_money and not words.identified else ()
     is_mass = words.metric.head in _MASS and not words.metric.text.startswith("total ")
     much = (_MUCH,) if is_mass and not words.metric.plural else ()
     stated = _REPORTED if words.period.startswith("as of ") else _AS
@@ -393,6 +379,6 @@ def _members(path: tuple[str, ...]) -> str:
         kind = phrase_of(axis).text.split()[-1]
         if kind in ("sector", "segment"):
             named.append(f"in its {member} {kind}")
-        elif not FORECAST.match(member):
+        elif not is_forecast(member):
             named.append(f"in {_COUNTRIES.get(member, member)}")
     return " and ".join(named)

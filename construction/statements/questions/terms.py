@@ -152,9 +152,8 @@ def span_words(point: Point, company: Company) -> str:
     `period_words` calls it if its last day is unknown or its length has no name."""
     if point.months in _LENGTHS and (ended := _ended(point, company.convention)):
         return ended
-    return re.sub(
-        r"^(?:for the period from|for|as of) ", "", period_words(point, company, dated=True)
-    )
+    words = period_words(point, company, dated=True)
+    return words.removeprefix("for ").removeprefix("the period from ").removeprefix("as of ")
 
 
 def _fiscal_name(point: Point, company: Company) -> str:
@@ -232,7 +231,6 @@ GAIN, _NEVER, PAID, _LOSS, _CONTRA, _ADJUSTING = (
     re.compile(_RULES[name]["pattern"], re.I)
     for name in ("gain", "never", "paid", "loss", "contra", "adjusting")
 )
-_TWO_SIDED = re.compile(r"\(\w+")
 # Sides that a concept has and the words of a row need not have: "policy benefits", "legal reserve".
 ODD_SIDES = frozenset(f"Give {side} as a negative number."
                       for side in ("income", "an expense", "a deficit"))  # fmt: skip
@@ -269,7 +267,7 @@ def signed(
     """
     if side is not None and _ADJUSTING.search(phrase):
         return Signed(phrase, _give(str(side)))
-    if side is not None and negated and not _TWO_SIDED.search(phrase) and not GAIN.search(phrase):
+    if side is not None and negated and "(" not in phrase and not GAIN.search(phrase):
         return None
     for pattern, below in _BRACKETS:
         if pattern.search(phrase):
@@ -350,10 +348,8 @@ def _give(side: str) -> str:
 # Unit, scale and precision of a question, its gold answer and the answer's plain text.
 
 _CURRENCIES: Mapping[str, str] = WORDS["currencies"]
-_CODE = re.compile(r"[A-Z]{3}")
 _SCALES = {0: "", 3: "thousand", 6: "million"}
 _MULTIPLE = re.compile(r"\b(?:times|multiple|turnover|price[- ]earnings|per book|leverage)\b", re.I)
-_UNITS = re.compile(r"\bper (?:[a-z-]{1,20} ){0,4}units?\b", re.I)
 _PLACES = {1: "one decimal place", 2: "two decimal places", 3: "three decimal places"}
 _MAX_VALUE = 60  # characters of a value as filed
 _PER_SHARE_PLACES = 2
@@ -386,7 +382,7 @@ def amount_of(value: str, unit: str, label: str, exponent: int, max_decimals: in
         if unit == "ratio":
             return _proportion(number, label, max_decimals)
         if unit.endswith("/share"):
-            piece = "unit" if _UNITS.search(label) else "share"
+            piece = "share" if {"unit", "units"}.isdisjoint(label.lower().split()) else "unit"
             return _per_share(number, unit.removesuffix("/share"), piece, max_decimals)
         if unit == "count":
             return _scaled(number, "count", "", 0, max_decimals)
@@ -407,9 +403,12 @@ def number_of(value: str) -> Decimal | None:
 
 def currency_words(code: str) -> str | None:
     """The currency in words, or its code if there are none; None if `code` is no currency."""
-    if not _CODE.fullmatch(code):
-        return None
-    return _CURRENCIES.get(code, code)
+    return _CURRENCIES.get(code, code) if _is_currency(code) else None
+
+
+def _is_currency(unit: str) -> bool:
+    """Is a unit the code of a currency?"""
+    return len(unit) == 3 and unit.isascii() and unit.isalpha() and unit.isupper()
 
 
 def _scaled(
@@ -439,7 +438,7 @@ def is_finer(number: Decimal, unit: str, exponent: int) -> bool:
 
     Such digits are a slip of tagging, which no reader of the statement would find.
     """
-    return exponent > 0 and _CODE.fullmatch(unit) is not None and number % 1000 != 0
+    return exponent > 0 and _is_currency(unit) and number % 1000 != 0
 
 
 def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amount | None:

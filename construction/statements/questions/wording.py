@@ -35,7 +35,6 @@ _ADJECTIVES = frozenset(WORDS["print"]["adjectives"])
 _OWN = r"(?:(?!(?:for|from|in|of|on|to)\b)[\w-]+ ){0,3}"
 _JOINED = re.compile(rf"^{_OWN}(?:{'|'.join(WORDS['number']['joined'])}) and ")
 _ALONE = "|".join(WORDS["number"]["alone"])
-FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what a question says by its verb
 LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
 _HEAD_END = re.compile(rf"\s(?:{'|'.join(WORDS['number']['after_head'])})\b|[,(:;]")
 NOTE = re.compile(
@@ -169,8 +168,9 @@ def _in_order(text: str) -> str:
     term = _TAIL_TERM.search(text)
     if term and text[: term.start()]:
         rest = text[: term.start()]
-        other = re.match(r"(?i)other\b\s*", rest)
-        text = f"Other {term[1]} {rest[other.end() :]}" if other else f"{term[1]} {rest}"
+        first, _, others = rest.partition(" ")
+        is_other = first.lower() == "other"
+        text = f"Other {term[1]} {others}" if is_other else f"{term[1]} {rest}"
     text = _DUE.sub(r"\1amounts due", text)
     if not total or text.lower() == "total":
         return text
@@ -259,11 +259,15 @@ def is_countable(phrase: Phrase) -> bool:
     return not is_amount and not is_bare_thing(phrase.text)
 
 
+def is_forecast(member: str) -> bool:
+    """Is the member of an axis what a question says by its verb?"""
+    return member.lower().removeprefix("scenario ") == "forecast"
+
+
 # A balance with the head of a flow ("employee benefits") has to say that it is owed, paid ahead or
 # kept; that of an account ("interest checking") leaves its noun to the heading.
-_OWED = re.compile(
-    r"(?:other )?(?:accounts (?:payable|receivable)|accrued|inventory|prepaid|receivables)\b"
-)
+_OWED = ("accounts payable", "accounts receivable", "accrued", "inventory", "prepaid",
+         "receivables")  # fmt: skip
 _FLOW = re.compile(
     r"(?!.*\b(?:accrued|accruals?|accumulated|capitalized|costs|deferred|prepaid|retained|unamortized"
     r"|undistributed|unearned|unpaid|payables?|liabilit\w+|reserves?)\b)"
@@ -282,5 +286,6 @@ _UNOWNED = re.compile(
 def is_broken_off(text: str, *, is_flow: bool) -> bool:
     """Does a name keep a side in brackets or lack an owner, or is it a balance that reads as a flow
     ("payroll and related expenses as of March 28"), or the reverse?"""
-    is_turned = _OWED.match(text) if is_flow else _FLOW.fullmatch(text)
-    return is_turned is not None or _UNOWNED.search(text) is not None
+    is_owed = text.removeprefix("other ").startswith(_OWED)
+    is_turned = is_owed if is_flow else _FLOW.fullmatch(text) is not None
+    return is_turned or _UNOWNED.search(text) is not None

@@ -63,7 +63,6 @@ from construction.statements.questions.wording import (
 from data.randomness import keyed_hash
 from data.text.dates import write_date
 
-_LOSS = re.compile(r"^(?:loss(?:es)?(?: ?/? ?\(gains?\))?)(?= (?:from|on)\b)")
 _GAIN = re.compile(r"\bgain(s?)\b(?= (?:from|on)\b|$)")
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _CASH_CHANGE = re.compile(
@@ -153,10 +152,7 @@ def words_of(
 
 
 def _either_way(metric: Phrase, clause: str) -> Phrase:
-    """A loss below zero is a gain and the reverse, which no one reports "as its loss"."""
-    if clause == "Give a gain as a negative number.":
-        text = _LOSS.sub("gain or loss", metric.text)
-        return replace(metric, text=text, plural=metric.plural and text == metric.text)
+    """A gain below zero is a loss, which no one reports "as its gain"."""
     if clause == "Give a loss as a negative number.":
         return replace(metric, text=_GAIN.sub(_or_loss, metric.text))
     return metric

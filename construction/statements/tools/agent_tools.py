@@ -291,7 +291,7 @@ def _iso(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-Answer = Companies | SeriesList | Fundamentals
+_Answer = Companies | SeriesList | Fundamentals
 _ID = 1000
 _MAX_MESSAGE, _MAX_FAULTS, _MAX_NAME = 2000, 5, 60
 
@@ -486,7 +486,7 @@ def _plain(field: Mapping[str, Any], definitions: Mapping[str, Any], *, optional
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class _Reply:
     """What a client gets: text, and the same as JSON values unless the call was refused.
 
     `outcome` (ok, refused, invalid or error) and the number of rows are for the log.
@@ -498,7 +498,7 @@ class Reply:
     rows: int = 0
 
 
-def answer(database: Database, name: str, arguments: Mapping[str, Any]) -> Reply:
+def answer(database: Database, name: str, arguments: Mapping[str, Any]) -> _Reply:
     """The reply to one call.
 
     Nothing raises: what is wrong with the call, or with this server, becomes a refusal of one
@@ -519,11 +519,11 @@ def answer(database: Database, name: str, arguments: Mapping[str, Any]) -> Reply
     if isinstance(result, Refusal):
         return _refused(result.text, "refused")
     text = spec.answer.dump_json(result).decode()
-    return Reply(text, "ok", spec.answer.dump_python(result, mode="json"), _rows(result))
+    return _Reply(text, "ok", spec.answer.dump_python(result, mode="json"), _rows(result))
 
 
-def _refused(text: str, outcome: str) -> Reply:
-    return Reply(one_line(text[:_MAX_MESSAGE]), outcome)
+def _refused(text: str, outcome: str) -> _Reply:
+    return _Reply(one_line(text[:_MAX_MESSAGE]), outcome)
 
 
 def _faults(spec: ToolSpec, error: ValidationError) -> str:
@@ -537,7 +537,7 @@ def _faults(spec: ToolSpec, error: ValidationError) -> str:
     return f"Bad arguments: {'; '.join(lines)}. {spec.name} takes: {known}."
 
 
-def _rows(result: Answer) -> int:
+def _rows(result: _Answer) -> int:
     if isinstance(result, Companies):
         return len(result.companies)
     return len(result.series) if isinstance(result, SeriesList) else len(result.values)

@@ -5,7 +5,6 @@ Also how the lookups compare texts: names in a comparable form, and scores by Ra
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from rapidfuzz import fuzz, process
 
+from construction.statements.hierarchy.sections import spaced
 from construction.statements.model import COMPANIES, HISTORY, POINTS, SERIES, read_tables
 from construction.statements.periods.query import Basis, PeriodQuery
 from data.text.folding import fold_width, fold_words
@@ -167,7 +167,6 @@ def understood(query: PeriodQuery, default: Basis) -> str:
     return ", ".join(parts)
 
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LEGAL_WORDS = frozenset(
     (
         *("co", "company", "corp", "corporation", "inc", "incorporated", "the"),
@@ -178,11 +177,11 @@ _LEGAL_WORDS = frozenset(
 )
 # Written without blanks, before or after the name: joint-stock company, limited companies,
 # general and limited partnership, and the abbreviations of the first two.
-_LEGAL_PARTS = re.compile(
-    "株式会社|有限会社|合同会社|合資会社|合名会社|股份有限公司|有限公司|주식회사"
-    "|カブシキガイシャ|カブシキカイシャ|ユウゲンガイシャ|ゴウドウガイシャ"
+_LEGAL_PARTS = (
+    *("株式会社", "有限会社", "合同会社", "合資会社", "合名会社", "股份有限公司", "有限公司"),
+    *("주식회사", "カブシキガイシャ", "カブシキカイシャ", "ユウゲンガイシャ", "ゴウドウガイシャ"),
+    *("(株)", "(有)"),
 )
-_LEGAL_SHORT = re.compile(r"\((?:株|有)\)")
 _KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 Scores = NDArray[np.float64]
 # Weights, relative to equality, of a text that contains the query as a phrase, its words in
@@ -196,8 +195,9 @@ _SHORTEST_WIDE_PART = 2  # two Japanese characters mean as much as a word
 def core(text: str) -> str:
     """As `fold_words`, without legal-form words; the whole name if nothing else is in it."""
     plain = fold_width(text)
-    bare = fold_words(_LEGAL_PARTS.sub(" ", _LEGAL_SHORT.sub(" ", plain)))
-    words = [word for word in bare.split() if word not in _LEGAL_WORDS]
+    for part in _LEGAL_PARTS:
+        plain = plain.replace(part, " ")
+    words = [word for word in fold_words(plain).split() if word not in _LEGAL_WORDS]
     return " ".join(words) or fold_words(text)
 
 
@@ -208,7 +208,7 @@ def in_katakana(text: str) -> str:
 
 def fold_concept(concept: str) -> str:
     """A tag in words: `SalesRevenueNet` is `sales revenue net`; other text as `fold_words`."""
-    return fold_words(_HUMP.sub(" ", concept))
+    return fold_words(spaced(concept))
 
 
 def similarity(query: str, texts: Sequence[str]) -> Scores:
@@ -253,7 +253,7 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class NameKey:
+class _NameKey:
     """One name that a company can be found by."""
 
     owner: int
@@ -272,7 +272,7 @@ class Database:
     companies: Sequence[Record]
     by_id: Mapping[str, int]
     exact: Mapping[str, Sequence[int]]
-    names: Sequence[NameKey]
+    names: Sequence[_NameKey]
     series: pl.DataFrame
     points: pl.DataFrame
     series_slices: Mapping[str, tuple[int, int]]
@@ -370,9 +370,9 @@ def _exact(records: Sequence[Record]) -> dict[str, list[int]]:
     return exact
 
 
-def _names(records: Sequence[Record]) -> list[NameKey]:
+def _names(records: Sequence[Record]) -> list[_NameKey]:
     return [
-        NameKey(position, fold_words(name), core(name))
+        _NameKey(position, fold_words(name), core(name))
         for position, record in enumerate(records)
         for name in (record["name"], record["name_local"], record["name_kana"])
         if name

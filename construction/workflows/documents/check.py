@@ -36,7 +36,7 @@ from construction.workflows.runs import (
     spec_of_draft,
 )
 from construction.workflows.screening import Screened, ScreeningConfig, ScreenReason, screened
-from construction.workflows.trials import mutants_of
+from construction.workflows.trials import destructive, mutants_of
 from construction.workflows.world_file import world_faults
 
 DRAFTS, SEED = 3, 11
@@ -180,6 +180,14 @@ def _details(
             blind = perform(draft, scenario, partial(forgetting, service=name)).submission()
             if graded(spec, blind, threshold).passed is not False:
                 yield f"{name}: the reference passes without it, so its content makes no difference"
+    elif seen.reason == ScreenReason.PASSED_BY_DESTRUCTIVE:
+        for request, submission in destructive(draft, run):
+            if graded(spec, submission, threshold).passed is not False:
+                given = ", ".join(f"{name}={v!s:.30}" for name, v in request.arguments.items())
+                yield (
+                    f"{request.service}.{request.operation}({given}), which nobody asked for, "
+                    "passes after the reference; `loose` may leave such a field unchecked"
+                )
     elif seen.reason == ScreenReason.PASSED_BY_SIBLING:
         for name, trap in zip((t.name for t in document.traps), scenario.traps, strict=True):
             tried = perform(draft, replace(scenario, solve=trap)).submission()

@@ -400,28 +400,26 @@ def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
 
 
 def _cases(
-    program: Program, number: int, seed: int, aftermath: Aftermath | None
+    program: Program, rules: Mapping[str, tuple[str, ...]], number: int, seed: int
 ) -> Iterator[tuple[str, Staged]]:
     """Data in which the faults of the draft's rule interact, then those of the others."""
-    rules = program.rules
     order = keyed_order(seed, program.name, list(rules))
     for turn in range(len(rules)):
         rule = list(rules)[order[(number - 1 + turn) % len(order)]]
-        names = rules[rule]
-        if aftermath:
-            names = (*names, aftermath.given["change"]["name"])
         for attempt in range(_ATTEMPTS):
-            case = staged(program, names, f"{seed}/{number}/{attempt}")
+            case = staged(program, rules[rule], f"{seed}/{number}/{attempt}")
             if case.interacts:
                 yield rule, case
 
 
 def _build(program: Program, number: int, seed: int) -> RepairDraft:
-    words, draw = dict[str, str](), Draw(seed, program.name, number)
+    rules, words, draw = program.rules, dict[str, str](), Draw(seed, program.name, number)
     if aftermath := read_aftermath(program.name):
         words = drawn_change(aftermath, draw)
         program = by_newer_rule(program, aftermath, words)
-    cases = _cases(program, number, seed, aftermath)
+        newer = aftermath.given["change"]["name"]
+        rules = {rule: (*names, newer) for rule, names in rules.items()}
+    cases = _cases(program, rules, number, seed)
     if aftermath:
         made = ((r, _with_aftermath(program, aftermath, c, draw, words)) for r, c in cases)
         cases = ((rule, case) for rule, case in made if case)

@@ -29,8 +29,7 @@ from construction.grading.programs_box import LIMITS, run_in
 from construction.grading.spec import TaskSpec, spec_of
 from construction.grading.state import grade_state, judge_check, judge_here
 from construction.grading.state_kinds import RUNS, StateReason, is_keeping
-from construction.sandbox.box import Box
-from construction.sandbox.sandbox import Sandbox
+from construction.sandbox.sandbox import Box, Sandbox
 from construction.workflows.panel import PANEL
 from construction.workflows.repair.drafts import Files, Repair, RepairDraft
 from construction.workflows.screening import SCREEN, ScreeningConfig

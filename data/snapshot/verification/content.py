@@ -17,11 +17,10 @@ from pydantic import ValidationError
 
 from data.contracts import PRIVATE_FIELDS, Candidate, Outcome, StageKind
 from data.ledger import OUTCOMES
-from data.snapshot import croissant, layout
+from data.snapshot import card, layout
 from data.snapshot.ledger import LedgerCounts, table_problem
 from data.snapshot.manifest import Manifest, fields_of
-from data.snapshot.statistics import statistics, stored_fixtures, verified
-from data.snapshot.tasks import candidate_of, instruction
+from data.snapshot.tasks import candidate_of, instruction, statistics, stored_fixtures, verified
 from data.snapshot.verification.files import (
     BROKEN,
     LARGEST_DOCUMENT,
@@ -33,7 +32,7 @@ from data.snapshot.verification.files import (
     size_of,
 )
 
-Row = dict[str, Any]
+_Row = dict[str, Any]
 # Scalars stay texts: untrusted YAML is not turned into numbers, dates or objects.
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LARGEST_YAML = 16 * 1024 * 1024
@@ -41,10 +40,10 @@ _DEEPEST_YAML = 100
 _OF_TASKS = (f"{layout.TASKS}/", f"{layout.ENVIRONMENTS}/")
 
 
-def load_rows(half: Half, findings: Findings) -> dict[str, Row]:
+def load_rows(half: Half, findings: Findings) -> dict[str, _Row]:
     """The rows of `tasks.jsonl` that fit the contract, by task id."""
     content = read(half.files, layout.TASK_LIST, half.name, findings) or b""
-    rows: dict[str, Row] = {}
+    rows: dict[str, _Row] = {}
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         where = f"{half.name}/{layout.TASK_LIST}:{number}"
         row = _row(line, where, findings)
@@ -59,7 +58,7 @@ def load_rows(half: Half, findings: Findings) -> dict[str, Row]:
     return rows
 
 
-def _row(line: bytes, where: str, findings: Findings) -> Row | None:
+def _row(line: bytes, where: str, findings: Findings) -> _Row | None:
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -88,7 +87,7 @@ def _row(line: bytes, where: str, findings: Findings) -> Row | None:
 
 
 def check_tasks(
-    half: Half, rows: Mapping[str, Row], manifest: Manifest | None, findings: Findings
+    half: Half, rows: Mapping[str, _Row], manifest: Manifest | None, findings: Findings
 ) -> None:
     """Each task has exactly its files, with the recorded sizes, digests and texts."""
     expected: set[str] = set()
@@ -114,7 +113,7 @@ def check_tasks(
 
 
 def check_counts(
-    half: Half, rows: Mapping[str, Row], manifest: Manifest, findings: Findings
+    half: Half, rows: Mapping[str, _Row], manifest: Manifest, findings: Findings
 ) -> None:
     """The manifest's counts and the statistics match the rows."""
     tasks = [candidate_of(row) for row in rows.values()]
@@ -148,10 +147,10 @@ def check_metadata(half: Half, findings: Findings) -> None:
     if document is None:
         return
     where = f"{half.name}/croissant.json"
-    missing = croissant.problems(document)
+    missing = card.problems(document)
     if missing:
         findings.add(Check.METADATA, where, f"lacks {', '.join(missing)}")
-    for path in croissant.unpinned(document, half.digests):
+    for path in card.unpinned(document, half.digests):
         findings.add(Check.METADATA, where, f"does not pin {path} by its digest")
 
 
@@ -195,7 +194,7 @@ def _check_yaml(half: Half, folder: str, task: Candidate, findings: Findings) ->
         findings.add(Check.PRIVATE_FIELD, where, f"has {', '.join(private_fields)}")
 
 
-def _load_yaml(content: bytes) -> Row | str:
+def _load_yaml(content: bytes) -> _Row | str:
     """A YAML mapping with texts as scalars, or what is wrong with `content`."""
     if len(content) > _LARGEST_YAML:
         return "larger than 16 MiB"
@@ -223,10 +222,10 @@ def _is_deep(content: bytes) -> bool:
 
 # The ledger --------------------------------------------------------------------------------------
 
-Document = Mapping[str, Any]
+_Document = Mapping[str, Any]
 
 
-def check_funnel(half: Half, findings: Findings) -> list[Document]:
+def check_funnel(half: Half, findings: Findings) -> list[_Document]:
     """The consistent stages of `audit/funnel.json`: their outcomes add up to what came in."""
     document = read_object(half, layout.FUNNEL, Check.LEDGER_ARITHMETIC, findings)
     stages = (document or {}).get("stages")
@@ -234,7 +233,7 @@ def check_funnel(half: Half, findings: Findings) -> list[Document]:
     if not isinstance(stages, list):
         findings.add(Check.LEDGER_ARITHMETIC, where, "has no list of stages")
         return []
-    closed: list[Document] = []
+    closed: list[_Document] = []
     for number, stage in enumerate(stages, start=1):
         problem = _stage_problem(stage)
         if problem is None:
@@ -244,7 +243,7 @@ def check_funnel(half: Half, findings: Findings) -> list[Document]:
     return closed
 
 
-def check_summary(half: Half, stages: Sequence[Document], findings: Findings) -> Document:
+def check_summary(half: Half, stages: Sequence[_Document], findings: Findings) -> _Document:
     """`audit/ledger.json` against the funnel: rejected and errored units, stage by stage."""
     summary = read_object(half, layout.LEDGER, Check.LEDGER_ARITHMETIC, findings) or {}
     where = f"{half.name}/{layout.LEDGER}"
@@ -283,8 +282,8 @@ def sound_tables(
 
 def check_recount(
     counts: LedgerCounts,
-    stages: Sequence[Document],
-    summary: Document,
+    stages: Sequence[_Document],
+    summary: _Document,
     manifest: Manifest | None,
     findings: Findings,
 ) -> None:
@@ -324,7 +323,7 @@ def _stage_problem(stage: object) -> str | None:
     return None
 
 
-def _recount_funnel(counts: LedgerCounts, stages: Sequence[Document], findings: Findings) -> None:
+def _recount_funnel(counts: LedgerCounts, stages: Sequence[_Document], findings: Findings) -> None:
     counted = counts.outcomes()
     declared = {
         (stage["stage"], stage["unit"], outcome): n

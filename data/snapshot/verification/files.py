@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -399,8 +400,6 @@ _SHORTEST_ID = 12  # shorter ids are words that may occur in any text
 # Units whose ids are paths, which public texts may name, and those whose ids are patterns of the
 # codebook, which is public.
 _NAMED_IN_PUBLIC = ("file", "line", "record", "seed", "idea", "generator")
-_DATED = re.compile(r".+-\d{4}\.\d{2}\.\d{2}(-r\d+)?")
-_PURGED = re.compile(rf"\.{layout.PRIVATE}\.\d+\.part")  # left by a purge that was killed
 
 
 def check_link(private: Half, public: Half, manifest: Manifest | None, findings: Findings) -> None:
@@ -448,7 +447,8 @@ def check_content(
 
 def check_name(folder: str, manifest: Manifest | None, findings: Findings) -> None:
     """A folder with the name of a snapshot has the name of its own snapshot."""
-    if manifest is not None and _DATED.fullmatch(folder) and folder != manifest.snapshot:
+    is_dated = layout.snapshot_name(folder) is not None
+    if manifest is not None and is_dated and folder != manifest.snapshot:
         findings.add(Check.RENAMED, folder, f"the manifest is that of {manifest.snapshot}")
 
 
@@ -491,5 +491,6 @@ def _belongs(entry: os.DirEntry[str], *, with_private: bool) -> bool:
         return entry.is_file(follow_symlinks=False)
     if not entry.is_dir(follow_symlinks=False):
         return False
-    purged = not with_private and _PURGED.fullmatch(entry.name) is not None
+    # left by a purge that was killed
+    purged = not with_private and fnmatch(entry.name, f".{layout.PRIVATE}.[0-9]*.part")
     return purged or entry.name in (layout.PUBLIC, layout.PRIVATE)

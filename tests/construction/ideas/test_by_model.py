@@ -17,7 +17,7 @@ from construction.ideas.prefilters import (
     twins,
 )
 from construction.judging.calls.contracts import CallReason
-from construction.signals.seeds import SeedIdea, gradings
+from construction.signals.weights import SeedIdea, gradings
 from data.contracts import Evidence, Outcome
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always
 

@@ -12,7 +12,7 @@ from construction.ideas.candidate_ideas import _moves, _situations, suggest_idea
 from construction.ideas.prefilters import IdeaReason, Proposed
 from construction.judging.contracts import ModelStagesConfig
 from construction.signals.codebook import default_codebook
-from construction.signals.seeds import SeedIdea, gradings
+from construction.signals.weights import SeedIdea, gradings
 from data.contracts import Outcome
 
 CONFIG = ModelStagesConfig()

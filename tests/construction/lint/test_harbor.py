@@ -9,7 +9,7 @@ import pytest
 from construction.lint.findings import Report
 from construction.lint.harbor_task import parse
 from construction.lint.registry import lint_path
-from construction.sandbox.box import bubblewrap
+from construction.sandbox.sandbox import bubblewrap
 from data.errors import InputError
 
 needs_box = pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed")

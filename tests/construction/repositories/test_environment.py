@@ -76,7 +76,7 @@ def test_without_a_network_a_build_stops_and_nothing_is_captured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     addresses = {"pip": NOBODY, "files": NOBODY, "npm": NOBODY}
-    monkeypatch.setattr(environment, "registries", lambda: addresses)
+    monkeypatch.setattr(environment, "_registries", lambda: addresses)
     with pytest.raises(SandboxFailed, match="a registry could not be reached"):
         build(EnvironmentSpec("python", ("pytest",)), tmp_path / "environment", 60)
     assert not (tmp_path / "environment").exists()

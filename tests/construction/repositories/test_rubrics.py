@@ -23,9 +23,16 @@ from construction.judging.judged_attempts import judge_run
 from construction.judging.model.asking import ask
 from construction.judging.model.grade import grade_stage
 from construction.judging.stages import graded_candidate
-from construction.repositories.candidates import ARCHIVE, BY_RUBRIC, PATCH, Origin, candidate_of
+from construction.repositories.candidates import (
+    ARCHIVE,
+    BY_RUBRIC,
+    PATCH,
+    Origin,
+    candidate_of,
+    harbor_files,
+    swe_bench_lines,
+)
 from construction.repositories.contracts import ProofOfTests, RepositoryReason, TestPlan
-from construction.repositories.exports import harbor_files, swe_bench_lines
 from construction.repositories.requests import Request, Unwritten
 from construction.repositories.rubrics import REFERENCE, case_of, with_changed_files
 from construction.repositories.suites import Change
@@ -35,7 +42,7 @@ from data.contracts.attempt import Submission
 from tests.construction.judging.model.answers import DIMENSIONS, criterion, graded
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always
 from tests.construction.repositories.invented import BASE, MEAN, REQUEST
-from tests.construction.repositories.test_exports import released
+from tests.construction.repositories.test_candidates import released
 from tests.construction.repositories.test_proof import World, reference_of
 from tests.flows.judge_attempts import attempted
 from tests.flows.judge_server import answer, material

@@ -8,8 +8,13 @@ from xml.etree import ElementTree
 
 from construction.signals.config import GapConfig
 from construction.signals.mixture import draw, gap_panel, mixture_panel, pictures_of
-from construction.signals.seeds import coverage_gap
-from construction.signals.weights import FamilyWeight, Mixture, MixtureChange, WeightChange
+from construction.signals.weights import (
+    FamilyWeight,
+    Mixture,
+    MixtureChange,
+    WeightChange,
+    coverage_gap,
+)
 from selection.release import LiteItem, choose_lite
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -13,7 +13,7 @@ from construction.signals.analyse import SignalAnalysis, analyse
 from construction.signals.codebook import default_crosswalk, spread
 from construction.signals.collect import collect_file
 from construction.signals.config import CollectConfig, SignalsConfig
-from construction.signals.seeds import coverage_gap, seed_ideas
+from construction.signals.weights import coverage_gap, seed_ideas
 from data.canonical import digest
 from data.contracts import SignalSnapshot
 

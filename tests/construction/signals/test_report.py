@@ -16,7 +16,7 @@ from construction.signals.collect import snapshot_files
 from construction.signals.collect.snapshot import make_snapshot
 from construction.signals.config import SignalsConfig
 from construction.signals.mixture import SnapshotReport, print_mixture, report_data, table_rows
-from construction.signals.seeds import coverage_gap, seed_ideas
+from construction.signals.weights import coverage_gap, seed_ideas
 from data.contracts import Popularity
 from data.schemas import SIGNAL_TABLES
 from tests.construction.signals.made import bag_of_words, signal

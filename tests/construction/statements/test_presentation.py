@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from construction.statements.config import FilterConfig
-from construction.statements.filters import filter_points
+from construction.statements.database import filter_points
 from construction.statements.model import HISTORY, Statement, Statements
 from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.periods.fill import with_periods

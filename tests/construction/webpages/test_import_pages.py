@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 from pypdf import PdfWriter
 
-from construction.webpages import importing, page_text
-from construction.webpages.importing import import_pages
-from construction.webpages.page_text import HTML, html_text, text_of, tidy
+from construction.webpages import importing
+from construction.webpages.importing import HTML, html_text, import_pages, text_of, tidy
 from construction.webpages.pages import open_pages
 from data.errors import InputError
 
@@ -61,7 +60,7 @@ def pdf(folder: Path) -> bytes:
 
 
 def test_every_row_and_file_has_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_text, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(importing, "_MOST_BYTES", 10_000)
     outcomes = {
         "a.html,https://Example.org:443/a#top,2024-05-01": None,
         "b.txt,http://example.org/b?x=1,": None,
@@ -102,7 +101,7 @@ def test_every_row_and_file_has_an_outcome(tmp_path: Path, monkeypatch: pytest.M
 def test_pages_beyond_the_room_for_text_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "MOST_TEXT", 5)
+    monkeypatch.setattr(importing, "_MOST_TEXT", 5)
     folder, table = saved(
         tmp_path, "file,url\na.txt,http://x.org/a\nb.txt,http://x.org/b\n",
         a_txt=b"four", b_txt=b"two",

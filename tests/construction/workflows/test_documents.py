@@ -285,6 +285,14 @@ def test_what_a_draft_cannot_prove_is_a_fault(old: str, new: str, fault: str) ->
     assert any(fault in line for line in draft.faults), draft.faults
 
 
+def test_a_write_that_nobody_asked_for_and_that_passes_is_named() -> None:
+    (draft,) = drafts_of(DOCUMENT, 1, SEED)
+    open_checks = tuple(check for check in draft.checks if check.kind != "unchanged")
+    lines = list(document_lines(DOCUMENT, [replace(draft, checks=open_checks)], CONFIG))
+    assert "draft 1: screen.passed_by_destructive" in lines[0]
+    assert any("inventory.delete_item(id=item-" in line for line in lines)
+
+
 @pytest.mark.usefixtures("drawn_once")
 def test_a_reference_of_more_calls_than_an_agent_has_is_a_fault(
     monkeypatch: pytest.MonkeyPatch,

@@ -121,7 +121,7 @@ def wrong_attempts(draft: Draft, run: Run) -> Iterator[tuple[str, Submission]]:
     yield "nothing", Submission()
     text = reference_text(spec_of_draft(draft))
     yield "talk", Submission(answer=text, statements=((1, text),), steps=1)
-    yield from (("over-acting", submission) for submission in destructive(draft, run))
+    yield from (("over-acting", submission) for _, submission in destructive(draft, run))
     kinds = {True: "report alone", False: "without reading"}
     for reads, kind in kinds.items():
         kept = [r for r in run.requests if operations(r.service)[r.operation].is_read is reads]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.audit_page import Shown, as_csv, as_json, audit_page, build_columns, header_policy
-from data.audit_page.columns import cell, judged
+from data.audit_page.columns import judged
 from data.canonical import canonical_json
 from data.contracts import Scalar, Status, Verdict
 from data.tables import VERDICTS as SCHEMA
@@ -26,6 +26,7 @@ from tests.data.audit_page.ledger_rows import (
     ledger,
     verdict,
 )
+from tests.data.audit_page.whatif import cell
 
 
 def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:

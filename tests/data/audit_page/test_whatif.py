@@ -12,9 +12,7 @@ import orjson
 import pytest
 
 import data.audit_page
-from data.audit_page import recompute
 from data.audit_page.columns import Shown, build_columns
-from data.audit_page.page import KEPT, Neighbour, StepCount, neighbours
 from data.contracts import Status
 from tests.data.audit_page.ledger_rows import (
     CHECKS,
@@ -25,6 +23,7 @@ from tests.data.audit_page.ledger_rows import (
     ledger,
     verdict,
 )
+from tests.data.audit_page.whatif import KEPT, Neighbour, StepCount, neighbours, recompute
 
 SCRIPT = Path(data.audit_page.__file__).parent / "templates" / "whatif.js"
 DRIVER = """

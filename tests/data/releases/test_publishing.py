@@ -15,8 +15,7 @@ import pytest
 from data.atomic import write_bytes
 from data.errors import InputError, ReleaseError
 from data.releases import publishing
-from data.releases.errata import check_errata
-from data.releases.publishing import POINTER, publish
+from data.releases.publishing import POINTER, check_errata, publish
 from data.releases.tasks import read_tasks
 from data.snapshot.errata import Action, Erratum, corrections_path, write_notice
 from data.snapshot.signature import sign

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from data.canonical import digest
 from data.errors import InputError, ReleaseError
-from data.releases.errata import check_errata
+from data.releases.publishing import check_errata
 from data.releases.tasks import read_tasks
 from data.snapshot.errata import (
     Action,

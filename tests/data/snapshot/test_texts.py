@@ -18,8 +18,7 @@ from data.contracts import Candidate, Disclosure, Lane, Provenance
 from data.errors import ReleaseError
 from data.neutralise import visible
 from data.snapshot import layout
-from data.snapshot.card import size_category, stamp
-from data.snapshot.croissant import problems
+from data.snapshot.card import problems, size_category, stamp
 from data.snapshot.release import DEMO_LICENCE, CardConfig, GradingFacts, PrivacyStamp
 from data.snapshot.tasks import candidate_of, instruction, public_row, row_line, task_yaml
 from data.snapshot.writer import write_snapshot

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from data.text.lexicon import alternatives, any_of, load_table, pattern_of
+from data.text.lexicon import any_of, load_table, pattern_of
 
 
 def test_a_table_of_a_package_is_read_once() -> None:
@@ -22,10 +22,6 @@ def test_phrases() -> None:
     phrases = any_of([" | new task", "a.b"])
     assert phrases.search("x | new tasks")
     assert not phrases.search("axb")
-
-
-def test_alternatives_prefer_the_longest() -> None:
-    assert re.findall(alternatives(["a", "ab", "a+"]), "ab a+ a") == ["ab", "a+", "a"]
 
 
 def test_a_long_pattern_is_compiled_when_it_is_first_used() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from data.text.screened import Need, Screened, find_each, has_eastern, needs_of, screened
+from data.text.screened import Need, Screened, find_each, needs_of, screened
 
 
 def needs(pattern: str, flags: int = 0) -> set[Need]:
@@ -78,17 +78,6 @@ def test_a_text_without_what_is_needed_is_not_read() -> None:
 def test_alternatives_are_found_each_by_itself() -> None:
     patterns = screened(r"b(?P<first>\w)", r"\w(?P<second>c)", flags=re.IGNORECASE)
     assert [match.lastgroup for match in find_each(patterns, "a BC")] == ["first", "second"]
-
-
-def test_eastern_script_is_han_kana_and_hangul() -> None:
-    assert [has_eastern(text) for text in ("Straße", "œuvre – 5 °", "王", "あ", "김", "")] == [
-        False,
-        False,
-        True,
-        True,
-        True,
-        False,
-    ]
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from construction.grading.logs import grade_attempts
-from construction.sandbox.box import bubblewrap
+from construction.sandbox.sandbox import bubblewrap
 from data.attempts import REPLIES, write_tables
 from data.canonical import file_digest
+from data.endpoints import SUFFIX, spent
 from data.releases.tasks import read_tasks
-from data.reply_journal import SUFFIX, spent
 from tests.conftest import REPO
 from tests.flows.evaluate.chat_server import Chat
 from tests.flows.evaluate.plans import Messages, steps_taken

@@ -17,10 +17,9 @@ from inspect_ai.model import ModelUsage
 
 from data.attempts import RUN_BUDGET_SPENT, finished, read_attempts
 from data.contracts.attempt import AttemptStatus
-from data.endpoints import Tokens, read_prices
+from data.endpoints import SUFFIX, Journal, Tokens, read_prices, spent
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
-from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.budget import (
     Amount,
     Budget,

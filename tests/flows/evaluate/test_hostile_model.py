@@ -17,8 +17,8 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 
 from data.attempts import REPLIES, AttemptRecord, read_attempts
 from data.contracts.attempt import AttemptStatus
+from data.endpoints import SUFFIX, spent
 from data.releases.tasks import ReleasedTasks
-from data.reply_journal import SUFFIX, spent
 from flows.evaluate import inspect_sandbox
 from flows.evaluate import run as runner
 from flows.evaluate.budget import Spending

@@ -23,9 +23,9 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 
 from data.attempts import RUN
 from data.contracts import Candidate
+from data.endpoints import SUFFIX, spent
 from data.errors import InputError
 from data.releases.tasks import read_tasks
-from data.reply_journal import SUFFIX, spent
 from flows.evaluate.creators import Written, skill_name, skill_text
 from flows.evaluate.skills import LeftOut, Study, prepare, study, transfer_classes
 from selection.evaluation.transfer import matrix

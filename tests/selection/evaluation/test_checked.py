@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
-from selection.evaluation.checked import write_sheet
+from selection.evaluation.measures import write_sheet
 
 TASKS = [f"q{at:02d}" for at in range(40)]
 

@@ -13,7 +13,6 @@ from selection.sampling.report import (
     compare_dampings,
     compare_in_frame,
     fitting,
-    markdown,
     sample_records,
     sampling_report,
 )
@@ -50,14 +49,6 @@ def test_in_a_frame_each_cell_keeps_its_probability() -> None:
     frame = build_frame(pl.DataFrame(rows, schema=COLUMNS, orient="row"))
     shares = compare_in_frame(frame, SamplingConfig()).shares
     assert shares.filter(damping="none")["breakdown"].item() == pytest.approx(0.5 * 0.8)
-
-
-def test_markdown_shows_every_damping() -> None:
-    page = markdown(compare_dampings(NAMES))
-    assert page.startswith("8 of 10 series are breakdowns.")
-    assert "| sqrt | 66.7 % | 13.3 | 8 |" in page
-    assert all(f"| {damping} |" in page for damping in Damping)
-    assert "\n| damping | depth 1 | depth 2 |\n|---|---|---|\n" in page
 
 
 def test_the_fall_on_the_reference_is_the_seeds(material: Path) -> None:

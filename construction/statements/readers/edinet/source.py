@@ -26,7 +26,7 @@ from data.errors import InputError
 
 # Settings (part of the recipe), reasons and ledger rows of the EDINET reader.
 
-EdinetCode = Annotated[str, Field(pattern=r"^[EG][0-9]{5}$")]
+_EdinetCode = Annotated[str, Field(pattern=r"^[EG][0-9]{5}$")]
 STAGE = "edinet.read"
 
 
@@ -38,7 +38,7 @@ class EdinetConfig(StageConfig):
 
     source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = "edinet"
     disclosure: Disclosure = Disclosure.PUBLIC
-    us_traded: tuple[EdinetCode, ...] = ()
+    us_traded: tuple[_EdinetCode, ...] = ()
     max_line_bytes: Annotated[int, Field(ge=1)] = 64 << 20
     max_inflated_bytes: Annotated[int, Field(ge=1)] = 16 << 30
     max_code_list_bytes: Annotated[int, Field(ge=1)] = 64 << 20
@@ -101,7 +101,7 @@ def unusable_row(
     )
 
 
-SUMMARIES = "edinet_summaries_*.jsonl.gz"
+_SUMMARIES = "edinet_summaries_*.jsonl.gz"
 CODE_LIST = "EdinetcodeDlInfo.csv"
 _BROKEN = (OSError, EOFError, zlib.error)
 
@@ -133,7 +133,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     lists: set[Path] = set()
     for path in (given.resolve() for given in paths):
         if path.is_dir():
-            summaries.update(inner for inner in path.glob(SUMMARIES) if inner.is_file())
+            summaries.update(inner for inner in path.glob(_SUMMARIES) if inner.is_file())
         elif not path.is_file():
             raise InputError(str(path), "nothing", "a file or folder", "Check the path.")
         elif path.suffix == ".csv":
@@ -142,7 +142,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
             summaries.add(path)
     if not summaries:
         given = ", ".join(str(path) for path in paths) or "no path"
-        raise InputError(given, "no summaries", SUMMARIES, "Pass a file or its folder.")
+        raise InputError(given, "no summaries", _SUMMARIES, "Pass a file or its folder.")
     folders = {path.parent for path in summaries} | {p.resolve() for p in paths if p.is_dir()}
     lists.update(path for folder in folders if (path := folder / CODE_LIST).is_file())
     return (sorted(summaries, key=_by_name), sorted(lists, key=_by_name))

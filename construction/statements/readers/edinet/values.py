@@ -27,17 +27,17 @@ from construction.statements.model import Statement
 from construction.statements.readers.edinet.source import TABLES, Filing, Reason, Repeated
 from data.text.folding import fold_width, without_spaces
 
-YEN = "JPY"
-PER_SHARE = f"{YEN}/share"
+_YEN = "JPY"
+_PER_SHARE = f"{_YEN}/share"
 _EACH_SHARE = "1株当たり"
-LONGEST = 200  # characters of a name
+_LONGEST = 200  # characters of a name
 # Statements, and their names in the filing's language, in the order of TABLES.
 STATEMENTS = (Statement.BALANCE, Statement.INCOME, Statement.CASH_FLOW, Statement.KPI)
 LOCAL_NAMES = ("貸借対照表", "損益計算書", "キャッシュ・フロー計算書", "主要な経営指標等の推移")
 SUMMARY = TABLES.index("summary") + 1  # report number of the summary
-INCOME = TABLES.index("pl") + 1
-CASH_FLOW = TABLES.index("cf") + 1
-BALANCE = TABLES.index("bs") + 1
+_INCOME = TABLES.index("pl") + 1
+_CASH_FLOW = TABLES.index("cf") + 1
+_BALANCE = TABLES.index("bs") + 1
 # Stand-ins for values that are not text; no number looks like them.
 _NOT_TEXT, _REPEATED = "(no text)", "(repeated)"
 _LONGEST_VALUE = 40  # characters
@@ -62,7 +62,7 @@ class _Item:
 
     @property
     def currency(self) -> str | None:
-        return YEN if self.unit in (YEN, PER_SHARE) else None
+        return _YEN if self.unit in (_YEN, _PER_SHARE) else None
 
 
 @cache
@@ -74,9 +74,9 @@ def item_words() -> dict[str, Any]:
 def _item_of(report: int, label: str) -> _Item:
     """The item with this label in the statement with the number `report`."""
     words, concept = item_words(), without_spaces(label)
-    instant = report == BALANCE or concept in words["instants"]
+    instant = report == _BALANCE or concept in words["instants"]
     twin = words["counterparts"].get(concept) if report == SUMMARY else None
-    taken = words["taken_over"].get(concept) if report == CASH_FLOW else None
+    taken = words["taken_over"].get(concept) if report == _CASH_FLOW else None
     known = (TABLES.index(twin[0]) + 1, twin[1]) if twin else None
     return _Item(concept, unit_of(concept), instant, known, taken)
 
@@ -86,11 +86,11 @@ def unit_of(concept: str) -> str:
     words, head = item_words(), concept.partition("、")[0]
     head = head.partition("(")[0] or head
     if _EACH_SHARE in head:
-        return PER_SHARE
+        return _PER_SHARE
     for unit, key in (("ratio", "ratios"), ("shares", "shares"), ("count", "counts")):
         if head.endswith(tuple(words[key])):
             return unit
-    return YEN
+    return _YEN
 
 
 def _item_frame(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -117,7 +117,7 @@ def value_frame(filings: Sequence[Filing]) -> pl.DataFrame:
     frame = frame.join(numbers, on="raw", how="left", maintain_order="left").drop("raw")
     frame = frame.join(items, on=["report", "label"], how="left", maintain_order="left")
     again = pl.struct("filing", "report", "concept").is_first_distinct().not_()
-    odd = (pl.col("label").str.len_chars() > LONGEST) | (pl.col("concept") == "")
+    odd = (pl.col("label").str.len_chars() > _LONGEST) | (pl.col("concept") == "")
     reason = (
         pl.when(odd)
         .then(pl.lit(str(Reason.VALUE_LABEL)))
@@ -210,7 +210,7 @@ _DAYS_A_MONTH = 30.4375
 _LEEWAY = 8  # days: fiscal years of 52 or 53 weeks, short Februaries
 _SAME_START = 10  # days
 _FOURTH = 4
-REGULAR = (3, 6, 9, 12)
+_REGULAR = (3, 6, 9, 12)
 _IFRS = ("IFRS", "ＩＦＲＳ")
 _SUMMARY_PROFIT, _INCOME_PROFIT = "税引前利益(IFRS)", "税引前利益"
 _QUARTER_MONTHS = 3  # months
@@ -226,7 +226,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class _Report:
     """What the description of a filing says: its kind, and fiscal term and quarter if stated."""
 
     kind: Kind
@@ -250,14 +250,14 @@ class Span:
 
 
 @lru_cache(maxsize=1 << 16)
-def report_of(description: str) -> Report | None:
+def report_of(description: str) -> _Report | None:
     """Kind, term and quarter of a description; None for another kind of document."""
     text = fold_width(description).strip().removeprefix(_AMENDED)
     kind = next((kind for kind in Kind if text.startswith(kind)), None)
     if kind is None:
         return None
     term, quarter = _TERM.search(text), _QUARTER_NUMBER.search(text)
-    return Report(kind, int(term[1]) if term else None, int(quarter[1]) if quarter else None)
+    return _Report(kind, int(term[1]) if term else None, int(quarter[1]) if quarter else None)
 
 
 def term_starts(filings: Sequence[Filing]) -> dict[tuple[str, int], date]:
@@ -270,7 +270,7 @@ def term_starts(filings: Sequence[Filing]) -> dict[tuple[str, int], date]:
     return starts
 
 
-def span_of(filing: Filing, report: Report, terms: Mapping[tuple[str, int], date]) -> Span:
+def span_of(filing: Filing, report: _Report, terms: Mapping[tuple[str, int], date]) -> Span:
     """The span of a filing's figures."""
     start, end = filing.start, filing.end
     if report.kind is Kind.HALF and months_between(start, end) != 6:
@@ -304,7 +304,7 @@ def months_between(start: date, end: date) -> int | None:
     days = (end - start).days + 1
     months = round(days / _DAYS_A_MONTH)
     close = abs(days - months * _DAYS_A_MONTH) <= _LEEWAY
-    return months if close and months in REGULAR else None
+    return months if close and months in _REGULAR else None
 
 
 def _shifted(day: date, months: int) -> date:
@@ -370,12 +370,12 @@ def dated(values: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
     known = _beside_their_twins(values).join(filings, on="filing", maintain_order="left")
     copied = pl.col("taken_over").is_not_null()
     same = (pl.col("value") == pl.col("income_value")).fill_null(False)
-    of_quarter = pl.col("income_of_quarter") & ((pl.col("report") == INCOME) | (copied & same))
+    of_quarter = pl.col("income_of_quarter") & ((pl.col("report") == _INCOME) | (copied & same))
     quarter = of_quarter & ~pl.col("instant")
     months = pl.when("instant").then(0).when(quarter).then(_QUARTER_MONTHS).otherwise("span_months")
     start = pl.when("instant").then(None).when(quarter).then("quarter_start").otherwise("start")
     # Quarterly summaries give earnings per share of the quarter or of the year to date.
-    per_share = (pl.col("report") == SUMMARY) & (pl.col("unit") == PER_SHARE) & ~pl.col("instant")
+    per_share = (pl.col("report") == SUMMARY) & (pl.col("unit") == _PER_SHARE) & ~pl.col("instant")
     adrift = copied & ~same & pl.col("income_of_quarter")
     either = pl.col("adds_quarters") | pl.col("income_of_quarter")
     unclear = (per_share & either) | adrift
@@ -409,9 +409,9 @@ def _beside_their_twins(values: pl.DataFrame) -> pl.DataFrame:
     `income_value` (of the income statement item that a cash flow item takes over)."""
     usable = values.filter(pl.col("reason").is_null()).select(*_KEY, "value")
     twins = usable.rename({"report": "twin_report", "concept": "twin", "value": "twin_value"})
-    income = usable.filter(pl.col("report") == INCOME).select(
+    income = usable.filter(pl.col("report") == _INCOME).select(
         "filing",
-        pl.lit(CASH_FLOW, pl.Int64).alias("report"),
+        pl.lit(_CASH_FLOW, pl.Int64).alias("report"),
         pl.col("concept").alias("taken_over"),
         pl.col("value").alias("income_value"),
     )

@@ -22,7 +22,7 @@ XOF XPF YER ZAR ZMW ZWL
 """
 CURRENCIES = frozenset(_CODES.split())
 
-Positive = Annotated[int, Field(ge=1)]
+_Positive = Annotated[int, Field(ge=1)]
 STAGE = "sec.read"
 
 
@@ -39,12 +39,12 @@ class SecConfig(StageConfig):
 
     source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = "sec"
     disclosure: Disclosure = Disclosure.PUBLIC
-    max_table_bytes: Positive = 2 << 30
-    max_table_rows: Positive = 50_000_000
-    free_inflated_bytes: Positive = 64 << 20
-    max_inflation_ratio: Positive = 100
-    max_members: Positive = 1_000
-    max_listed_lines: Positive = 1_000
+    max_table_bytes: _Positive = 2 << 30
+    max_table_rows: _Positive = 50_000_000
+    free_inflated_bytes: _Positive = 64 << 20
+    max_inflation_ratio: _Positive = 100
+    max_members: _Positive = 1_000
+    max_listed_lines: _Positive = 1_000
     segment_axes: tuple[str, ...] = (
         "segment",
         "sector",

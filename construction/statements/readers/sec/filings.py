@@ -28,7 +28,7 @@ from data.errors import InputError
 from data.text.dates import MONTHS, month_number
 
 _ACCESSION = r"^\d{10}-\d{2}-\d{6}$"
-PERIODIC = ("10-K", "10-Q", "20-F", "40-F")  # forms that only listed companies file
+_PERIODIC = ("10-K", "10-Q", "20-F", "40-F")  # forms that only listed companies file
 _LISTED = ("cik", "ticker", "exchange")
 _OVER_THE_COUNTER = "OTC"
 # The register's suffixes after a name: /DE/, /NEW/, "INC/CA".
@@ -121,7 +121,7 @@ def _newest_filings(filings: pl.DataFrame) -> pl.DataFrame:
     newest = (
         filings.filter(pl.col("reason").is_null())
         .group_by("company_id")
-        .agg(pl.all().sort_by("nth").last(), form.is_in(PERIODIC).any().alias("periodic"))
+        .agg(pl.all().sort_by("nth").last(), form.is_in(_PERIODIC).any().alias("periodic"))
     )
     return newest.with_columns(
         pl.col("instance").str.extract(_PREFIX).str.to_uppercase().alias("prefix")
@@ -234,7 +234,7 @@ def _dated(filings: pl.DataFrame) -> pl.DataFrame:
     end = pl.col("period").str.to_date("%Y%m%d", strict=False)
     return (
         _with_year_ends(filings)
-        .filter(pl.col("form").str.replace("/A", "", literal=True).is_in(PERIODIC))
+        .filter(pl.col("form").str.replace("/A", "", literal=True).is_in(_PERIODIC))
         .with_columns(period_end=end)
         .drop_nulls(["period_end", "year_end"])
         .with_columns(last_month=_last_month(pl.col("period_end")))

@@ -317,7 +317,7 @@ _LATER = ("fiscal_year", "fiscal_period", "calendar_period", "period_type")
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class _Points:
     """Points, history, and (adsh, reason) of each fact that became no point.
 
     `sids` are the numbers of the series that have points.
@@ -346,7 +346,7 @@ def with_series(facts: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
     return listed.sort(_THING).with_row_index("row")
 
 
-def points_of(facts: pl.DataFrame, context: Context) -> Points:
+def points_of(facts: pl.DataFrame, context: Context) -> _Points:
     """The points of the facts of `with_series`.
 
     A fact that a filing repeats counts once; if a filing gives several values for it, none counts.
@@ -377,7 +377,7 @@ def points_of(facts: pl.DataFrame, context: Context) -> Points:
     named = rejected.join(context.filings, on="nth").select(
         pl.col("adsh").cast(pl.String), "reason"
     )
-    return Points(_as_points(counted, context), history, named, stands["sid"].unique())
+    return _Points(_as_points(counted, context), history, named, stands["sid"].unique())
 
 
 def _repeats(key: Sequence[str]) -> pl.Expr:

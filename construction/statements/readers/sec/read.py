@@ -57,10 +57,10 @@ from data.ledger import close, tally
 # the statement of a tag is told by its name, and rows stand in the order of the file.
 
 _LAST = "~"  # of equal facts that of the first version stands: a data set's, which has rows
-STATED = "companyfacts"  # the evidence of a day, in CLOSINGS
+_STATED = "companyfacts"  # the evidence of a day, in CLOSINGS
 _QUARTER = 91.3  # days
 _LEEWAY = 10  # days
-Row = dict[str, str | None]
+_Row = dict[str, str | None]
 
 
 def _tables_of(
@@ -75,8 +75,8 @@ def _tables_of(
     if not cik.isdigit() or not isinstance(facts, dict):
         actual, expected = "another JSON", "cik, entityName and facts"
         raise SourceError(SecReason.NO_COLUMNS, actual, expected)
-    rows: dict[SecTable, list[Row]] = {table: [] for table in SecTable}
-    filings: dict[str, Row] = {}
+    rows: dict[SecTable, list[_Row]] = {table: [] for table in SecTable}
+    filings: dict[str, _Row] = {}
     lines: dict[tuple[str, str], tuple[str, str]] = {}
     ends: dict[tuple[date, date], str] = {}
     for tag, version, unit, fact in _listed(facts, rows[SecTable.TAG]):
@@ -101,7 +101,7 @@ def _tables_of(
     rows[SecTable.SUB] = [one | {"fye": fye} for one in filings.values()]
     rows[SecTable.PRE] = list(_placed(lines))
     frames = {table: _frame(table, listed, label) for table, listed in rows.items()}
-    closed = [(f"{source}:{cik}", day, end, STATED, adsh) for (day, end), adsh in ends.items()]
+    closed = [(f"{source}:{cik}", day, end, _STATED, adsh) for (day, end), adsh in ends.items()]
     return frames, pl.DataFrame(closed, schema=CLOSINGS.schema, orient="row")
 
 
@@ -114,7 +114,7 @@ def _parsed(content: bytes) -> dict[str, Any]:
 
 
 def _listed(
-    facts: Mapping[str, Any], tags: list[Row]
+    facts: Mapping[str, Any], tags: list[_Row]
 ) -> Iterator[tuple[str, str, str, Mapping[str, Any]]]:
     """Tag, taxonomy, unit and the fact of every fact; the definitions go to `tags`."""
     for taxonomy, concepts in facts.items():
@@ -131,7 +131,7 @@ def _listed(
                         yield tag, version, unit, fact
 
 
-def _filing(adsh: str, cik: str, name: object, fact: Mapping[str, Any]) -> Row:
+def _filing(adsh: str, cik: str, name: object, fact: Mapping[str, Any]) -> _Row:
     return {
         "adsh": adsh,
         "cik": cik,
@@ -160,7 +160,7 @@ def _period(fact: Mapping[str, Any]) -> tuple[date | None, str | None]:
     return (end, str(quarters)) if fits else (end, None)
 
 
-def _placed(lines: Mapping[tuple[str, str], tuple[str, str]]) -> Iterator[Row]:
+def _placed(lines: Mapping[tuple[str, str], tuple[str, str]]) -> Iterator[_Row]:
     """A row for each tag of a filing, in the statement that its name tells."""
     counts: Counter[tuple[str, str]] = Counter()
     reports = list(CODES.values())
@@ -177,7 +177,7 @@ def _placed(lines: Mapping[tuple[str, str], tuple[str, str]]) -> Iterator[Row]:
         }
 
 
-def _frame(table: SecTable, rows: list[Row], label: str) -> pl.DataFrame:
+def _frame(table: SecTable, rows: list[_Row], label: str) -> pl.DataFrame:
     schema = dict(empty_table(table).schema)
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     return frame.with_columns(source=pl.lit(label))
@@ -318,12 +318,12 @@ _BROKEN = frozenset(
         SecReason.BAD_PERIOD,
     }
 )
-LedgerTable = tuple[list[LedgerRow], StageTally]
+_LedgerTable = tuple[list[LedgerRow], StageTally]
 
 
 def _file_ledger(
     read: Sequence[tuple[SourceTable, TableFrame]], others: Sequence[LedgerRow]
-) -> LedgerTable:
+) -> _LedgerTable:
     """One row per file; `replaced` counts the byte sequences that are not UTF-8."""
     kept = [
         LedgerRow(
@@ -339,7 +339,7 @@ def _file_ledger(
     return rows, tally(STAGE, StageKind.FILTER, "file", [row.item_id for row in rows], rows)
 
 
-def _line_ledger(read: Sequence[tuple[SourceTable, TableFrame]], config: SecConfig) -> LedgerTable:
+def _line_ledger(read: Sequence[tuple[SourceTable, TableFrame]], config: SecConfig) -> _LedgerTable:
     """A row per broken line, up to a limit per file, and one row for the others of a file."""
     rows = []
     for source, table in read:
@@ -360,7 +360,7 @@ def _line_ledger(read: Sequence[tuple[SourceTable, TableFrame]], config: SecConf
     return rows, close(STAGE, StageKind.FILTER, "line", lines, counts)
 
 
-def _filing_ledger(judged: pl.DataFrame) -> LedgerTable:
+def _filing_ledger(judged: pl.DataFrame) -> _LedgerTable:
     """One row per row of `sub`; one without an accession number is named by file and position."""
     rows = []
     names = ("adsh", "form", "source", "reason")
@@ -383,7 +383,7 @@ def _filing_ledger(judged: pl.DataFrame) -> LedgerTable:
 
 def _counted_ledger(
     unit: str, n_in: int, kept: pl.DataFrame, rejected: pl.DataFrame
-) -> LedgerTable:
+) -> _LedgerTable:
     """One row per filing and outcome, with the number of its units as `n`.
 
     `kept` has the column document; `rejected` has adsh (null if unknown) and reason.
@@ -464,7 +464,7 @@ def read_sec(
 
 def _read_tables(
     paths: Sequence[Path], config: SecConfig
-) -> tuple[dict[SecTable, pl.DataFrame], pl.DataFrame, list[LedgerTable]]:
+) -> tuple[dict[SecTable, pl.DataFrame], pl.DataFrame, list[_LedgerTable]]:
     """All data sets together, one frame per table, the true days that companyfacts state, as
     CLOSINGS, and the ledger of files and lines."""
     sources, others = find_tables(paths, config)

@@ -25,9 +25,9 @@ from data.errors import InputError
 # Settings (part of the recipe) and reasons of the SEC reader.
 
 
-TEXT = (".txt", ".tsv")
-PARQUET = ".parquet"
-FACTS = "CIK*.json"  # the SEC's companyfacts, one company a file
+_TEXT = (".txt", ".tsv")
+_PARQUET = ".parquet"
+_FACTS = "CIK*.json"  # the SEC's companyfacts, one company a file
 _BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error)
 
 
@@ -59,7 +59,7 @@ class SourceTable:
 
     @property
     def is_parquet(self) -> bool:
-        return self.label.endswith(PARQUET)
+        return self.label.endswith(_PARQUET)
 
 
 def find_tables(
@@ -97,7 +97,7 @@ def find_facts(paths: Sequence[Path]) -> list[tuple[str, Path]]:
     matches = []
     for label, path in _labelled(paths):
         if path.is_dir():
-            matches += [(f"{label}/{inner.name}", inner) for inner in sorted(path.glob(FACTS))]
+            matches += [(f"{label}/{inner.name}", inner) for inner in sorted(path.glob(_FACTS))]
         elif path.suffix == ".json":
             matches.append((label, path))
     return [(label, path) for label, path in matches if not path.is_symlink()]
@@ -153,7 +153,7 @@ def _in_folder(label: str, folder: Path) -> tuple[list[SourceTable], list[Ledger
     for path in sorted(folder.iterdir()):
         name = f"{label}/{path.name}"
         mode = path.lstat().st_mode
-        if path.suffix == ".zip" or stat.S_ISDIR(mode) or path.match(FACTS):
+        if path.suffix == ".zip" or stat.S_ISDIR(mode) or path.match(_FACTS):
             continue
         if stat.S_ISREG(mode):
             files[name] = SourceTable(name, SecTable.SUB, path)
@@ -199,7 +199,7 @@ def _sorted_out(
     rows = []
     for name, file in files.items():
         stem, suffix = PurePosixPath(name).stem.lower(), PurePosixPath(name).suffix
-        readable = suffix in TEXT or (suffix == PARQUET and not file.member)
+        readable = suffix in _TEXT or (suffix == _PARQUET and not file.member)
         if stem not in set(SecTable) or not readable:
             expected = ", ".join(f"{table}" for table in SecTable)
             rows.append(file_row(name, SecReason.NOT_A_TABLE, suffix or "no suffix", expected))
@@ -226,13 +226,13 @@ def _limited(handle: IO[bytes], limit: int) -> bytes:
 
 
 # Optional columns are missing in the data sets of some years; they are null then.
-REQUIRED: Mapping[SecTable, tuple[str, ...]] = {
+_REQUIRED: Mapping[SecTable, tuple[str, ...]] = {
     SecTable.SUB: ("adsh", "cik", "name", "form", "filed"),
     SecTable.TAG: ("tag", "version"),
     SecTable.NUM: ("adsh", "tag", "version", "ddate", "qtrs", "uom", "value"),
     SecTable.PRE: ("adsh", "report", "line", "stmt", "tag", "version"),
 }
-OPTIONAL: Mapping[SecTable, tuple[str, ...]] = {
+_OPTIONAL: Mapping[SecTable, tuple[str, ...]] = {
     SecTable.SUB: (
         *("sic", "countryba", "countryinc", "fye", "period", "fy", "fp", "prevrpt", "instance"),
     ),
@@ -241,7 +241,7 @@ OPTIONAL: Mapping[SecTable, tuple[str, ...]] = {
     SecTable.PRE: ("inpth", "plabel", "negating"),
 }
 # Columns with few distinct values that are compared and joined most.
-CODED = frozenset({"adsh", "tag", "version", "ddate", "qtrs", "uom", "segments", "stmt"})
+_CODED = frozenset({"adsh", "tag", "version", "ddate", "qtrs", "uom", "segments", "stmt"})
 _TAB, _NEWLINE = 9, 10
 _BOM = b"\xef\xbb\xbf"
 _REPLACEMENT = "\ufffd"
@@ -268,7 +268,7 @@ def read_table(source: SourceTable, config: SecConfig) -> TableFrame:
     """Read one table. Raises SourceError if it is broken, too large or lacks a column."""
     read = _read_parquet if source.is_parquet else _read_text
     table = read(source, config)
-    required, optional = REQUIRED[source.table], OPTIONAL[source.table]
+    required, optional = _REQUIRED[source.table], _OPTIONAL[source.table]
     lacking = [name for name in optional if name not in table.frame.columns]
     frame = table.frame.with_columns(
         *(pl.lit(None, _dtype(name)).alias(name) for name in lacking),
@@ -279,20 +279,20 @@ def read_table(source: SourceTable, config: SecConfig) -> TableFrame:
 
 def empty_table(table: SecTable) -> pl.DataFrame:
     """The empty frame of a table that no data set has."""
-    names = (*REQUIRED[table], *OPTIONAL[table], "source")
+    names = (*_REQUIRED[table], *_OPTIONAL[table], "source")
     return pl.DataFrame(schema={name: _dtype(name) for name in names})
 
 
 def _dtype(name: str) -> type[pl.String] | type[pl.Categorical]:
-    return pl.Categorical if name in CODED else pl.String
+    return pl.Categorical if name in _CODED else pl.String
 
 
 def _wanted(names: Sequence[str], table: SecTable) -> list[str]:
-    missing = [name for name in REQUIRED[table] if name not in names]
+    missing = [name for name in _REQUIRED[table] if name not in names]
     if missing:
         actual = f"{len(names)} columns without {', '.join(missing)}"
-        raise SourceError(SecReason.NO_COLUMNS, actual, ", ".join(REQUIRED[table]))
-    return [name for name in (*REQUIRED[table], *OPTIONAL[table]) if name in names]
+        raise SourceError(SecReason.NO_COLUMNS, actual, ", ".join(_REQUIRED[table]))
+    return [name for name in (*_REQUIRED[table], *_OPTIONAL[table]) if name in names]
 
 
 def _read_text(source: SourceTable, config: SecConfig) -> TableFrame:

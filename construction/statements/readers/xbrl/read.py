@@ -7,7 +7,6 @@ for a filer's own concept the statement that its neighbours in the document shar
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,6 +56,7 @@ from construction.statements.readers.xbrl.source import (
 )
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.ledger import close
+from data.text.folding import fold_words
 from data.text.lexicon import load_table
 
 _COUNTRIES: Mapping[str, str] = load_table("construction.statements.readers", "concepts.toml")[
@@ -74,7 +74,6 @@ _NAMES = (
 )
 _COUNTRY = ("CountryOfIncorporation", "DomicileOfEntity", "EntityAddressCountry",
             "AddressOfRegisteredOfficeOfEntity", "PrincipalPlaceOfBusiness")  # fmt: skip
-_FILED_IN = re.compile(r"-([A-Z]{2})-\d+\.json$")  # filings.xbrl.org: LEI-2022-03-31-ESEF-GB-0.json
 _WINDOW = 12  # facts: how far a neighbour may be that says in which statement a fact stands
 _YEAR = 12
 _DECEMBER = "12-31"
@@ -260,10 +259,10 @@ def _row_frame(filings: Sequence[_Filing]) -> pl.DataFrame:
     return _frame(SecTable.PRE, rows)
 
 
-Shown = tuple[Statement, str, bool, str | None]
+_Shown = tuple[Statement, str, bool, str | None]
 
 
-def _presented(filing: _Filing) -> list[Shown]:
+def _presented(filing: _Filing) -> list[_Shown]:
     """The presented rows of roles whose concepts mostly stand in one statement."""
     instants = {fact.concept: not fact.months for fact in filing.facts}
     roles: dict[str, Counter[Statement]] = defaultdict(Counter)
@@ -274,7 +273,7 @@ def _presented(filing: _Filing) -> list[Shown]:
             roles[row.statement][statement] += 1
     of_role = {role: votes.most_common(1)[0][0] for role, votes in sorted(roles.items())}
     seen: set[tuple[Statement, str]] = set()
-    rows: list[Shown] = []
+    rows: list[_Shown] = []
     for row in filing.document.rows:
         statement = of_role.get(row.statement)
         if statement is None or row.concept not in instants or (statement, row.concept) in seen:
@@ -284,7 +283,7 @@ def _presented(filing: _Filing) -> list[Shown]:
     return rows
 
 
-def _ordered(filing: _Filing) -> list[Shown]:
+def _ordered(filing: _Filing) -> list[_Shown]:
     """The concepts in the order of the document, each in the statement that its name or, for a
     filer's own, the nearest facts on both sides tell."""
     statements = [statement_of(fact.concept, instant=not fact.months) for fact in filing.facts]
@@ -359,13 +358,15 @@ def _country(document: Document) -> str | None:
     register numbers the company."""
     for concept in _COUNTRY:
         text = (document.text(concept) or "").casefold()
-        matches = [code for name, code in _COUNTRIES.items() if re.search(rf"\b{name}\b", text)]
+        words = f" {fold_words(text)} "
+        matches = [code for name, code in _COUNTRIES.items() if f" {name} " in words]
         if len(text) == 2 and text.isalpha():
             return text.upper()
         if matches:
             return matches[-1]
-    filed_in = _FILED_IN.search(document.label)
-    return filed_in[1] if filed_in else document.register
+    # filings.xbrl.org names its documents so: LEI-2022-03-31-ESEF-GB-0.json
+    *_, code, _ = ["", *document.label.split("-")] if "-" in document.label else ["", "", ""]
+    return code if len(code) == 2 and code.isupper() else document.register
 
 
 def _year_end(facts: Sequence[Fact]) -> str | None:

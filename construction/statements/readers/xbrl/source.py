@@ -19,6 +19,7 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -27,19 +28,19 @@ from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
 
 STAGE = "xbrl.read"
-LABELS = ".labels.json"
+_LABELS = ".labels.json"
 _CORE = ("concept", "entity", "period", "unit", "language", "xbrl:noteId", "noteId")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)T(00:00:00|24:00:00)(?:\.0+)?(?:Z|[+-]\d\d:\d\d)?")
-_PREFIX = re.compile(r"[\w.-]+:")
 _MEASURE = re.compile(r"([\w.-]+):([\w.-]+)")
-_STANDARD = re.compile(
-    r"xbrl\.ifrs\.org|fasb\.org|xbrl\.sec\.gov|frc\.org\.uk|esma\.europa\.eu|edinet|tdnet"
+_STANDARD = (
+    *("xbrl.ifrs.org", "fasb.org", "xbrl.sec.gov", "frc.org.uk", "esma.europa.eu"),
+    *("edinet", "tdnet"),
 )
-_SUFFIX = re.compile(r"(?:Axis|Dimension|Member|Domain)$")
-_DOMAIN = re.compile(r"https?://[\w.-]+\.(?!eu\b)([a-z]{2})(?:[:/]|$)", re.I)
+_SUFFIXES = ("Axis", "Dimension", "Member", "Domain")
 _PLAIN = re.compile(r"[^\w &.,()'’%/+-]+")
 _MONTH, _LEEWAY = 30.4375, 8  # days; 52/53-week years and short months
 _LONGEST = 40  # characters of a value
+_DECIMALS_DIGITS = 3
 _ENGLISH = (None, "AU", "CA", "GB", "IE", "IN", "NZ", "SG", "US", "ZA")
 
 
@@ -97,7 +98,7 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class _Row:
     """A row of a statement as the package presents it."""
 
     statement: str  # role of the presentation
@@ -119,7 +120,7 @@ class Document:
     lost: Counter[tuple[str, XbrlReason]] = field(default_factory=Counter)
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     balance: dict[str, str] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
     company: dict[str, str] = field(default_factory=dict)
     filed: date | None = None
     register: str | None = None  # the country of the register that numbers its entities
@@ -165,7 +166,7 @@ def find_documents(paths: Sequence[Path]) -> list[Path]:
             file.resolve()
             for file in files
             if not file.is_symlink() and file.suffix in (".json", ".zip")
-            and not file.name.endswith(LABELS)
+            and not file.name.endswith(_LABELS)
         }  # fmt: skip
     if not matches:
         given = ", ".join(map(str, paths))
@@ -178,15 +179,15 @@ def contents(path: Path, config: XbrlConfig) -> Iterator[tuple[str, bytes, bytes
     """(name, document, sidecar) of a file, or of each JSON document in a zip."""
     limit = config.max_document_bytes
     if path.suffix == ".json":
-        sidecar = path.with_name(path.stem + LABELS)
+        sidecar = path.with_name(path.stem + _LABELS)
         yield path.name, _limited(path, limit), _limited(sidecar, limit, missing=b"")
         return
     try:
         with zipfile.ZipFile(path) as archive:
             names = sorted(n for n in archive.namelist() if n.endswith(".json"))
-            inside = {n for n in names if not n.endswith(LABELS) and "/META-INF/" not in f"/{n}"}
+            inside = {n for n in names if not n.endswith(_LABELS) and "/META-INF/" not in f"/{n}"}
             for name in sorted(inside):
-                beside = name.removesuffix(".json") + LABELS
+                beside = name.removesuffix(".json") + _LABELS
                 sidecar_bytes = _member(archive, beside, limit) if beside in names else b""
                 yield f"{path.name}/{name}", _member(archive, name, limit), sidecar_bytes
             if not inside and any(n.endswith((".xhtml", ".html")) for n in archive.namelist()):
@@ -259,14 +260,16 @@ def _entities(facts: Sequence[Any]) -> Iterator[str]:
 
 def _country(scheme: str) -> str | None:
     """The country of a register by the domain of its scheme: http://www.dcca.dk/cvr is DK."""
-    domain = _DOMAIN.match(scheme)
-    return None if domain is None else {"UK": "GB"}.get(domain[1].upper(), domain[1].upper())
+    host = urlsplit(scheme).hostname or ""
+    code = host.rpartition(".")[2].upper()
+    return {"UK": "GB"}.get(code, code) if len(code) == 2 and code != "EU" else None
 
 
 def _concept_name(qname: str, namespaces: Mapping[str, str]) -> str:
     """The local name of a standard concept; a filer's own keeps its prefix."""
     prefix, _, local = qname.rpartition(":")
-    is_standard = _STANDARD.search(namespaces.get(prefix, prefix)) or prefix == "ifrs-full"
+    namespace = namespaces.get(prefix, prefix)
+    is_standard = any(name in namespace for name in _STANDARD) or prefix == "ifrs-full"
     return local if is_standard or not prefix else f"{prefix}:{local}"
 
 
@@ -296,7 +299,8 @@ def _fact(raw: Any, order: int, names: Mapping[str, str], document: Document) ->
         document.lost[entity, reason or XbrlReason.BAD_PERIOD] += 1
         return None
     decimals = raw.get("decimals")
-    exact = int(decimals) if re.fullmatch(r"-?\d{1,3}", str(decimals)) else None
+    digits = str(decimals).removeprefix("-")
+    exact = int(decimals) if digits.isdecimal() and len(digits) <= _DECIMALS_DIGITS else None
     unit = _unit(str(about.get("unit", "xbrli:pure")), names)
     return Fact(entity, concept, *days, unit, plain, exact, _dimensions(about, names), order)
 
@@ -360,12 +364,17 @@ def _dimensions(about: Mapping[str, Any], names: Mapping[str, str]) -> str:
             continue
         text = "nil" if member is None else str(member)
         prefix, _, local = text.rpartition(":")
-        named = _SUFFIX.sub("", local) if prefix in names else text
+        named = _bare(local) if prefix in names else text
         plain = _PLAIN.sub(" ", named).replace("=", " ").strip()
-        kind = _SUFFIX.sub("", _PREFIX.sub("", axis))
+        kind = _bare(axis.rpartition(":")[2])
         if plain != "Consolidated" or not kind.startswith("Consolidated"):
             parts.append(f"{kind}={plain}")
     return ";".join(sorted(parts))
+
+
+def _bare(name: str) -> str:
+    """The name of an axis or a member without what says so."""
+    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end)), name)
 
 
 def _single(facts: Sequence[Fact], document: Document) -> list[Fact]:
@@ -427,4 +436,4 @@ def _with_sidecar(document: Document, record: Any, names: Mapping[str, str]) -> 
                 text = row.get("label") if isinstance(row.get("label"), str) else None
                 concept = _concept_name(row["concept"], names)
                 role = str(shown.get("role", ""))
-                document.rows.append(Row(role, concept, row.get("negated") is True, text))
+                document.rows.append(_Row(role, concept, row.get("negated") is True, text))

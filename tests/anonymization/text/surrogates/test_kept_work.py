@@ -29,7 +29,7 @@ def learned(*values: tuple[EntityType, str]) -> list[str]:
         (EntityType.ORGANIZATION, "Wick & Moss Gifts", " Gifts"),
         (EntityType.EMAIL, "servicedesk@bright-energy.co.uk", "servicedesk@"),
         (EntityType.URL, "sync-legacy.tana.jp", "sync-legacy."),
-        (EntityType.CASE_NUMBER, "锦教函〔2026〕48号", "锦教函〔2026〕"),
+        (EntityType.CASE_NUMBER, "锦教函〔2026〕48号", "锦教函〔"),
         (EntityType.ACCOUNT, "cus_Qk81mRw6Lz", "cus_"),
         (EntityType.ACCOUNT, "PHX-3391-7724", "PHX-"),
     ],

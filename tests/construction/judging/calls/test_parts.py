@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
-from construction.judging.calls.batch import Order, chunks, read_lines
 from construction.judging.calls.contracts import (
     Answered,
     Budget,
@@ -41,6 +40,7 @@ from construction.judging.calls.requests import (
     key,
     worst_case,
 )
+from construction.judging.llm import Order, chunks, read_lines
 from tests.construction.judging.calls.conftest import Verdict, ask
 
 CONFIG = LlmConfig(mode=Mode.LIVE, model="m")

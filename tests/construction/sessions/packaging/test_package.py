@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.contracts import Case
-from construction.prompt_frame import frame
-from construction.released_paths import with_page_paths, with_released_paths
+from construction.prompt_frame import frame, with_page_paths, with_released_paths
 from construction.sessions.packaging.package import Identity, package
 from data.canonical import digest
 from data.contracts import (

@@ -9,7 +9,6 @@ from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.hierarchy.sections import (
     Role,
     default_trees,
-    dimensioned_name,
     parse_trees,
     section_title,
     spaced,
@@ -62,16 +61,6 @@ def test_section_title(label: str, title: str) -> None:
 )
 def test_spaced(name: str, words: str) -> None:
     assert spaced(name) == words
-
-
-def test_members_lose_the_table_that_korean_filers_add() -> None:
-    member = "OatMillsOfOperatingSegmentsMemberOfDisclosureOfOperatingSegmentsTableOfMember"
-    for name in (member, "OatMillsMember"):
-        assert dimensioned_name("Segments", f"Segments={name.removesuffix('Member')}", "Sales") == (
-            "Segments | Segments | Oat Mills | Sales"
-        )
-    house = dimensioned_name("Segments", "Segments=HouseOfMembers", "Sales")
-    assert house == "Segments | Segments | House of Members | Sales"
 
 
 @pytest.mark.parametrize(

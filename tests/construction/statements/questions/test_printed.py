@@ -135,13 +135,6 @@ def question_text(label: str, printed: str, *, statement: str = "Income statemen
         # a row that holds more than its concept is asked by its own words
         ("Other Grain, Noncurrent", "Milled flour and other grains",
          {"statement": "Balance sheet"}, "milled flour and other grains"),
-        # captions that leave out what is of the operations
-        ("Income (Loss) from Continuing Operations, Net of Tax, Attributable to Parent",
-         "Continuing operations, net of income taxes", {},
-         "income from continuing operations, net of income taxes"),
-        ("Income (Loss) from Discontinued Operations, Net of Tax, Including Portion Attributable to"
-         " Noncontrolling Interest", "Discontinued operations, net of tax", {},
-         "income from discontinued operations, net of tax"),
         ("Income (Loss) from Milling", "Income from discontinued operations", {},
          "income from discontinued operations"),
         # what was received is not asked as paid
@@ -435,12 +428,6 @@ def test_the_side_in_brackets_is_left_to_the_sign(label: str, said: str) -> None
     text = question.text
     assert said in text
     assert "as a negative number" in text
-
-
-def test_a_pile_of_nouns_is_no_name_of_proceeds() -> None:
-    text = question_text("Proceeds Termination Grain Swap", "Grain swap termination",
-                         statement="Cash flow statement", balance="debit")  # fmt: skip
-    assert text is None or "proceeds termination" not in text
 
 
 def test_a_company_among_the_words_of_a_line_keeps_its_capitals() -> None:

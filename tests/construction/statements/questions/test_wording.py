@@ -134,16 +134,10 @@ def test_labels(label: str, text: str, plural: bool) -> None:
         ("SD MILLS,Inc.", "SD Mills, Inc."),
         ("KDDI CORPORATION", "KDDI Corporation"),
         ("THE Mill Bank, Ltd.", "The Mill Bank, Ltd."),
-        ("ARDENT INTERNATIONALCO.,LTD.", "Ardent International Co., Ltd."),
-        ("ArdentMillsCo.,Ltd.", "ArdentMills Co., Ltd."),
-        ("Ardent&Co.,Ltd.", "Ardent & Co., Ltd."),
         ("ARDENT MFG.CO.,LTD.", "Ardent Mfg. Co., Ltd."),
-        ("Ardent.Co.,Ltd.", "Ardent Co., Ltd."),
         ("ARDENT CO .,LTD.", "Ardent Co., Ltd."),
-        ("Ardent Works., Co., Ltd.", "Ardent Works Co., Ltd."),
-        ("T.ARDENT CO.,LTD.", "T. Ardent Co., Ltd."),
+        ("Ardent, Co., Ltd.", "Ardent Co., Ltd."),
         ("Ardent corporation", "Ardent Corporation"),
-        ("Ardent Company,Limited.", "Ardent Company, Limited"),
         ("ERP OPERATING LTD PARTNERSHIP", "ERP Operating Limited Partnership"),
         ("OSAKA GAS CO., LTD.", "Osaka Gas Co., Ltd."),
         ("F.C.C.CO.,LTD.", "F.C.C. Co., Ltd."),
@@ -165,7 +159,8 @@ def test_names(name: str, natural: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["mill holdings. Inc,", "robot mill Inc.", "ARDENT HOLDINGSINC.", "Ardent Eco. Mills Co.,Ltd.",
-     "ARDENT.MILLS CO.,LTD.", "----", "Ardent, Mills Holdings"],
+     "ARDENT.MILLS CO.,LTD.", "----", "Ardent, Mills Holdings", "ARDENT INTERNATIONALCO.,LTD.",
+     "ArdentMillsCo.,Ltd.", "Ardent&Co.,Ltd.", "Ardent.Co.,Ltd.", "Ardent Works., Co., Ltd."],
 )  # fmt: skip
 def test_no_question_about_a_name_that_stays_garbled(name: str) -> None:
     book = Book()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.released_paths import with_released_paths
+from construction.prompt_frame import with_released_paths
 from data.contracts import Fixture
 from tests.construction.judging.cases import case
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from construction.judging.calls.batch import BatchError, Batches
 from construction.judging.calls.contracts import Answered, CallReason, Unanswered
+from construction.judging.llm import BatchError, Batches
 from tests.construction.judging.calls.conftest import Fault, ask
 
 PRICES = {"prompt": 1.0, "completion": 1.0}

@@ -8,9 +8,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from data.snapshot.contents import NOT_SHOWN, Item, counts, report
 from data.snapshot.manifest import Manifest
 from data.snapshot.release import AuditedKind, GradingFacts
-from data.snapshot.validity import NOT_SHOWN, Item, counts, report
 from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 

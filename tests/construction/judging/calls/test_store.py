@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 
 from construction.judging.calls.contracts import Usage
-from construction.judging.calls.recorded import add_recorded, read_recorded, write_recorded
 from construction.judging.calls.replies import Reply
-from construction.judging.calls.store import Store, Stored
+from construction.judging.calls.store import (
+    Store,
+    Stored,
+    add_recorded,
+    read_recorded,
+    write_recorded,
+)
 from data.demo.generate import REPLIES as DEMO_REPLIES
 from data.errors import InputError
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from selection.evaluation.board import Board, TaskFacts, board
-from selection.evaluation.every_eval_ever import SCHEMA, records, write_records
+from selection.evaluation.leaderboard_page import SCHEMA, records, write_records
 from tests.selection.evaluation.test_board import tables
 
 _PATH = re.compile(

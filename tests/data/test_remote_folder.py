@@ -13,7 +13,7 @@ import pytest
 
 from data.canonical import digest
 from data.errors import InputError
-from data.shard_store import ShardStore, SharedAltered, shard_store
+from data.remote_folder import ShardStore, SharedAltered, shard_store
 from tests.s3 import s3_bucket
 
 KEY = bytes(range(32))

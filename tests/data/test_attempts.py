@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from data.attempts import AttemptRecord, attempt_id_of, read_attempts
+from data.attempts import MANIFEST, VERSION, AttemptRecord, attempt_id_of, read_attempts, unpack
 from data.canonical import digest, pretty_json
 from data.contracts.attempt import (
     Attempt,
@@ -20,7 +20,6 @@ from data.contracts.attempt import (
     Usage,
 )
 from data.errors import InputError
-from data.submissions import MANIFEST, VERSION, unpack
 
 RELEASE = "r" * 64
 

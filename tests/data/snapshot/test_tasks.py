@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.contracts import Candidate, Deliverable, Label, TaskClass
-from data.snapshot.statistics import (
+from data.snapshot.tasks import (
     bins,
     counted,
     distribution,

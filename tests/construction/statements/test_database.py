@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.config import FilterConfig
-from construction.statements.filters import SEED_DROPPED_SHARE, filter_points, implausible
+from construction.statements.database import SEED_DROPPED_SHARE, filter_points, implausible
 from construction.statements.model import HISTORY, POINTS, ROWS, Statements
 from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.periods.fill import with_periods

@@ -9,9 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from construction.repositories.candidates import ARCHIVE, PATCH
+from construction.repositories.candidates import ARCHIVE, PATCH, harbor_files, swe_bench_lines
 from construction.repositories.contracts import ProofOfTests
-from construction.repositories.exports import harbor_files, swe_bench_lines
 from data.canonical import canonical_json, file_digest
 from data.contracts import Candidate
 from data.errors import InputError
