@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from construction.sandbox.sandbox import sandbox_problem
+from construction.sandbox.presence import sandbox_problem
 from data import doctor
 from data.errors import InputError
 from data.processes import can_have_workers

@@ -79,9 +79,7 @@ def mask_command(
     out: Annotated[Path, typer.Option(help="Output directory for files/, reports/ and private/.")],
     key: Key = None,
     mode: Annotated[Mode | None, typer.Option(help="What to replace values with.")] = None,
-    scope: Annotated[
-        Scope | None, typer.Option(help="Where one value keeps the same surrogate.")
-    ] = None,
+    scope: Annotated[Scope | None, typer.Option(help="Where a value keeps its surrogate.")] = None,
     level: Annotated[MaskingLevel | None, typer.Option(help="How much to mask.")] = None,
     config: Masking = None,
     approvals: Approvals = None,
