@@ -75,13 +75,14 @@ from anonymization.text.masking.own_hosts import (
 )
 from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece, is_whole_name
 from anonymization.text.masking.serial_columns import whole_columns
-from anonymization.text.masking.spreading import Spreading, Value
+from anonymization.text.masking.spreading import CHINESE, JAPANESE, Spreading, Value
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
+from data.text.scripts import is_han
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
 # Kinds whose form proves them, wherever they occur.
@@ -289,6 +290,17 @@ class Masker:
             for finding in self._findings[piece]
         )
 
+    def _in_files_of(self, pieces: Iterable[Piece], language: str) -> frozenset[str]:
+        """The values that stand in files of this language, and in none of the other one."""
+        by_language: dict[str, set[str]] = {CHINESE: set(), JAPANESE: set()}
+        for piece in pieces:
+            for written_in in self.spreading.languages_of(piece):
+                by_language[written_in].update(
+                    piece.value[each.start : each.end] for each in self._findings[piece]
+                )
+        other = JAPANESE if language == CHINESE else CHINESE
+        return frozenset(by_language[language] - by_language[other])
+
     def _declared_names(self, value: str, findings: Iterable[Finding]) -> set[str]:
         """Names of several words that a label declares: they are names wherever they stand."""
         declared = {
@@ -428,6 +440,7 @@ class Masker:
             hit
             for hit in occurring
             if is_distinctive(hit.type, hit.value)
+            or (hit.type is EntityType.PERSON and is_han(hit.value) and _is_whole_key(piece, hit))
             or is_own_login(hit.type, hit.value, self._dictionary)
             or not _overlapping(self._fixed[piece], hit.start + piece.lead, hit.end + piece.lead)
         ]
@@ -460,7 +473,9 @@ class Masker:
             people = [value for kind, value in values if kind is EntityType.PERSON]
             known = self._detector.readings(people) if isinstance(self._detector, Reading) else {}
             self._surrogates.name_keys(labels_that_are_keys(values, self._findings))
-            self._surrogates.learn(values, self._in_japanese(pieces), dates, known)
+            japanese, chinese = self._in_japanese(pieces), self._in_files_of(pieces, CHINESE)
+            japanese |= self._in_files_of(pieces, JAPANESE)
+            self._surrogates.learn(values, japanese - chinese, dates, known, chinese)
         for kind, value in values:
             new = self._new(kind, value)
             if kind is EntityType.ACCOUNT and value.casefold() in self._identifiers:
@@ -571,6 +586,12 @@ def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]
         for start, end in uncovered(*whole, around):
             if (start, end) == whole or end - start >= _SHORTEST_REST:
                 yield replace(finding, start=start, end=end)
+
+
+def _is_whole_key(piece: Piece, hit: Occurrence) -> bool:
+    """Is the hit a key or a name as a whole? No word of a program is in Han characters alone."""
+    before, after = piece.value[: hit.start][-1:], piece.value[hit.end : hit.end + 1]
+    return not (before.isalnum() or after.isalnum() or "_" in (before, after))
 
 
 def _overlapping(fixed: Spans, start: int, end: int) -> Spans:

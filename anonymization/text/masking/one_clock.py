@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.masking.pieces import FIELD, Piece
 from anonymization.text.surrogates.dates import era_years
-from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME, YEAR
+from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME, YEAR, find_dates
 from data.text.folding import plain_form
 
 _SAID = frozenset({"declared", "said", "reserved_place", FIELD})  # what a label or form declares
@@ -38,6 +38,7 @@ _UNMOVED = re.compile(
 # A day by figures: `6/13`; one alone may be a share.
 _DAY = re.compile(r"(?<![^\s(（])(?:1[0-2]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?![^\s)）])")
 _FEWEST_DAYS = 2
+_MONTH_AND_DAY = re.compile(r"(?<!\d)(\d{1,2}) ?月 ?(\d{1,2}) ?[日号]")
 _ONE_FILE = -1  # all texts that nothing keeps apart
 # A year alone, as a heading, a column or a name of a file has it, and a quarter of such a name.
 _BARE_YEAR = re.compile(
@@ -66,11 +67,42 @@ def has_unmoved_days(text: str, findings: Iterable[Finding]) -> bool:
     return len([span for span in days if covered.isdisjoint(range(*span))]) >= _FEWEST_DAYS
 
 
+def _day_of(value: str) -> tuple[int, int, int] | None:
+    """Year, month and day of a date that has all three; the era of Japan counts as a year."""
+    day = next((day for _, _, day in find_dates(value) if day.is_day), None)
+    if day is not None:
+        return day.year or 0, day.month or 0, day.day or 0
+    parts, years = _MONTH_AND_DAY.search(value), years_of(value)
+    return (years[0], int(parts[1]), int(parts[2])) if parts and years else None
+
+
+def _year_beside(date: str, usual: int, days: Counter[tuple[int, int, int]]) -> int:
+    """The year of a day without one: that of the same day elsewhere, else the one in which it is
+    nearest to the days of the usual year. In a letter of November, January is the next one."""
+    parts = _MONTH_AND_DAY.search(date)
+    if parts is None:
+        return usual
+    month, day = int(parts[1]), int(parts[2])
+    same = {
+        year: times
+        for (year, *of), times in days.items()
+        if of == [month, day] and abs(year - usual) <= 1  # and no day of birth
+    }
+    if same:
+        return max(same, key=lambda year: (same[year], year))
+    of_year = sorted(12 * year + month for year, month, _ in days.elements() if year == usual)
+    if not of_year:
+        return usual
+    middle = of_year[len(of_year) // 2]
+    return min((usual, usual + 1, usual - 1), key=lambda year: abs(12 * year + month - middle))
+
+
 class OneClock:
     """The dates of the files of a call, which have numbers; without files all texts are one."""
 
     def __init__(self) -> None:
         self._years: dict[int, Counter[int]] = {}  # of the dates of each file
+        self._days: dict[int, Counter[tuple[int, int, int]]] = {}  # year, month and day of them
         self._bare: dict[int, set[int]] = {}  # years alone, which stay
         self._stopped: set[int] = set()  # files with days that cannot be moved
         self._by_value: dict[str, int] = {}  # a file that shows a value which joins files
@@ -105,6 +137,9 @@ class OneClock:
             years = [] if YEAR.fullmatch(value) else years_of(value)
             if years:
                 self._years.setdefault(file, Counter()).update(years)
+            day = _day_of(value)
+            if day:
+                self._days.setdefault(file, Counter())[day] += 1
         is_name = kind is EntityType.PERSON and (" " in value or not value.isascii())
         if is_name or kind in _JOINING:
             other = self._by_value.setdefault(plain_form(value).replace(" ", ""), file)
@@ -147,4 +182,10 @@ class OneClock:
         years: Counter[int] = Counter()
         for file in files:
             years.update(self._years.get(file, Counter()))
-        return min(years, key=lambda year: (-years[year], year)) if years else None
+        if not years:
+            return None
+        usual = max(years, key=lambda year: (years[year], year))  # not that of somebody's birth
+        moved = Counter[tuple[int, int, int]]()
+        for file in files:
+            moved.update(self._days.get(file, Counter()))
+        return _year_beside(date, usual, moved)

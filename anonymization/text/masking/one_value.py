@@ -1,7 +1,8 @@
 """The span of a value without what only stands beside it, so that one value is the same everywhere.
 
 A password is one value in quotes, behind a login, as the default of a variable and in the address
-of a database; a name is one with and without a post before it. What refers to a value is none.
+of a database; a name is one with and without a post before it. What refers to a value is none, and
+neither is a sentence: only the names in it are.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import replace
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import private_site
 from anonymization.text.surrogates.assignment import lexicon
-from data.text.scripts import has_han
+from data.text.scripts import HAN, has_han
 
 _REFERENCE = re.compile(
     r"\$\{[A-Za-z_][\w.]{0,80}(?=[}:?+=-])|\$\(?[A-Za-z_]\w{0,80}\)?|%[A-Z_]\w{0,80}%|\{\{[^{}\n]{1,80}\}\}"
@@ -36,8 +37,32 @@ _FOR_EXAMPLES = ("example.com", "example.org", "example.net")
 _QUOTES = "\"'`"
 _REACH = 130  # characters before a value that are looked at
 _DEFAULTS = "-=?+"
-_PARTS_WITH_POST = 3  # a post, a family and a given name
+_FULL_NAME = 2  # a family and a given name
 _HEAD = "長"  # of an office or a house, in Japanese
+_OFFICES = "会部課室店社院局係班所"  # what somebody is the head of, before the post
+_NAMING = frozenset({EntityType.PERSON, EntityType.UNEXPLAINED})
+_CLAUSES = re.compile(r"[。！？；，][^\W_]")
+_LETTER = rf"[{HAN}ァ-ヺー]"
+# Particles and ends of verbs between or behind words, which no name has.
+_OF_SENTENCES = re.compile(
+    rf"{_LETTER}[はがをにでもへ][ \u3000]?[{HAN}ァ-ヺー\d]"
+    rf"|{_LETTER}(?:だけ|から|まで|した|して|する|です|ます|ない|いる|たい)"
+)
+_HONOURED = re.compile(rf"(?P<name>{_LETTER}{{1,6}})(?:さん|様|さま|氏|くん|君|ちゃん)(?!\w*[長])")
+_KIN = "父母祖爷爺奶外公婆妻夫丈儿子女兄弟姐妹姊叔伯舅姑姨孙配偶長次"
+_BEHIND_NAME = re.compile(rf"[（(][{_KIN}]{{1,3}}[)）]\Z")
+# `の長女 西条`, `協力医は まゆみ内科`
+_BEFORE_NAME = re.compile(rf"(?:の[{HAN}]{{1,3}}|[{HAN}]{{1,5}}は)[ \u3000]+")
+# `改为苏州市…`, `地点乐山市…`
+_BEFORE_PLACE = re.compile(
+    r"(?:(?:地址|地点|住址|址)(?:[为是在]|[:：] ?)?|(?:变更|更改|改|迁|搬|寄|送|发)[为至到往]"
+    r"|位于|家住|现住|住在)+"
+)
+_PLACES = frozenset({EntityType.ADDRESS, EntityType.LOCATION})
+_LAST_DAY = re.compile(r" ?[〜～~–—-] ?\d{1,2}日")  # of `9月16日〜30日`
+_ENDS_AS_DAY = re.compile(r"\d月\d{1,2}日\Z")
+_MONTH_OF_YEAR = re.compile(r"20\d\d/(?:0[1-9]|1[0-2])")  # no number, whatever stands before it
+_NUMBERS = frozenset({EntityType.CASE_NUMBER, EntityType.PERSON_NUMBER, EntityType.UNEXPLAINED})
 
 
 def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -62,16 +87,51 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
                 yield from _of_service(text, finding, service)
         elif finding.type is EntityType.SECRET:
             yield from _of_secret(text, finding)
-        elif finding.type is EntityType.PERSON:
-            yield _without_office(text, finding)
         elif finding.type is EntityType.DATE:
             yield _whole_date(text, finding)
+        elif _MONTH_OF_YEAR.fullmatch(text, finding.start, finding.end):
+            yield replace(finding, type=EntityType.DATE) if finding.type in _NUMBERS else finding
+        elif finding.type in _PLACES:
+            yield from _behind(text, finding, _BEFORE_PLACE)
+        elif finding.type in _NAMING:
+            for named in _names_in(text, finding):
+                is_person = named.type is EntityType.PERSON
+                yield _without_office(text, named) if is_person else named
         else:
             yield finding
 
 
+def _behind(text: str, finding: Finding, lead: re.Pattern[str]) -> Iterator[Finding]:
+    """The finding without such words before it; none if it is nothing else."""
+    before = lead.match(text, finding.start, finding.end)
+    start = before.end() if before else finding.start
+    if start < finding.end:
+        yield replace(finding, start=start)
+
+
+def _names_in(text: str, finding: Finding) -> Iterator[Finding]:
+    """The name without kin in brackets and words before it; of a sentence the names that it calls
+    by a title."""
+    start, end = finding.start, finding.end
+    value = text[start:end]
+    if not (_CLAUSES.search(value) or _OF_SENTENCES.search(value)):
+        kin = _BEHIND_NAME.search(value)
+        whole = replace(finding, end=start + kin.start()) if kin and kin.start() else finding
+        yield from _behind(text, whole, _BEFORE_NAME)
+        return
+    before = _BEFORE_NAME.match(value)
+    if before and not (_CLAUSES.search(value) or _OF_SENTENCES.search(value, before.end())):
+        yield replace(finding, start=start + before.end())
+        return
+    for name in _HONOURED.finditer(text, start, end):
+        yield replace(finding, start=name.start(), end=name.end("name"), type=EntityType.PERSON)
+
+
 def _whole_date(text: str, finding: Finding) -> Finding:
-    """The date with a year of two figures behind it, or the first day of its range."""
+    """The date with a year of two figures behind it, or the other day of its range."""
+    if _ENDS_AS_DAY.search(text[finding.start : finding.end]):
+        last = _LAST_DAY.match(text, finding.end)
+        return replace(finding, end=last.end()) if last else finding
     year = _SHORT_YEAR.match(text, finding.end) if text[finding.start].isalpha() else None
     is_in_words = text[finding.start : finding.end].partition(" ")[2][:1].isalpha()
     first = _FIRST_DAY.search(text, max(0, finding.start - 8), finding.start)
@@ -116,9 +176,12 @@ def _without_office(text: str, finding: Finding) -> Finding:
     value = text[finding.start : finding.end]
     if not has_han(value):
         return finding
-    post, *names = value.replace("\u3000", " ").split(" ")
-    is_post = len(post) > 1 and bool(names) and all(names)
-    is_post = is_post and (
-        post in lexicon().ja_titles or (post.endswith(_HEAD) and len(names) == _PARTS_WITH_POST - 1)
-    )
-    return replace(finding, start=finding.start + len(post) + 1) if is_post else finding
+    words, start = value.replace("\u3000", " ").split(" "), finding.start
+    while len(words) > 1 and all(words) and len(words[0]) > 1:
+        post, is_full = words[0], len(words) > _FULL_NAME
+        ends = _HEAD if len(words) == _FULL_NAME + 1 else _HEAD + _OFFICES
+        if not (post in lexicon().ja_titles or (is_full and post[-1] in ends)):
+            break
+        start += len(post) + 1
+        del words[0]
+    return replace(finding, start=start)

@@ -9,6 +9,7 @@ a given name) that one file made private stays in the others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -22,10 +23,14 @@ from anonymization.text.masking.known_search import (
 from anonymization.text.masking.one_clock import OneClock
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.spelling.known_values import bare_firm, short_forms
+from data.text.scripts import HAN
 
 Value: TypeAlias = tuple[EntityType, str]
 _LOGINS = kinds("ACCOUNT USER_PATH")
 _ONE_FILE = -1  # of all texts that nothing keeps apart
+CHINESE, JAPANESE = "zh", "ja"
+_KANA, _OF_HAN = re.compile("[ぁ-ゖァ-ヺ]"), re.compile(rf"[{HAN}]")
+_LEAST_KANA = 20  # Han characters to one of kana, at most, in a Japanese file
 _SHORTEST_LOGIN = 6  # letters; a shorter one may be a name in the code
 
 
@@ -42,6 +47,13 @@ def is_unmistakable(kind: EntityType, value: str, dictionary: frozenset[str]) ->
     return is_login and not is_word and value.title() not in GIVEN_NAMES
 
 
+def _language(text: str) -> str:
+    kana, han = len(_KANA.findall(text)), len(_OF_HAN.findall(text))
+    if kana * _LEAST_KANA > han:
+        return JAPANESE if kana > 1 else ""
+    return CHINESE if han > _LEAST_KANA else ""
+
+
 class Spreading:
     """The files of a call, and the values that each of them shows; without files all spread."""
 
@@ -53,6 +65,7 @@ class Spreading:
         # Words before the sign of e-mail addresses, each with its file.
         self._addressed: set[tuple[int, str]] = set()
         self._clock = OneClock()
+        self._languages: dict[int, str] = {}
 
     def add_file(self, file: int, pieces: Iterable[Piece]) -> None:
         """The pieces stand in the file of this number; the next new file has the next one."""
@@ -62,6 +75,17 @@ class Spreading:
             self._pieces[file].setdefault(piece)
             self._files.setdefault(piece, set()).add(file)
         self._shown.clear()
+        self._languages.pop(file, None)
+
+    def languages_of(self, piece: Piece) -> Iterator[str]:
+        """Chinese or Japanese, for each file of a piece that is in one of them: kana decide."""
+        for file in self._files.get(piece, ()):
+            if file not in self._languages:
+                self._languages[file] = _language(
+                    "\n".join(each.text for each in self._pieces[file])
+                )
+            if self._languages[file]:
+                yield self._languages[file]
 
     def forget(self) -> None:
         """There are new values: what files show is no longer known."""

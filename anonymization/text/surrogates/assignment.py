@@ -299,11 +299,15 @@ class SurrogateTable:
     ) -> None:
         self.open_names = open_names
         self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
+        self.chinese: frozenset[str] = frozenset()  # values that only Chinese files hold
+        self.days = 0  # by which dates move
         self.families: dict[str, tuple[str, ...]] = {}  # of Japanese names that a dictionary has
         self.readings: dict[str, str] = {}  # of Japanese names, and of their surrogates
         self.domains: set[str] = set()  # of e-mail addresses, in small letters
         self.keys: frozenset[str] = frozenset()  # labels of machines that are keys, too
         self.logins: dict[str, str] = {}  # that names of people make, in small letters
+        self.parts: dict[tuple[str, str], tuple[str, str]] = {}  # the same in two parts: wang, xm
+        self.given_of: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by family name
         self.leads: dict[str, int] = {}  # digits that numbers share with their series, by number
         self._key = key
         self._vocabulary = vocabulary
@@ -320,6 +324,8 @@ class SurrogateTable:
         """Let the logins that the words of a person's name make become those of the surrogate."""
         for login, becomes in zip(logins_of(name), logins_of(new), strict=True):
             self.logins.setdefault(login, becomes)
+        given, family = name[0].casefold(), name[-1].casefold()
+        self.given_of[family].setdefault(given, new[0])
 
     def has_domain(self, host: str) -> bool:
         """Is a host one of a domain that e-mail addresses show?"""
@@ -329,6 +335,16 @@ class SurrogateTable:
     def knows(self, space: str, token: str) -> bool:
         """Does the token have a surrogate in this space?"""
         return token in self._surrogates[space]
+
+    def endings(self, space: str, end: str) -> set[str]:
+        """How the surrogates of longer numbers end whose own end is this one, in such spaces."""
+        return {
+            new[-len(end) :]
+            for name, known in self._surrogates.items()
+            if name.startswith(space)
+            for number, new in known.items()
+            if len(number) > 2 * len(end) - 2 and number.endswith(end)
+        }
 
     def tokens(self, space: str) -> dict[str, str]:
         """Tokens of a space with their surrogates: the table's own, to be read only."""

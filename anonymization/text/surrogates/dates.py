@@ -44,6 +44,11 @@ _DAYS_FIRST = re.compile(
     rf"(?P<d>\d{{1,2}})(?P<sep> ?[–-] ?)(?P<e>\d{{1,2}}) (?P<name>{MONTH_NAME})"
     r"(?P<end>,? (?P<y>\d{4}))?"
 )
+# `9月16日〜30日`, perhaps behind a year
+_DAYS_OF_MONTH = re.compile(
+    r"(?P<first>.{0,12}?(?P<m>\d{1,2})月\d{1,2}日)(?P<sep> ?[〜～~–—-] ?)(?P<e>\d{1,2})日"
+)
+_FULL_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ERAS = {"令和": 2019, "平成": 1989, "昭和": 1926, "大正": 1912, "明治": 1868}  # first years
 _OF_REPUBLIC = {"民國": 1912, "民国": 1912}  # in which all its years lie
 _MOST_IN_HAN = 100
@@ -114,6 +119,9 @@ class Shift:
         days = _RANGE.fullmatch(value) or _DAYS_FIRST.fullmatch(value)
         if days is not None:
             return self._range(days)
+        days = _DAYS_OF_MONTH.fullmatch(value)
+        if days is not None:
+            return self._to_last_day(days, rng)
         for pattern in (_OF_MAIL, _OF_LISTING, *VALUE_FORMS):
             if pattern.search(value):
                 try:
@@ -177,6 +185,17 @@ class Shift:
         else:
             named = f"{names[0]} {first[2]}{sep}{'' if is_one else f'{names[1]} '}{last[2]}"
         return named + (days["end"] or "").replace(days["y"] or "-", str(last[0]))
+
+    def _to_last_day(self, days: re.Match[str], rng: Generator) -> str:
+        """A day and the last one of the same month; its month is named if it is in the next."""
+        years = [*map(int, _FULL_YEAR.findall(days["first"])), *era_years(days["first"]), None]
+        first = self.date(days["first"], rng)
+        try:
+            _, month, last = self._shifted(years[0], int(days["m"]), int(days["e"]))
+        except ValueError:
+            return first + days["sep"] + days["e"] + "日"
+        is_one = re.search(rf"(?<!\d)0?{month}月", first) is not None
+        return f"{first}{days['sep']}{'' if is_one else f'{month}月'}{last}日"
 
     def number(self, value: str) -> str:
         """The shifted age, in digits or words; at least 1."""

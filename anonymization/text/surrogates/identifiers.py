@@ -14,6 +14,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
+from functools import cache
 
 from numpy.random import Generator
 
@@ -33,6 +34,7 @@ from anonymization.text.surrogates.assignment import (
 )
 from data.text.dates import YEAR
 from data.text.folding import alnum_form
+from data.text.lexicon import load_table
 
 _DrawNumber = Callable[[str, Generator], str]  # a number by one of its form
 _NO_REGION = "99"  # GB/T 2260 ends at 91
@@ -172,10 +174,12 @@ def _luhn_digit(body: str) -> str:
     return str(-total % 10)
 
 
-def _identity(number: str, rng: Generator) -> str:
+def _identity(number: str, rng: Generator, days: int) -> str:
     """A resident id with a region that does not exist, or a US number of an unassigned area."""
     if re.fullmatch(r"\d{17}[\dX]", number):
-        body = _NO_REGION + digits(rng, 4) + _birth(rng).strftime("%Y%m%d") + digits(rng, 3)
+        birth = _moved_birth(number[6:14], days) or _birth(rng)
+        sex = str(2 * int(rng.integers(5)) + int(number[16]) % 2)
+        body = _NO_REGION + digits(rng, 4) + birth.strftime("%Y%m%d") + digits(rng, 2) + sex
         total = sum(int(d) * weight for d, weight in zip(body, ID_WEIGHTS, strict=True))
         return body + ID_CHECK[total % 11]
     if re.fullmatch(r"\d{15}", number):
@@ -200,6 +204,14 @@ def _checked(number: str, rng: Generator) -> str:
                 if new != plain and form.fullmatch(new) and check(new):
                     return new
     return same_shape(number, rng)
+
+
+def _moved_birth(written: str, days: int) -> date | None:
+    """The day in digits, moved; None if it is none, or if it would stay."""
+    try:
+        return date.fromisoformat(written) + timedelta(days=days) if days else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _birth(rng: Generator) -> date:
@@ -239,6 +251,8 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     """A case, employee or customer number: its digits are replaced, and its prefix stays."""
     if not any(map(str.isdigit, value)):
         return coded(table, value, salt)
+    if _OF_STUDENT.fullmatch(value):
+        return value[0] + national_id(table, value[1:], salt)
     is_plain = value.isdecimal() and not YEAR.fullmatch(value)  # 75 is no other than 075
     lead = _SERIES.match(value)  # of a year or an office, by which a register is sorted
     start = lead.end() if lead else 0
@@ -246,6 +260,7 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     return value[:start] + new
 
 
+_OF_STUDENT = re.compile(r"G\d{17}[\dX]")  # in China: G and the number of the identity card
 _SERIES = re.compile(r"\d{2}-(?=\d{3,6}-[A-Z])")
 
 
@@ -312,7 +327,24 @@ def _with_rules(space: str, draw: _DrawNumber) -> Callable[[SurrogateTable, str,
     return lambda table, value, salt: _drawn(table, space, value, salt, draw)
 
 
-bank_card, national_id = _with_rules("card", _card), _with_rules("id", _identity)
+_SHORT_ENDS = range(3, 7)  # digits of a number that name it beside the whole one
+
+
+def last_digits(table: SurrogateTable, value: str) -> str:
+    """The end of the new number whose own end the value is; empty if there is none, or several."""
+    if not (value.isdecimal() and value.isascii() and len(value) in _SHORT_ENDS):
+        return ""
+    ends = table.endings("card", value) | table.endings("account", value)
+    return ends.pop() if len(ends) == 1 else ""
+
+
+def national_id(table: SurrogateTable, value: str, salt: str) -> str:
+    """A number that passes its check; a birth in it moves as dates do."""
+    draw: _DrawNumber = lambda number, rng: _identity(number, rng, table.days)  # noqa: E731
+    return _drawn(table, "id", value, salt, draw)
+
+
+bank_card = _with_rules("card", _card)
 company_code = _with_rules("company_code", _credit_code)
 bank_account = _with_rules("account", _account)
 
@@ -320,7 +352,7 @@ bank_account = _with_rules("account", _account)
 _ARMOUR = re.compile(r"-----[A-Z ]{1,60}-----|\\[nrt]")
 _PREFIX = re.compile(
     r"(?:[A-Za-z]{1,12}[0-9]?[-_.]){1,4}(?=[A-Za-z0-9])|(?:AKIA|ASIA|AKID|LTAI|AIza|eyJ|EAA|ya29)"
-    r"|(?:AC|SK)(?=[0-9a-f]{32}(?![0-9a-f]))"
+    r"|(?:AC|SK)(?=[0-9a-f]{32}(?![0-9a-f]))|SEC(?=[0-9a-f]{32,64}(?![0-9a-f]))"
 )
 _LONG = 12
 _HASH_OF = re.compile(
@@ -330,6 +362,7 @@ _HASH_OF = re.compile(
 # How a directory writes the hash of a password, and base64 with what fills it up.
 _HASH_SCHEME = re.compile(r"(?:\{[A-Z][A-Z0-9-]{1,20}\})+")
 _PADDED, _QUAD = re.compile(r"e[01][A-Za-z0-9+/]{14,400}={0,2}|[A-Za-z0-9+/]{22,400}={1,2}"), 4
+_SERVICE = re.compile(r"https?://(?:[a-z0-9-]+\.){0,3}([a-z0-9-]+)\.[a-z]{2,6}/(?:[a-z]+/){0,4}")
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20}://)")
 
 
@@ -348,6 +381,19 @@ def secret(table: SurrogateTable, value: str, salt: str) -> str:
     return table.token("secret", value, draw, salt)
 
 
+def _of_service(value: str) -> re.Match[str] | None:
+    """The site and first words of an address at a service that everybody knows; they stay."""
+    match = _SERVICE.match(value)
+    return match if match and match[1] in known_services() else None
+
+
+@cache
+def known_services() -> frozenset[str]:
+    """The names of sites that everybody knows."""
+    listed = load_table("anonymization.text.detect", "data", "words.toml")["services"]
+    return frozenset(listed.split())
+
+
 def _token(value: str, rng: Generator) -> str:
     hashed = _HASH_OF.match(value)
     if hashed:  # its method and cost say how it was made
@@ -360,6 +406,6 @@ def _token(value: str, rng: Generator) -> str:
         text = held.decode() if held.isascii() else ""
         new = _token(text, rng).encode() if _HASH_SCHEME.match(text) else rng.bytes(len(held))
         return b64encode(new).decode()
-    lead = _SCHEME.match(value) or _PREFIX.match(value)
+    lead = _of_service(value) or _SCHEME.match(value) or _PREFIX.match(value)
     start = lead.end() if lead and len(value) - lead.end() >= _LONG else 0
     return value[:start] + same_shape(value[start:], rng)

@@ -44,6 +44,7 @@ _SYLLABLES = tuple("アイウエカキクケコサシスセタテトナニネノ
 _TO_HIRAGANA = ord("ァ") - ord("ぁ")
 _GIVEN_ENDS, _LONGEST_GIVEN = frozenset("子郎"), 3  # of given names that only Japan writes
 _HOUSES, _LONGEST_PARTICLE = "屋店亭軒庵苑園会堂館院寮荘", 2
+_BETWEEN = re.compile(rf"(?<=[{HAN}])[ヶケヵノツ](?=[{HAN}])")  # 矢ヶ崎, 一ノ瀬
 _FULL = 4  # Han characters of a family and a given name
 
 
@@ -99,7 +100,7 @@ def is_firm(value: str) -> bool:
     """Does the name end in a kind of business or of house (鶴見屋), which no person's does?"""
     ends = tuple(word for word in lexicon().ja_company_words if len(word) > 1)
     is_house = len(value) > 2 and value[-1] in _HOUSES and not value.isascii()
-    return is_house or (value.endswith(ends) and value not in ends)
+    return is_house or "会社" in value or (value.endswith(ends) and value not in ends)
 
 
 def japanese_organization(table: SurrogateTable, value: str, salt: str) -> str:
@@ -144,6 +145,8 @@ def _stems(table: SurrogateTable, text: str, salt: str, space: str) -> str:
             is_between = has_han(text[run.end() : run.end() + 1])  # の, and the ends of verbs
             is_short = len(word) <= _LONGEST_PARTICLE and _HIRAGANA.fullmatch(word)
             return word if is_between and is_short else _kana(table, word, salt, is_name=False)
+        if space == _JA_STEM and not salt and word in table.tokens(JA_FAMILY):  # of its owner
+            return table.tokens(JA_FAMILY)[word]
         return table.token(space, word, _ja_stem(len(word)), salt)
 
     return (_RUNS if space == _JA_PLACE else _JA_WORDS).sub(change, text)
@@ -170,7 +173,7 @@ def _family_of(table: SurrogateTable, name: str) -> str:
 
 
 def _ja_family(table: SurrogateTable, name: str, salt: str) -> str:
-    if not is_han(name):
+    if not is_han(_BETWEEN.sub("", name)):
         return _kana(table, name, salt)
     return table.token(JA_FAMILY, name, _drawn_family, salt)
 
@@ -241,7 +244,8 @@ def _ja_kinds() -> re.Pattern[str]:
     kana, letters = "[ぁ-ゖァ-ヺー]", f"[{HAN}ぁ-ゖァ-ヺー]"
     house = f"(?<={letters}{letters})[{_HOUSES}](?!{letters})"
     alone = f"(?<!{kana})(?:{'|'.join(short)})(?!{kana})"
-    return re.compile(f"{_alternatives(rest)}|{alone}|{house}")
+    # `カ）` and `（ユ`, as banks write a legal form
+    return re.compile(f"^[カユドシ][)）]|[(（][カユド]$|{_alternatives(rest)}|{alone}|{house}")
 
 
 @cache

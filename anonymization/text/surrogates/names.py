@@ -7,6 +7,7 @@ stems; legal forms, trades and separators stay. Japanese names are in `japanese_
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 
@@ -46,32 +47,46 @@ _ALPHABET = "ABCDEFGHJKLMNPRSTVW"
 _HAN_RUN = re.compile(rf"[{HAN}]+")
 _TURNED = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)?(?=, [^\W\d_])")
 _COMPOSED_FROM = 12
+_AMONG_FRIENDS = frozenset("哥姐叔姨")  # said behind a given name
 _LONG_NAME, _LONGEST_PERSON, _LONGEST_INITIALS = 4, 6, 3
 
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
-    if _is_japanese(table, value) or is_japanese_name(value):
-        return japanese_person(table, value, salt)
-    if knows_japanese_family(table, value):
+    is_japanese = is_japanese_name(value) or knows_japanese_family(table, value)
+    if _is_japanese(table, value) or (is_japanese and value not in table.chinese):
         return japanese_person(table, value, salt)
     if has_han(value):
         return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
+    names = [match.group() for match in words]
     turned = _TURNED.match(value)  # Smith, John: the family name comes first
+    is_turned = turned is not None or _is_turned(table, names)
     parts, done = [], 0
     for number, match in enumerate(words):
-        is_last = 0 < number == len(words) - 1
-        is_family = match.end() <= turned.end() if turned else is_last
+        is_joined = value[match.end() : match.end() + 1] == "-"  # Blackwood-Nash, Mei-Lin
+        at_end = len(names) - 1 - (is_joined or value[match.start() - 1 : match.start()] == "-")
+        is_family = number == 0 if is_turned else 0 < number >= at_end
+        is_family = match.end() <= turned.end() if turned else is_family
         word = match.group()
-        parts += [value[done : match.start()], _word(table, word, is_family, salt)]
+        new = initial(table, word.casefold(), names) if len(word) == 1 else ""
+        new = cased_like(new, word) if new else _word(table, word, is_family, salt)
+        parts += [value[done : match.start()], new]
         done = match.end()
-    names = [match.group() for match in words]
-    if len(names) > 1 and not salt:
-        first = 1 if turned else 0
-        new = parts[1::2]
-        table.introduce(names[first:] + names[:first], new[first:] + new[:first])
+    if len(names) > 1 and not salt and min(len(names[0]), len(names[-1])) > 1:
+        first = 1 if is_turned else 0
+        made = parts[1::2]
+        table.introduce(names[first:] + names[:first], made[first:] + made[:first])
     return "".join(parts) + value[done:]
+
+
+def _is_turned(table: SurrogateTable, names: Sequence[str]) -> bool:
+    """Does a family name that is known come before a given name that is known?"""
+    if len(names) != 2:
+        return False
+    given, family = ({*map(str.casefold, table.tokens(space))} for space in (GIVEN, FAMILY))
+    first, last = map(str.casefold, names)
+    return first in family - given and last in given - family
 
 
 def part_of_person(table: SurrogateTable, value: str) -> bool:
@@ -97,8 +112,13 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
     return cased_like(table.token(GIVEN, folded, given_name, salt), word)
 
 
-def initial(table: SurrogateTable, letter: str) -> str:
-    """The initial of the surrogate of a known given name with this initial, else a random one."""
+def initial(table: SurrogateTable, letter: str, beside: Iterable[str] = ()) -> str:
+    """The initial of the surrogate of a known given name with this initial, else a random one; of
+    one with a family name beside it, if there is any."""
+    for family in map(str.casefold, beside):
+        for given, new in sorted(table.given_of.get(family, {}).items()):
+            if given.startswith(letter):
+                return new[0]
     for token, new in sorted(table.tokens(GIVEN).items()):
         if token.startswith(letter):
             return new[0]
@@ -117,16 +137,18 @@ def given_name(rng: Generator, attempt: int) -> str:
 def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
     """A Chinese name of the same length; a foreign one is not split."""
     words = lexicon()
-    if name[1:] in _roles():
+    is_house = name[1:] == "家" and table.knows(_ZH_FAMILY, name[0])
+    if name[1:] in _roles() or is_house:
         return _zh_family(table, name[0], salt) + name[1:]
     end = next((t for t in words.person_titles_zh if name.endswith(t) and name != t), "")
     core = name[: len(name) - len(end)]
+    is_given = table.knows(_ZH_GIVEN, core) and not table.knows(_ZH_FAMILY, core)
+    if is_given and (len(core) == 2 or end in _AMONG_FRIENDS):  # 昊哥, of a known person
+        return table.token(_ZH_GIVEN, core, _zh_given(len(core))) + end
     if core[0] in words.person_lead_zh and len(core) == 2:
         return core[0] + _zh_family(table, core[1], salt) + end
     if foreign or len(core) > _LONG_NAME:
         return table.token(_ZH_FOREIGN, core, _zh_given(len(core)), salt) + end
-    if len(core) == 2 and table.knows(_ZH_GIVEN, core):  # the given name of a known person
-        return table.token(_ZH_GIVEN, core, _zh_given(2)) + end
     family, given = chinese_parts(core)
     if not given:
         return _zh_family(table, family, salt) + end
@@ -203,7 +225,8 @@ def ends_as_place(value: str) -> bool:
 def _is_japanese_place(table: SurrogateTable, value: str) -> bool:
     if not has_han(value) or _is_japanese(table, value):
         return has_kana(value) or has_han(value)
-    return has_kana(value) or any(part in value for part in _JAPANESE_PLACES)
+    is_ended = any(part in value for part in _JAPANESE_PLACES) and value not in table.chinese
+    return has_kana(value) or is_ended
 
 
 def _is_japanese(table: SurrogateTable, value: str) -> bool:
@@ -245,7 +268,7 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
         is_road = word in lexicon().states and value[match.end() :].lstrip()[:1].isdecimal()
         if word in _PUBLIC_SHORT or is_road:  # `NC 150`
             return word
-        if len(word) < _ABBREVIATION and word.isupper():
+        if len(word) == 1 or (len(word) < _ABBREVIATION and word.isupper()):  # `27b`
             return _code(table, word, salt)
         of_firm = table.tokens(STEM).get(folded)  # `Waikato` of `Waikato Users Group`
         return cased_like(of_firm or table.token(PLACE, folded, stem, salt), word)
@@ -375,6 +398,11 @@ def is_chinese_organization(value: str) -> bool:
     return is_ended or len(value) > _LONGEST_PERSON
 
 
+def is_chinese_house(value: str) -> bool:
+    """Is it a name in Han characters that ends in a kind of house or office (派出所, 店)?"""
+    return _HAN_RUN.fullmatch(value) is not None and bool(_end(value, lexicon().company_ends_zh))
+
+
 def has_legal_form(value: str) -> bool:
     """Does a Latin name of several words end in a legal form or a kind of firm (`Ltd`, `Foods`)?"""
     first, _, last = value.strip(" .").rpartition(" ")
@@ -387,10 +415,13 @@ def _chinese_organization(table: SurrogateTable, name: str, salt: str) -> str:
     lead = next((r for r in words.regions_zh if name.startswith(r) and name != r), "")
     town = "" if lead else _town(name)
     rest = name[len(lead or town) :]
+    if name in words.company_ends_zh:  # behind a town in brackets
+        return name
     end = _end("x" + rest if town else rest, words.company_ends_zh)
     core = rest[: len(rest) - len(end)]
-    line = _end(core, words.company_lines_zh)
-    core = core[: len(core) - len(line)]
+    line = ""
+    while more := _end(core, words.company_lines_zh):
+        core, line = core[: len(core) - len(more)], more + line
     if not core and not town:
         core, line, end = (rest[: len(rest) - len(end)], "", end) if end != rest else (rest, "", "")
     new = _around_known(table, core, salt) if core else ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 
@@ -24,7 +24,7 @@ from anonymization.text.surrogates.assignment import (
     same_shape,
     stem,
 )
-from anonymization.text.surrogates.identifiers import numbered
+from anonymization.text.surrogates.identifiers import known_services, numbered
 from anonymization.text.surrogates.names import (
     FAMILY,
     GIVEN,
@@ -36,7 +36,7 @@ from anonymization.text.surrogates.names import (
 )
 from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
 from data.text.lexicon import load_table
-from data.text.scripts import RUNS, has_han, has_kana
+from data.text.scripts import has_han, has_kana
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 # A part that was drawn (`1ccb7`), a word, a number.
@@ -59,6 +59,7 @@ def handle(
     others = [word.casefold() for word in LETTERS.findall(value) if len(word) > 1]
     kept = lexicon().machine_words.intersection(others)
     kept = kept if len(kept) < len(set(others)) else frozenset()  # the rest is whose it is
+    agreeing = _both_parts(table, value) if not salt else _NONE
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
@@ -69,25 +70,47 @@ def handle(
         if has_han(word):
             return chinese_name(table, word, False, salt)
         folded = word.casefold()
+        if folded in agreeing:
+            return cased_like(agreeing[folded], word)
         if folded in known:
             return cased_like(known[folded], word)
-        if folded in table.logins and not salt:
-            return cased_like(table.logins[folded], word)
-        if folded in shared:
-            return cased_like(shared[folded], word)
         if folded in kept:
             return word
+        if folded in table.logins and not salt:
+            return cased_like(table.logins[folded], word)
+        if folded in shared and len(word) > 1:
+            return cased_like(shared[folded], word)
         if folded[1:] in known and len(folded) > _LONG_NAME:
             return cased_like(initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
-            whose = (table.logins.get(folded + other, "") for other in others)
-            return cased_like(next(filter(None, whose), initial(table, folded))[0], word)
-        made = _joined(folded, known)
-        if made:
-            return cased_like(made, word)
-        return cased_like(table.token("handle", folded, given_name, salt), word)
+            return cased_like(_letter(table, folded, others), word)
+        made = _joined(folded, known) or table.token("handle", folded, given_name, salt)
+        return cased_like(made, word)
 
     return _HANDLE_PARTS.sub(part, value)
+
+
+def _letter(table: SurrogateTable, letter: str, others: Iterable[str]) -> str:
+    """What a letter of a login becomes: of a person with another of its words, if it is known."""
+    whose = (table.logins.get(letter + other, "") for other in others)
+    return next(filter(None, whose), initial(table, letter, others))[0]
+
+
+def _both_parts(table: SurrogateTable, login: str) -> Mapping[str, str]:
+    """What the two words of a login become that agree with the name of one person: a family name
+    and initials (wang.xm), a given name and the beginning of a family name (rowan_que)."""
+    words = [word.casefold() for word in LETTERS.findall(login)]
+    if len(words) != 2:
+        return _NONE
+    becomes = table.parts.get((words[0], words[1]))
+    if becomes is not None:
+        return dict(zip(words, becomes, strict=True))
+    for family, given in table.given_of.items():
+        is_begun = family.startswith(words[1]) and family != words[1]
+        if words[0] in given and len(words[1]) > 1 and is_begun:
+            new = table.tokens(FAMILY).get(family, "")[: len(words[1])].lower()
+            return {words[0]: given[words[0]], words[1]: new} if new else _NONE
+    return _NONE
 
 
 def _joined(login: str, known: Mapping[str, str]) -> str:
@@ -116,6 +139,8 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
         return degrees[1] + numbered(table, degrees[2], salt)
     if _STRUCTURED.fullmatch(value) or _STAFF.fullmatch(value):
         return numbered(table, value, salt)
+    if _PREFIXED.fullmatch(value):
+        return account(table, value, salt)
     if any(map(str.isdigit, value)) or has_han(value) or has_kana(value):
         shape: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
         return table.token("code", value, shape, salt)
@@ -153,7 +178,8 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
         whose = email(table, f"{bounced['who']}@{bounced['host']}", salt).replace("@", "=")
         return f"{bounced['lead']}{whose}{at}{_host_of_service(table, domain, salt)}"
     names = ChainMap(table.logins, table.tokens(FAMILY), table.tokens(GIVEN))
-    roles = [role for role in _roles(local) if role not in names]
+    is_office_alone = local.casefold() in _offices()  # also `it` and `hr`
+    roles = [role for role in _roles(local) if is_office_alone or role not in names]
     is_other = not is_for_examples(domain)
     kept = is_other and bool(roles) and "".join(roles) == "".join(LETTERS.findall(local.casefold()))
     stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
@@ -178,18 +204,17 @@ _BOUNCED = re.compile(
 
 def _host_of_service(table: SurrogateTable, domain: str, salt: str) -> str:
     """The host of a machine that sends by itself: that of a service which everybody knows stays."""
-    return domain if domain.casefold().split(".")[-2] in _services() else host(table, domain, salt)
+    return (
+        domain
+        if domain.casefold().split(".")[-2] in known_services()
+        else host(table, domain, salt)
+    )
 
 
 @cache
 def _providers() -> frozenset[str]:
     """Hosts where everybody may have an address."""
     return frozenset(load_table(_DETECTION, "data", "words.toml")["mail_providers"].split())
-
-
-@cache
-def _services() -> frozenset[str]:
-    return frozenset(load_table(_DETECTION, "data", "words.toml")["services"].split())
 
 
 _DETECTION = "anonymization.text.detect"  # whose lists say what everybody knows
@@ -234,6 +259,8 @@ _HOST_PARTS = re.compile(
     rf"(?P<machine>(?:[^.]+\.)*?)(?P<own>[^.]+)"
     rf"(?:\.(?:(?P<local>(?:corp\.)?(?:{_LOCAL}))|(?:co|com|net|org|or|ne|ac|go|gov|edu)\.[a-z]{{2}}|[^.]+))?"
 )
+# `bp1qc8842` was drawn.
+_LABEL_PARTS = re.compile(r"(?<![^\W_])[a-z]{1,6}\d+[a-z]+\d[a-z0-9]*(?![^\W_])|[^\W\d_]+|\d+")
 
 
 _FOR_EXAMPLES = re.compile(r"(?i)(?:[\w-]+\.)*example\.(?:com|net|org)")
@@ -313,6 +340,8 @@ def _machine(table: SurrogateTable, labels: str) -> str:
             return names[word]
         if word in _products():
             return word
+        if not (word.isdigit() or word.isalpha()):
+            return table.token(_MACHINE, word, lambda rng, _: same_shape(word, rng))
         draw: Draw = lambda rng, attempt: (  # noqa: E731
             digits(rng, len(word)) if word.isdigit() else stem(rng, attempt).lower()
         )
@@ -324,11 +353,11 @@ def _machine(table: SurrogateTable, labels: str) -> str:
     written, done = [], 0
     for match in IN_HOST.finditer(labels):
         written += [
-            RUNS.sub(part, labels[done : match.start()]),
+            _LABEL_PARTS.sub(part, labels[done : match.start()]),
             _addressed(table, match.group()),
         ]
         done = match.end()
-    return "".join(written) + RUNS.sub(part, labels[done:])
+    return "".join(written) + _LABEL_PARTS.sub(part, labels[done:])
 
 
 def _addressed(table: SurrogateTable, label: str) -> str:
@@ -400,6 +429,10 @@ def _of_device(value: str, new: str) -> str:
 
 
 _NUMBERED = re.compile(r"[A-Z]{1,4}[-_]?\d{2,12}")  # U0047, of the same person as C0047
+# An id that a program has drawn, behind what says its kind: `cus_9sTq4Rz1Kd`
+_PREFIXED = re.compile(
+    r"(?P<kind>[a-z]{2,6}[_-])(?P<drawn>(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])[A-Za-z0-9]{8,40})"
+)
 
 _DRAWN = re.compile(r"(?=.{0,30}\d)[0-9a-f-]{16,64}")
 
@@ -410,8 +443,14 @@ def account(table: SurrogateTable, value: str, salt: str) -> str:
         return host(table, value, salt)
     if _DRAWN.fullmatch(value):
         return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
-    if _NUMBERED.fullmatch(value):
+    if _NUMBERED.fullmatch(value) or _STRUCTURED.fullmatch(value):
         return numbered(table, value, salt)
+    drawn = _PREFIXED.fullmatch(value)
+    if drawn is not None:
+        shape: Draw = lambda rng, _: same_shape(drawn["drawn"], rng)  # noqa: E731
+        return drawn["kind"] + table.token("drawn", drawn["drawn"], shape, salt)
+    if IN_HOST.search(value) and address_of(value) is None:  # ip-10-0-3-7
+        return _machine(table, value)
     if address_of(value) is not None:
         return ip_address(table, value, salt)
     for space in () if salt else (_HOST, _MACHINE):

@@ -94,6 +94,16 @@ def learn_pinyin(table: SurrogateTable, name: str, new: str) -> None:
     (family, given), (new_family, new_given) = parts, becomes
     table.introduce([*given, "".join(family)], [*new_given, "".join(new_family)])
     table.introduce(["".join(given), "".join(family)], ["".join(new_given), "".join(new_family)])
+    olds, news = (
+        ("".join(head), "".join(syllable[0] for syllable in tail))
+        for head, tail in (parts, becomes)
+    )
+    table.parts.setdefault(olds, news)
+    table.parts.setdefault(olds[::-1], news[::-1])
+    whole, other = ("".join(part) for part in parts), ("".join(part) for part in becomes)
+    (old_family, old_given), (own_family, own_given) = whole, other
+    table.parts.setdefault((old_family, old_given), (own_family, own_given))
+    table.parts.setdefault((old_given, old_family), (own_given, own_family))
     first, second = (
         "".join(syllable[0] for syllable in [*head, *tail]) for head, tail in (parts, becomes)
     )

@@ -25,6 +25,7 @@ from anonymization.text.surrogates.identifiers import (
     bank_card,
     coded,
     company_code,
+    last_digits,
     national_id,
     numbered,
     phone,
@@ -36,6 +37,7 @@ from anonymization.text.surrogates.names import (
     address,
     ends_as_place,
     has_legal_form,
+    is_chinese_house,
     is_chinese_organization,
     location,
     organization,
@@ -82,6 +84,8 @@ _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _SERIAL = kinds("PERSON_NUMBER CASE_NUMBER")
 _HELD = frozenset({EntityType.PERSON, EntityType.UNEXPLAINED})  # under a label of customers, say
+_ENDING = kinds("BANK_CARD BANK_ACCOUNT PHONE")
+_LOGIN = re.compile(r"[a-z]{2,20}(?:[._-][a-z]{1,20}){0,3}")  # that a label takes for a number
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,24}")
@@ -122,15 +126,18 @@ class Surrogates:
         japanese: frozenset[str] = frozenset(),
         dates: Iterable[Sequence[str]] = (),
         readings: Mapping[str, NameReading] = MappingProxyType({}),
+        chinese: frozenset[str] = frozenset(),
     ) -> None:
         """Give surrogates to new values: names first, full names before parts of them.
 
-        Those in `japanese` stand in Japanese texts; `dates` are those of each text; `readings` are
-        those of people with Japanese names.
+        Those in `japanese` stand in Japanese texts, those in `chinese` in Chinese files; `dates`
+        are those of each text; `readings` are those of people with Japanese names.
         """
+        self._table.chinese |= chinese - japanese
         self._table.japanese |= japanese | {name for name, read in readings.items() if read.is_sure}
         values = set(values)
         self._read_years(values, dates)
+        self._table.days = self._shift.days
         self._table.withdraw(
             word.casefold()
             for kind, value in values
@@ -175,7 +182,8 @@ class Surrogates:
         """Give surrogates to people with Chinese names, so that their addresses can agree."""
         for name in (value for kind, value in values if kind is EntityType.PERSON):
             is_full = is_han(name) and _SHORTEST_FULL <= len(name) <= _LONGEST_FULL
-            if is_full and not (name in self._table.japanese or is_japanese_name(name)):
+            is_chinese = name in self._table.chinese or not is_japanese_name(name)
+            if is_full and is_chinese and name not in self._table.japanese:
                 learn_pinyin(self._table, name, self.of(EntityType.PERSON, name))
 
     def of(self, kind: EntityType, value: str) -> str:
@@ -202,22 +210,35 @@ class Surrogates:
         owner = (kind, alnum_form(value) if kind in _NUMBERED else plain_form(value))
         if value in self._by_value:
             return self._by_value[value]
-        alike = kind in _NAMING and _LONE_WORD.fullmatch(value)
-        make = email if kind in _HELD and _MAIL.fullmatch(value) else _MAKERS[kind]
-        if alike and part_of_person(self._table, value):
-            make, owner = person, (EntityType.PERSON, plain_form(value))
-        if kind in _HELD and (
-            is_chinese_organization(value) or has_legal_form(value) or is_firm(value)
-        ):
-            make = organization
-        elif kind is EntityType.UNEXPLAINED and ends_as_place(value):
-            make = location
+        if kind in _ENDING and (ended := last_digits(self._table, value)):
+            return ended
+        make = self._maker(kind, value)
+        if make is person:
+            owner = (EntityType.PERSON, plain_form(value))
         for attempt in range(_ATTEMPTS):
             new = make(self._table, value, f"#{attempt}" if attempt else "")
             fresh = attempt < _FRESH_ATTEMPTS and kind is not EntityType.IP_ADDRESS
             if self._fits(new, value, owner, fresh=fresh):
                 return self._owned(new, owner)
         return self._owned(self._last_resort(kind, value, owner), owner)
+
+    def _maker(self, kind: EntityType, value: str) -> Make:
+        """What draws the surrogate: by the kind of a value, unless its form says another."""
+        if kind in _NAMING and _LONE_WORD.fullmatch(value) and part_of_person(self._table, value):
+            return person
+        if kind in _HELD and _MAIL.fullmatch(value):
+            return email
+        if kind in _HELD and (
+            is_chinese_organization(value) or has_legal_form(value) or is_firm(value)
+        ):
+            return organization
+        if kind is EntityType.LOCATION and (is_firm(value) or is_chinese_house(value)):
+            return organization
+        if kind is EntityType.UNEXPLAINED and ends_as_place(value):
+            return location
+        if kind in _SERIAL and _LOGIN.fullmatch(value):
+            return account
+        return _MAKERS[kind]
 
     def _fits(self, new: str, value: str, owner: tuple[EntityType, str], *, fresh: bool) -> bool:
         if new == value or plain_form(new) == owner[1] or not keeps_encodings(value, new):
