@@ -4,7 +4,7 @@
 
 writes results/services.md and services.json. One process serves 50 instances over HTTP, each with a
 SQLite file and a token of its own; the clients are this process, on the same machine. Worlds and
-requests are made from the declarations (`tests.construction.workflows.worlds`): all eighteen
+requests are made from the declarations (`tests.construction.workflows.worlds`): all
 services, 60 records in each collection, every operation equally often. Latencies are the client's;
 the machine's load (mean of a minute) is that of other work, before each run.
 """

@@ -29,7 +29,7 @@ class Refused(StrEnum):
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"  # the id, or a value that has to be unique, is taken
     NOT_ALLOWED = "not_allowed"  # read-only fields, forbidden changes of status, locked records
-    RATE_LIMITED = "rate_limited"  # declared fault, HTTP 429
+    RATE_LIMITED = "rate_limited"  # declared fault, or no request is left, HTTP 429
     UNAVAILABLE = "unavailable"  # declared fault, HTTP 500
 
 
@@ -56,6 +56,7 @@ class World:
 
     `now` is an ISO 8601 instant with offset and stands still. `calls` counts the requests so far
     by `service.operation`, refused ones too; ids of new records are made from these counts.
+    `allowance` is the number of requests that are answered in all, None if there is no limit.
     """
 
     state: State
@@ -64,6 +65,7 @@ class World:
     faults: tuple[Fault, ...] = ()
     calls: Mapping[str, int] = field(default_factory=dict)
     initial: State | None = None  # what stale reads answer from; None: `state`
+    allowance: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,9 @@ def handle(world: World, request: Request) -> Handled:
     number = sum(counted.calls.values())
     kinds = _faults(world, name, title, count) if operation else frozenset[FaultKind]()
     try:
+        if world.allowance is not None and number > world.allowance:
+            message = f"all {world.allowance} requests are used up: none is left"
+            raise Refusal(Refused.RATE_LIMITED, message)
         if operation is None:
             raise _unknown(world, name)
         if arguments is None:

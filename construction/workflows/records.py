@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -192,8 +192,12 @@ def _missing(collection: Collection, fields: Fields) -> Faults:
     return [
         (Refused.INVALID_ARGUMENT, f"{name}: expected a value")
         for name, rule in collection.fields.items()
-        if rule.required and fields.get(name) is None
+        if rule.required and _is_empty(fields.get(name))
     ]
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
 def _unordered(collection: Collection, fields: Fields) -> Faults:
@@ -352,12 +356,8 @@ def _logged(
     known = record or written_record
     fields = {name: _filled(value, act, known) for name, value in special.log_sets.items()}
     present = {name: value for name, value in fields.items() if value is not None}
-    after = Act(_with(act.world, state), act.operation, act.arguments)
+    after = Act(replace(act.world, state=state), act.operation, act.arguments)
     return _created(after, special.log, present)[0], written_record
-
-
-def _with(world: World, state: State) -> World:
-    return World(state, world.now, world.actor, world.faults, world.calls, world.initial)
 
 
 def _created(act: Act, plural: str, given: Mapping[str, Any]) -> tuple[State, Fields]:

@@ -28,7 +28,10 @@ def write_world(path: Path, world: World) -> None:
 
 
 def world_bytes(world: World) -> bytes:
-    return canonical_json(asdict(world)) + b"\n"
+    fields = asdict(world)
+    if world.allowance is None:
+        del fields["allowance"]
+    return canonical_json(fields) + b"\n"
 
 
 def read_world(path: Path) -> World:
@@ -68,6 +71,8 @@ def world_faults(world: World) -> list[str]:
     if world.initial is not None:
         faults += [f"initial: {fault}" for fault in _state_faults(world.initial, now)]
     faults += [f"calls: {name[:60]}: below 0" for name, n in world.calls.items() if n < 0]
+    if world.allowance is not None and world.allowance < 1:
+        faults.append("allowance: below 1")
     return faults + _fault_faults(world)
 
 

@@ -423,8 +423,8 @@ def _services_page() -> str:
     for name in service_names():
         for plural, collection in service(name).collections.items():
             lines.append(f"{name}.{plural}: {_fields(collection)}{_limits(collection)}")
-        listed = (_operation(o) for o in operations(name).values() if not o.is_read)
-        lines.append(f"  {name} changes by {'; '.join(listed)}")
+        listed = [_operation(o) for o in operations(name).values() if not o.is_read]
+        lines.append(f"  {name} changes by {'; '.join(listed) or 'nothing'}")
     return "\n".join(lines)
 
 

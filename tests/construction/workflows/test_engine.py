@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from construction.workflows.contracts import Fault, FaultKind, Request, World
-from construction.workflows.engine import MAX_DELAY_MS, handle
+from dataclasses import replace
+
+from construction.workflows.contracts import Fault, FaultKind, Refused, Request, World
+from construction.workflows.engine import MAX_DELAY_MS, handle, read_again
 from construction.workflows.runs import InProcessClient, reference_steps
 from data.contracts.attempt import AuditRow
 from tests.construction.workflows.clients import mailbox, refused
@@ -76,3 +78,25 @@ def test_requests_and_the_answer_become_steps() -> None:
         (2, "report", {"answer": "order: 7"}),
     ]
     assert len(reference_steps(client.audit, None)) == 1
+
+
+def test_no_request_is_answered_beyond_the_allowance() -> None:
+    fault = Fault("mail", "get_message", FaultKind.UNAVAILABLE, (1,))
+    client = InProcessClient(replace(mailbox(fault).world, allowance=4))
+    assert refused(client, "mail", "get_message", id="m-1").startswith("unavailable")
+    refused(client, "mail", "fly")  # what is refused is counted too
+    client.call("mail", "update_message", id="m-1", folder="archive")
+    client.call("mail", "search_messages")
+    for _ in range(2):
+        message = "rate_limited: all 4 requests are used up: none is left"
+        assert refused(client, "mail", "get_message", id="m-1") == message
+    assert refused(client, "mail", "update_message", id="m-1", folder="x") == message
+    assert sum(client.world.calls.values()) == len(client.audit) == 7
+    assert client.audit[-1].step == 7
+    assert client.world.allowance == 4
+
+
+def test_a_read_that_is_only_counted_uses_the_allowance() -> None:
+    world = replace(mailbox().world, allowance=1)
+    request = Request("mail", "get_message", {"id": "m-1"})
+    assert handle(read_again(world, request), request).response.refused is Refused.RATE_LIMITED

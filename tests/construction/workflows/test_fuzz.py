@@ -63,7 +63,7 @@ def test_a_thousand_hostile_requests_are_answered_with_declared_errors(seed: int
 
 def test_fitting_requests_reach_every_operation_and_leave_a_world_that_fits() -> None:
     done = set()
-    for seed in range(40):
+    for seed in range(120):
         world = filled_world(seed, 4)
         for request in fitting_requests(seed, 200, world):
             handled = handle(world, request)

@@ -108,6 +108,14 @@ def test_a_deleted_record_is_gone_unless_another_refers_to_it() -> None:
     assert StateChange("mail", "messages/m-2", MAIL["m-2"], None) in client.changes
 
 
+@pytest.mark.parametrize("emptied", [{"subject": " "}, {"recipients": []}])
+def test_what_a_record_needs_is_not_emptied_by_an_update(emptied: dict[str, Any]) -> None:
+    client = mailbox()
+    draft = {"subject": "Lunch", "recipients": ["bo@acme.example"], "body": "At noon."}
+    made = client.call("mail", "create_draft", **draft)["id"]
+    assert refused(client, "mail", "update_draft", id=made, **emptied).startswith("invalid")
+
+
 def test_an_update_without_fields_is_refused() -> None:
     assert "nothing to change" in refused(mailbox(), "mail", "update_message", id="m-1")
 

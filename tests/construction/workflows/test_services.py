@@ -1,4 +1,4 @@
-"""The declared services: eighteen, and nothing in a declaration names what is not there."""
+"""The declared services: nineteen, and nothing in a declaration names what is not there."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from construction.workflows.world_file import world_faults
 from tests.conftest import REPO
 from tests.construction.workflows.worlds import filled_world
 
-EIGHTEEN = {
-    "approvals", "calendar", "chat", "config", "contacts", "crm", "documents", "finance",
+NINETEEN = {
+    "approvals", "archive", "calendar", "chat", "config", "contacts", "crm", "documents", "finance",
     "helpdesk", "hr", "inventory", "kb", "mail", "notes", "rss", "scheduler", "todo", "web",
 }  # fmt: skip
 _SLOTS = {"actor", "now", "today"}
 
 
-def test_there_are_eighteen() -> None:
-    assert set(service_names()) == EIGHTEEN
+def test_there_are_nineteen() -> None:
+    assert set(service_names()) == NINETEEN
 
 
-@pytest.mark.parametrize("name", sorted(EIGHTEEN))
+@pytest.mark.parametrize("name", sorted(NINETEEN))
 def test_a_collection_names_only_its_own_fields(name: str) -> None:
     declared = service(name)
     for plural, collection in declared.collections.items():
@@ -50,7 +50,7 @@ def test_a_collection_names_only_its_own_fields(name: str) -> None:
             assert collection.fields["status"].default is not None, plural
 
 
-@pytest.mark.parametrize("name", sorted(EIGHTEEN))
+@pytest.mark.parametrize("name", sorted(NINETEEN))
 def test_references_lead_to_collections(name: str) -> None:
     for collection in service(name).collections.values():
         for rule in collection.fields.values():
@@ -59,7 +59,7 @@ def test_references_lead_to_collections(name: str) -> None:
                 assert plural in service(target or name).collections
 
 
-@pytest.mark.parametrize("name", sorted(EIGHTEEN))
+@pytest.mark.parametrize("name", sorted(NINETEEN))
 def test_a_special_operation_names_only_fields_and_arguments(name: str) -> None:
     declared = service(name)
     for title, special in declared.specials.items():
@@ -91,7 +91,7 @@ def _slots(value: object) -> Iterator[str]:
 
 
 def test_every_collection_can_be_searched_and_long_texts_are_not_in_its_rows() -> None:
-    for name in EIGHTEEN:
+    for name in NINETEEN:
         for plural, collection in service(name).collections.items():
             assert f"search_{plural}" in operations(name)
             shown = collection.summary or tuple(collection.fields)
@@ -101,7 +101,7 @@ def test_every_collection_can_be_searched_and_long_texts_are_not_in_its_rows() -
 
 
 def test_tools_have_plain_schemas_and_names_that_lead_back() -> None:
-    tools = tools_of(sorted(EIGHTEEN))
+    tools = tools_of(sorted(NINETEEN))
     assert len({tool.name for tool in tools}) == len(tools) > 150
     for tool in tools:
         operation = tool.operation
@@ -117,7 +117,7 @@ def test_tools_have_plain_schemas_and_names_that_lead_back() -> None:
 
 
 def test_a_pattern_is_explained_in_words() -> None:
-    for name in EIGHTEEN:
+    for name in NINETEEN:
         for collection in service(name).collections.values():
             for rule in collection.fields.values():
                 assert rule.pattern is None or (rule.about and rule.type is FieldType.TEXT)
@@ -130,8 +130,8 @@ def test_a_world_made_from_the_declarations_has_no_faults() -> None:
 def test_the_guide_names_every_service_collection_and_special_operation() -> None:
     guide = (REPO / "docs" / "services.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([a-z]+) \| (.+) \|$", guide, re.MULTILINE))
-    assert rows.keys() >= EIGHTEEN
-    for name in EIGHTEEN:
+    assert rows.keys() >= NINETEEN
+    for name in NINETEEN:
         declared = service(name)
         for plural in declared.collections:
             assert plural.replace("_", " ") in rows[name]

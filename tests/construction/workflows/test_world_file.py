@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def _notes(**changes: Any) -> dict[str, Any]:
         (lambda: _notes(title=None), "title"),
         (lambda: _notes() | {"initial": {"shop": {}}}, "initial: shop: no such service"),
         (lambda: _notes() | {"calls": {"notes.search_notes": -1}}, "below 0"),
+        (lambda: _notes() | {"allowance": 0}, "allowance: below 1"),
         (lambda: _notes(id="n-2"), "id"),
         (lambda: _notes(created_at="2026-03-05T08:00:00Z"), "as services write it"),
         (lambda: _notes(created_at="yesterday"), "created_at"),
@@ -81,6 +83,13 @@ def test_faults_are_kept(tmp_path: Path) -> None:
     world = World({"notes": {"notes": {"n-1": NOTE}}}, NOW, ACTOR, faults)
     write_world(tmp_path / "w.json", world)
     assert read_world(tmp_path / "w.json") == world
+
+
+def test_an_allowance_is_kept_and_a_world_without_one_names_none(tmp_path: Path) -> None:
+    world = World({"notes": {"notes": {"n-1": NOTE}}}, NOW, ACTOR)
+    assert b"allowance" not in world_bytes(world)
+    write_world(tmp_path / "w.json", replace(world, allowance=7))
+    assert read_world(tmp_path / "w.json") == replace(world, allowance=7)
 
 
 def test_a_world_of_many_records_is_read_without_comparing_each_with_each(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,18 @@ def test_an_instance_is_found_again_as_it_was(tmp_path: Path) -> None:
         assert again.audit == audit
         assert again.answer(GET).refused in (None, Refused.NOT_FOUND)
     assert len(logged(path)) == len(requests) + 1
+
+
+def test_an_instance_that_is_opened_again_keeps_its_allowance(tmp_path: Path) -> None:
+    path = tmp_path / "one.sqlite"
+    with Instance.start(path, replace(filled_world(1, 2), allowance=3)) as instance:
+        for _ in range(2):
+            assert instance.answer(GET).refused is None
+    for refused in (None, Refused.RATE_LIMITED, Refused.RATE_LIMITED):
+        with Instance.reopen(path) as again:
+            assert again.answer(GET).refused is refused
+    audit, _ = recorded(path)
+    assert [row.status for row in audit] == ["ok"] * 3 + ["rate_limited"] * 2
 
 
 def test_entries_are_chained(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,18 @@ def test_tools_are_those_of_the_callers_instance_and_reach_no_other(tmp_path: Pa
                     assert error_of(wrong) in ("unknown_service", "unknown_operation")
             assert [row.operation for row in held[0].audit] == ["get_message"]
             assert len(held[1].audit) == 4
+
+    asyncio.run(run())
+
+
+def test_a_used_up_allowance_is_an_error_of_the_tool(tmp_path: Path) -> None:
+    async def run() -> None:
+        world = replace(mail_world(), allowance=1)
+        async with served(tmp_path, world) as ((client,), held), connected(client) as mail:
+            assert not (await mail.call_tool("mail_get_message", {"id": "m-1"})).is_error
+            last = await mail.call_tool("mail_get_message", {"id": "m-1"})
+            assert (last.is_error, error_of(last)) == (True, "rate_limited")
+            assert len(held[0].audit) == 2
 
     asyncio.run(run())
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from construction.grading.exports.harbor import RECORD
+from construction.workflows.world_file import read_world, write_world
 from flows.commands.releases import export_harbor_command
 from tests.construction.grading.exports.sample import contents
 from tests.construction.grading.exports.test_harbor_runs import (
@@ -52,6 +56,34 @@ def test_the_world_stands_beside_the_agent_and_never_in_its_image(
     settings = tomllib.loads((task / "task.toml").read_text())
     assert {"source": RECORD, "service": "services"} in settings["artifacts"]
     assert [hook["service"] for hook in settings["verifier"]["collect"]] == ["services"]
+
+
+_ASKED = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, "server")
+from benchmint_services.construction.workflows.contracts import Request
+from benchmint_services.construction.workflows.engine import handle
+from benchmint_services.construction.workflows.world_file import read_world
+world, refused = read_world(Path("world.json")), []
+for _ in range(3):
+    handled = handle(world, Request("mail", "get_message", {"id": "m-1"}))
+    world = handled.world
+    refused.append(handled.response.refused)
+print(json.dumps(refused))
+"""
+
+
+def test_the_exported_server_keeps_the_allowance(
+    whole: Path, released: tuple[Path, str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "services"
+    shutil.copytree(whole / "tasks" / released[1] / "environment" / "services", folder)
+    path = folder / "world.json"
+    write_world(path, replace(read_world(path), allowance=2))
+    command = [sys.executable, "-I", "-B", "-c", _ASKED]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [None, None, "rate_limited"]
 
 
 def test_without_a_record_there_is_no_reward(
