@@ -38,7 +38,7 @@ from construction.workflows.repair.screening import (
     spec_of_repair,
 )
 from construction.workflows.runs import Run as ServiceRun
-from construction.workflows.runs import reference_steps
+from construction.workflows.runs import allowance_for, reference_steps
 from construction.workflows.screening import (
     PILOT,
     SCREEN,
@@ -80,6 +80,12 @@ DIFFICULTY_RULE = (
 )
 
 
+_ALLOWED = {
+    "en": "The services answer {allowance} requests in all; those that they refuse count too.",
+    "zh": "各项服务总共只处理{allowance}次请求，被拒绝的请求也计算在内。",
+}
+
+
 def item_id(draft: Draft) -> str:
     """The private name of a draft; task ids are made of it."""
     return f"{draft.scenario}-{draft.number}"
@@ -90,6 +96,7 @@ def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str
 
     Its world is released apart, to graders and runners alone.
     """
+    allowance = _allowance(scenario, run)
     kinds = {check.evidence for check in draft.checks}
     return Candidate(
         task_id=task_id,
@@ -105,7 +112,7 @@ def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str
         difficulty_rule=DIFFICULTY_RULE,
         structure=structure_of(draft, scenario, run),
         split=scenario.split,
-        guidelines=draft.guidelines,
+        guidelines=_guidelines(draft, allowance),
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
         budget=_budget(len(run.requests)),
         answers=draft.answers,
@@ -125,6 +132,18 @@ def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str
             detail={"generator": draft.scenario, "rule": draft.rule},
         ),
     )
+
+
+def _allowance(scenario: Scenario, run: ServiceRun) -> int | None:
+    """How many requests the services of a task answer; None if there is no limit."""
+    return allowance_for(len(run.requests)) if scenario.split == "full" else None
+
+
+def _guidelines(draft: Draft, allowance: int | None) -> str:
+    if allowance is None:
+        return draft.guidelines
+    said = _ALLOWED.get(draft.language, _ALLOWED["en"]).format(allowance=allowance)
+    return f"{said}\n{draft.guidelines}"
 
 
 def _budget(requests: int) -> Budget:
@@ -241,7 +260,7 @@ def make_proposals(job: ProposalsJob, out: Path) -> None:
         if proposed.draft is None or proposed.scenario is None:
             unfit.append(_refused(task_id, proposed))
             continue
-        task = _service_task(screen(proposed.draft, proposed.scenario, (), job.config), task_id)
+        task = service_task(screen(proposed.draft, proposed.scenario, (), job.config), task_id)
         provenance = task.candidate.provenance.model_copy(
             update={"source": PROPOSED, "licence": None}
         )
@@ -292,13 +311,15 @@ def made_by(job: GeneratorJob) -> Iterator[Made]:
 def _service_tasks(scenario: Scenario, job: GeneratorJob | DocumentJob) -> Iterator[Made]:
     drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
     seen = screened(drafts, scenario, job.config)
-    return map(_service_task, seen, job.task_ids)
+    return map(service_task, seen, job.task_ids)
 
 
-def _service_task(seen: Screened, task_id: str) -> Made:
+def service_task(seen: Screened, task_id: str) -> Made:
+    """A screened draft as a task; its services have an allowance, unlike those it was tried on."""
     candidate = candidate_of(seen.draft, seen.scenario, seen.run, task_id)
     scores = {cell.agent: cell.score.overall or 0.0 for cell in seen.cells}
-    return Made(candidate, seen.verdicts, scores, world=seen.draft.world)
+    world = replace(seen.draft.world, allowance=_allowance(seen.scenario, seen.run))
+    return Made(candidate, seen.verdicts, scores, world=world)
 
 
 def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:

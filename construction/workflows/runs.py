@@ -4,8 +4,10 @@ services of a task, asked again what an attempt asked, end as the attempt says."
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from construction.grading.spec import REPORT, TaskSpec, spec_of
@@ -140,6 +142,17 @@ class Run:
             changes=changes_of(self.world),
             steps=len(self.audit) + 1,
         )
+
+
+_ROOM, _STEP = Fraction(4, 3), 5
+
+
+def allowance_for(requests: int) -> int:
+    """How many requests services answer where the reference makes so many.
+
+    A reference knows what to open; it takes at most three quarters of what an agent has.
+    """
+    return math.ceil(requests * _ROOM / _STEP) * _STEP
 
 
 def perform(draft: Draft, scenario: Scenario, wrap: _Wrap | None = None) -> Run:

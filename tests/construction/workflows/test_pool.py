@@ -31,11 +31,12 @@ from construction.workflows.pool import (
     make_proposals,
     make_shard,
     proposal_lines,
+    service_task,
     worlds_of,
     write_panel,
 )
-from construction.workflows.runs import replay, spec_of_draft
-from construction.workflows.screening import ScreeningConfig
+from construction.workflows.runs import allowance_for, replay, spec_of_draft
+from construction.workflows.screening import ScreeningConfig, screened
 from construction.workflows.trials import mutants_of
 from construction.workflows.world_file import read_world
 from data.canonical import canonical_json, file_digest
@@ -177,6 +178,26 @@ def test_the_budget_is_the_same_up_to_the_calls_that_fit_into_it(
     run = replace(RUN, requests=RUN.requests[:1] * requests)
     budget = candidate_of(DRAFT, SCENARIO, run, "w-0001").budget
     assert (budget.turns, budget.seconds) == (turns, seconds)
+
+
+def test_services_of_the_full_split_answer_a_third_more_than_the_reference_asks() -> None:
+    full = replace(SCENARIO, split="full")
+    (seen,) = screened([DRAFT], full, ScreeningConfig())
+    made = service_task(seen, "w-0001")
+    assert made.world is not None
+    assert made.world.allowance == allowance_for(len(RUN.requests))
+    assert f" {made.world.allowance} requests in all" in made.candidate.guidelines
+    again = replay(made.world, RUN.requests, RUN.answer)
+    assert again.digest == RUN.digest
+    assert "in all" not in CANDIDATE.guidelines
+
+
+@pytest.mark.parametrize(("requests", "allowed"), [(1, 5), (30, 40), (31, 45), (150, 200)])
+def test_a_reference_takes_three_quarters_of_the_allowance_at_most(
+    requests: int, allowed: int
+) -> None:
+    assert allowance_for(requests) == allowed
+    assert requests <= 0.75 * allowed
 
 
 def test_graders_know_the_same_of_a_candidate_as_of_its_draft() -> None:
