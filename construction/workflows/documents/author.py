@@ -476,8 +476,10 @@ def write_documents(attempts: Sequence[Attempt], out: Path) -> None:
     """The proven documents, a file each, and the faults that others were left with."""
     for attempt in attempts:
         if attempt.document is not None:
-            fields = attempt.document.model_dump(mode="json", exclude_unset=True)
-            write_bytes(out / "documents" / f"{attempt.document.name}.json", canonical_json(fields))
+            # Not with sorted keys: columns are drawn, and views made, in the order in which they
+            # are written, and each may use the earlier ones.
+            fields = attempt.document.model_dump_json(exclude_unset=True)
+            write_bytes(out / "documents" / f"{attempt.document.name}.json", fields.encode())
     unproven = [
         {"idea_id": one.idea_id, "rounds": one.rounds, "faults": one.faults}
         for one in attempts
