@@ -355,7 +355,7 @@ def _repaired(job: GeneratorJob, repair: Repair, number: int, task_id: str, run:
     piloted = Piloted(len(passed), len(cells))
     scores = {agent: score.overall or 0.0 for agent, score in cells.items()}
     verdicts = (seen.verdict, PILOT.judge(piloted, job.config))
-    return Made(candidate, verdicts, scores, files=draft.inputs)
+    return Made(candidate, verdicts, scores, draft.world, draft.inputs)
 
 
 def _passes_pilot(score: Score, config: ScreeningConfig) -> bool:

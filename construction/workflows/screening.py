@@ -29,6 +29,7 @@ class ScreenReason(GateReason):
         "screen.no_sandbox",
         "Its programs have to be tried in a sandbox, and there is none.",
     )
+    UNREACHED = "screen.unreached", "A paper that decides is not found by searching."
     NOT_RUNNABLE = "screen.not_runnable", "Its services refuse its world or cannot start from it."
     ORACLE_FAILED = "screen.oracle_failed", "The reference solution does not score 1."
     NOT_REPRODUCIBLE = "screen.not_reproducible", "A second run gives a different score or state."
@@ -109,6 +110,7 @@ SCREEN = Gate(
     measure=_tried,
     limits=(
         _none("untried", "Its programs can be tried in a sandbox.", ScreenReason.NO_SANDBOX),
+        _none("unreached", "Searching finds all papers that decide.", ScreenReason.UNREACHED),
         _none("faults", "The services start from its world.", ScreenReason.NOT_RUNNABLE),
         Limit(
             "oracle",

@@ -305,7 +305,8 @@ class Tried:
     mutants that lost nothing, and checks and answers without a mutant, of `mutants` in all.
     `believed`, `idle` and `moved` count what `variants` found, where all else held; `named` is the
     first of it.
-    `untried` is 1 where its programs need a sandbox and there is none.
+    `untried` is 1 where its programs need a sandbox and there is none; `unreached` counts papers
+    that decide and that searching does not find.
     """
 
     faults: int
@@ -326,6 +327,7 @@ class Tried:
     moved: int = 0
     named: str = ""
     untried: int = 0
+    unreached: int = 0
 
     @property
     def holds(self) -> bool:

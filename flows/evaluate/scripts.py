@@ -149,7 +149,7 @@ def _computed_scripts(
         if database is None and not is_workflow:
             continue
         spec = spec_of(release.grading(task_id))
-        if is_workflow and agent == ORACLE:
+        if is_workflow and agent == ORACLE and _reports(spec):
             script = _reference_script(spec)
             scripts.update({(task_id, epoch): script for epoch in range(1, epochs + 1)})
         if database is None or not computable(spec):
@@ -183,6 +183,11 @@ def _analytic_scripts(release: ReleasedTasks, epochs: int) -> Scripts:
             raise InputError(where, str(error), expected, "Rebuild the release.") from error
         scripts.update({(task.task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
     return scripts
+
+
+def _reports(spec: TaskSpec) -> bool:
+    """Is a reference run over services recorded? Not of a repair that has services beside files."""
+    return any(step.operation == REPORT for step in spec.steps)
 
 
 def _reference_script(spec: TaskSpec) -> Script:

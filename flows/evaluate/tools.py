@@ -208,7 +208,7 @@ def _typed(parameter: dict[str, Any], definitions: Mapping[str, Any]) -> dict[st
     return {**meant, **own}
 
 
-@tool(max_output=_SHELL_BYTES)
+@tool(name=SHELL, max_output=_SHELL_BYTES)
 def _shell() -> Tool:
     """Run commands in the task's own box."""
 

@@ -2,8 +2,9 @@
 
 A program with an `aftermath.toml` was live with its faults: what it printed went into a ledger.
 What is to be corrected in place, by an entry of its own, not at all, or held for a person, stands
-in the papers of an office. The facts in them are drawn so that each changes the right ledger. Who
-solves a draft finds them in the papers again (`settlement.py`), which derives the same by SQL.
+in the papers of an office, which are in its archive. The facts in them are drawn so that each
+changes the right ledger. Who solves a draft finds them in the archive (`reading.py`), and
+derives the ledger from them again by SQL (`settlement.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from construction.workflows.archive import ArchivedPaper
 from construction.workflows.repair.drafts import Draw, table
 from construction.workflows.repair.papers import Papers, day_of, spoken
 
@@ -27,6 +29,7 @@ Edit = tuple[str, str, str]
 FOLDER = Path(__file__).parent / "programs"
 _TRIES = 800  # at facts of which each matters
 _HELD = "held.csv"
+ABOUT_OFFICE = "office/README.md"  # who may say what; the papers are in the archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,10 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """The aftermath of a draft: files below the project, the right ledger, and wrong ones."""
+    """The aftermath of a draft: files and papers, the right ledger, and wrong ones."""
 
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes]  # below the project
+    papers: tuple[ArchivedPaper, ...]
     settled: Settled
     wrong: tuple[Settled, ...]  # each entry corrected; by the program without the newer rule
     last: str  # number of an entry that was there
@@ -277,9 +281,11 @@ def plant(
         careless = (settle(aftermath, ledger, e) for e in _careless(aftermath, facts, old))
         if not settled.held or settled == old_rule or settled in careless:
             continue
-        papers = Papers(aftermath.name, aftermath.given, draw)
-        files = papers.written({**words, **said}) | _files(aftermath, ledger, parties, old)
-        return Planted(files, settled, wrong, ledger.entries[-1].number)
+        office, words = Papers(aftermath.given, draw, parties), {**words, **said}
+        files = _files(aftermath, ledger, parties, old)
+        files[ABOUT_OFFICE] = office.about(words).encode()
+        papers = tuple(office.written(words))
+        return Planted(files, papers, settled, wrong, ledger.entries[-1].number)
     return None
 
 

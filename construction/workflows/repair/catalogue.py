@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from construction.grading.file_types import extension_of
 from construction.prompt_frame import WORDS
+from construction.workflows.declaration import tools_of
 from construction.workflows.repair.drafts import Repair, RepairDraft
 from construction.workflows.repair.faults import (
     crontab_times,
@@ -45,6 +48,7 @@ SOURCE = "workspace repair"
 TOOLS = ("shell", "read_file", "write_file")
 _BUDGET = Budget(turns=40, seconds=900)
 _LARGE_BUDGET = Budget(turns=80, seconds=1800)  # of programs of several hundred lines
+_ARCHIVE_BUDGET = Budget(turns=140, seconds=2700)  # and of an archive that is read besides
 _MEDIA_TYPES = {
     "csv": "text/csv",
     "json": "application/json",
@@ -79,12 +83,10 @@ def candidate_of(draft: RepairDraft, repair: Repair, task_id: str) -> Candidate:
         business_task=repair.meaning.rstrip("."),
         execution_surface="workspace",
         fixtures=tuple(_fixture(name, data) for name, data in sorted(draft.inputs.items())),
-        structure=Structure(
-            records=len(draft.inputs), overriding=1, services=0, calls=len(draft.delivers)
-        ),
+        structure=_structure(draft),
         split=repair.split,
-        tools=TOOLS,
-        budget=_LARGE_BUDGET if repair.name in REPAIRS_OF else _BUDGET,
+        tools=(*TOOLS, *_services_tools(draft)),
+        budget=_budget(draft),
         deliverables=tuple(_deliverable(name) for name in draft.delivers),
         checks=draft.checks,
         evidence=Evidence(
@@ -100,6 +102,27 @@ def candidate_of(draft: RepairDraft, repair: Repair, task_id: str) -> Candidate:
             detail={"generator": draft.generator, "rule": draft.rule, "kind": repair.kind},
         ),
     )
+
+
+def _structure(draft: RepairDraft) -> Structure:
+    """Files and deliveries; with an archive, its papers and the requests of the reference too."""
+    state = draft.world.state if draft.world else {}
+    papers = sum(len(records) for each in state.values() for records in each.values())
+    calls = len(draft.delivers) + draft.requests
+    return Structure(
+        records=len(draft.inputs) + papers, overriding=1, services=len(state), calls=calls
+    )
+
+
+def _services_tools(draft: RepairDraft) -> Iterator[str]:
+    for tool in tools_of(sorted(draft.world.state)) if draft.world else ():
+        yield tool.name
+
+
+def _budget(draft: RepairDraft) -> Budget:
+    if draft.world:
+        return _ARCHIVE_BUDGET
+    return _LARGE_BUDGET if draft.generator in REPAIRS_OF else _BUDGET
 
 
 def _fixture(name: str, data: bytes) -> Fixture:

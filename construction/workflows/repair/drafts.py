@@ -21,6 +21,7 @@ from construction.grading.state_kinds import (
     lines_digest,
     values_digest,
 )
+from construction.workflows.contracts import World
 from data.contracts.candidate import Check
 from data.randomness import keyed_generator
 
@@ -88,7 +89,9 @@ class RepairDraft:
     `rule` names the fault: siblings of a generator differ in it. `delivers` are the files that the
     prompt asks for, below `outputs/`. `mutants` has a change for each check, which turns the
     reference solution into one that violates that check and no other. `attacks` are submissions
-    that look right and must not pass, besides those that every draft is put to.
+    that look right and must not pass, besides those that every draft is put to. `world` is there if
+    papers are behind a service; of these the reference reading makes `requests`, and does not find
+    `unreached`.
     """
 
     generator: str
@@ -100,15 +103,21 @@ class RepairDraft:
     checks: tuple[Check, ...]
     mutants: Mapping[str, Change]
     attacks: tuple[Files, ...] = ()
+    world: World | None = None
+    requests: int = 0
+    unreached: tuple[str, ...] = ()
+
+
+Solve = Callable[[str, Files, World | None], Files]
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
     """A generator of repair tasks of one kind of fault.
 
-    `build(number, seed)` makes the draft of that number; the rules take turns. `solve(rule,
-    inputs)` is the reference solution: it sees the files that an agent is given, knows what the
-    fault is, and returns the delivered files. `split` is as of a scenario.
+    `build(number, seed)` makes the draft of that number; the rules take turns. `solve(rule, inputs,
+    world)` is the reference solution: it has the files and the services that an agent is given,
+    knows what the fault is, and returns the delivered files. `split` is as of a scenario.
     """
 
     name: str
@@ -117,7 +126,7 @@ class Repair:
     task_family: str
     rules: tuple[str, ...]
     build: Callable[[int, int], RepairDraft]
-    solve: Callable[[str, Files], Files]
+    solve: Solve
     split: Literal["full", "smoke"] = "smoke"
 
     def start(self, number: int, seed: int) -> tuple[str, Draw]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+from construction.workflows.contracts import World
 from construction.workflows.repair.aftermath import (
     READ_LEDGER,
     Aftermath,
@@ -42,6 +43,7 @@ from construction.workflows.repair.drafts import (
     untar,
 )
 from construction.workflows.repair.papers import facts_said
+from construction.workflows.repair.reading import office_world, read_archive
 from construction.workflows.repair.settlement import settled_again
 from construction.workflows.repair.working_program import (
     ENVIRONMENT,
@@ -200,6 +202,14 @@ def _examples(program: Program, case: Staged, draw: Draw) -> str:
 _OUTRO = (
     "That is what was noticed. Whatever else does not do as docs/ says is to be "
     "mended just the same; what does, is to be left as it is."
+)
+
+
+_ARCHIVE = (
+    "The office's papers are in its archive, which has the tools archive_search_papers and "
+    "archive_get_paper. A search lists the papers in whose heading or text all of its words occur, "
+    "also within longer words, and shows headings, folders and days, not texts. For this matter "
+    "the archive answers {allowance} requests in all: searches, papers, and what it refuses."
 )
 
 
@@ -426,7 +436,7 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
     rule, case = next(cases, ("", None))
     if case is None:
         raise ValueError(f"{program.name}: found no data in which the faults of a rule interact")
-    return REPAIRS_OF[program.name].draft(
+    draft = REPAIRS_OF[program.name].draft(
         number,
         rule=rule,
         prompt=_prompt(program, case, draw, aftermath.given if aftermath else {}),
@@ -436,17 +446,28 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
         mutants=_mutants(program, case, draw),
         attacks=tuple(_shortcuts(program, case)),
     )
+    return _with_archive(draft, aftermath, case) if aftermath else draft
 
 
-def _solve(program: Program, rule: str, inputs: Files) -> Files:
+def _with_archive(draft: RepairDraft, aftermath: Aftermath, case: Staged) -> RepairDraft:
+    """The draft with the archive that has the papers, and what the request says of it."""
+    papers = case.planted.papers if case.planted else ()
+    world, reading = office_world(aftermath, case.shipped.tree, papers)
+    prompt = f"{draft.prompt}\n\n{_ARCHIVE.format(allowance=world.allowance)}"
+    return replace(
+        draft, prompt=prompt, world=world, requests=reading.requests, unreached=reading.unreached
+    )
+
+
+def _solve(program: Program, rule: str, inputs: Files, world: World | None) -> Files:
     """The faults of a rule undone, and the state mended by the program's own means.
 
     The newer rule, and what is to be done about the ledger, are read in the papers.
     """
-    tree = _unpacked(program, inputs[program.archive])
+    tree, papers = _unpacked(program, inputs[program.archive]), tuple[str, ...]()
     names = rule.split("+")
-    if aftermath := read_aftermath(program.name):
-        papers = {path: data for path, data in tree.items() if path.startswith("office/")}
+    if (aftermath := read_aftermath(program.name)) and world:
+        papers = read_archive(aftermath, tree, world).opened
         program = by_newer_rule(program, aftermath, facts_said(aftermath.given, papers))
         names.append(aftermath.given["change"]["name"])
     tree = _mended(tree, [program.faults[name] for name in names])
@@ -455,7 +476,7 @@ def _solve(program: Program, rule: str, inputs: Files) -> Files:
     if aftermath:
         fresh = {path: data for path, data in tree.items() if not path.startswith("var/")}
         shown = _sample(replace(program, project=fresh), (), {}).shown
-        tree |= settled_files(aftermath, settled_again(aftermath, tree, shown))
+        tree |= settled_files(aftermath, settled_again(aftermath, tree, papers, shown))
     return {program.archive: _packed(program, tree)}
 
 

@@ -30,6 +30,7 @@ from construction.grading.spec import TaskSpec, spec_of
 from construction.grading.state import grade_state, judge_check, judge_here
 from construction.grading.state_kinds import RUNS, StateReason, is_keeping
 from construction.sandbox.sandbox import Box, Sandbox
+from construction.workflows.contracts import RefusedError, World
 from construction.workflows.panel import PANEL
 from construction.workflows.repair.drafts import Files, Repair, RepairDraft
 from construction.workflows.screening import SCREEN, ScreeningConfig
@@ -39,7 +40,9 @@ from data.contracts import Verdict
 from data.contracts.attempt import Score
 
 _IDLE = StateReason.NOTHING_REPAIRED
-_FAILURES = (LookupError, ValueError, TypeError, AttributeError, StopIteration, AssertionError)
+_FAILURES = (
+    LookupError, ValueError, TypeError, AttributeError, StopIteration, AssertionError, RefusedError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,10 @@ def tried(
     """What a draft was put to, and what its reference delivers; `once` runs nothing twice."""
     spec, threshold = spec_of_repair(draft), config.pass_threshold
     grader = partial(graded, spec, run=once, threshold=threshold)
-    delivered = solved(repair, draft.rule, draft.inputs)
+    if draft.unreached:
+        named = draft.unreached[0]
+        return Tried(0, 0.0, unreached=len(draft.unreached), named=named), {}
+    delivered = solved(repair, draft.rule, draft.inputs, draft.world)
     oracle = grader(delivered) if delivered else None
     if oracle is None or oracle.overall != 1:
         return Tried(int(not delivered), (oracle.overall or 0.0) if oracle else 0.0), delivered
@@ -119,7 +125,7 @@ def tried(
     if _held(draft, once, keeps=True) < kept:
         return Tried(1, 1.0), delivered
     differing = (
-        solved(repair, draft.rule, draft.inputs) != delivered
+        solved(repair, draft.rule, draft.inputs, draft.world) != delivered
         or graded(spec, delivered, run, threshold) != oracle
     )
     survivors, mutants, destructive = _mutants(draft, delivered, grader)
@@ -155,10 +161,10 @@ def _once(run: Run) -> Run:
     return remembered
 
 
-def solved(repair: Repair, rule: str, inputs: Files) -> Files:
+def solved(repair: Repair, rule: str, inputs: Files, world: World | None) -> Files:
     """What the reference delivers for a rule; nothing where it fails on these inputs."""
     try:
-        return repair.solve(rule, inputs)
+        return repair.solve(rule, inputs, world)
     except _FAILURES:
         return {}
 
@@ -206,7 +212,7 @@ def _sibling_recipes(draft: RepairDraft, repair: Repair) -> Iterator[Files]:
     """What the solutions of the other rules make of this folder."""
     for rule in repair.rules:
         if rule != draft.rule:
-            delivered = solved(repair, rule, draft.inputs)
+            delivered = solved(repair, rule, draft.inputs, draft.world)
             if delivered:
                 yield {**draft.inputs, **delivered}
 

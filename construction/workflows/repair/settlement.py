@@ -1,4 +1,4 @@
-"""The aftermath of a faulty program derived a second time: from the archive alone, by SQL."""
+"""The aftermath of a faulty program derived a second time: from files and papers, by SQL."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from construction.workflows.repair.aftermath import (
     Shown,
     read_entries,
 )
+from construction.workflows.repair.drafts import Files
 from construction.workflows.repair.papers import day_of, facts_said, spoken
 
 _DUE = """
@@ -52,12 +53,13 @@ def _month(words: Mapping[str, str], slot: str, year: int) -> list[tuple[str]]:
     return [(f"{datetime.strptime(words[slot], '%B').replace(year=year):%Y-%m}",)]
 
 
-class _Archive:
-    """What the archive says: tables, and the words of its papers."""
+class _Given:
+    """What a solver has: the tables of the folder, and the words of papers."""
 
-    def __init__(self, aftermath: Aftermath, tree: Mapping[str, bytes], shown: Shown) -> None:
+    def __init__(
+        self, aftermath: Aftermath, tree: Files, papers: Sequence[str], shown: Shown
+    ) -> None:
         self._aftermath, given = aftermath, aftermath.given
-        papers = {path: data for path, data in tree.items() if path.startswith("office/")}
         self.words = facts_said(given, papers)
         self.entries = read_entries(aftermath, tree[aftermath.path("postings.csv")])
         self._parties = _rows(tree[aftermath.path(given["parties_file"])])
@@ -109,29 +111,31 @@ class _Archive:
         return made
 
 
-def settled_again(aftermath: Aftermath, tree: Mapping[str, bytes], shown: Shown) -> Settled:
-    """The ledger put right; `shown` is what comes of the mended program.
+def settled_again(
+    aftermath: Aftermath, tree: Files, papers: Sequence[str], shown: Shown
+) -> Settled:
+    """The ledger put right by the texts of papers; `shown` is what comes of the mended program.
 
     Raises LookupError or ValueError where the papers do not say all that is needed.
     """
-    archive, given = _Archive(aftermath, tree, shown), aftermath.given
-    words = archive.words
+    office, given = _Given(aftermath, tree, papers, shown), aftermath.given
+    words = office.words
     is_minutes = given["form"] == "minutes"
     units = int if is_minutes else aftermath.units
     slots = {
-        "held": archive.party("held"), "lenient": archive.party("lenient"),
-        "insists": archive.party("insists"), "agreed": archive.party("agreed"),
-        "agreed_of": archive.of_words("agreed"), "small": units(words["small"]),
+        "held": office.party("held"), "lenient": office.party("lenient"),
+        "insists": office.party("insists"), "agreed": office.party("agreed"),
+        "agreed_of": office.of_words("agreed"), "small": units(words["small"]),
         "own_limit": units(words["own_limit"]), "since": day_of(words["since"]).isoformat(),
         "strict": given["kinds"][0], "spared": given["kinds"][1], "asks": given["asks"],
     }  # fmt: skip
-    connection = archive.tables()
+    connection = office.tables()
     due = connection.execute(_DUE, slots).fetchall()
     connection.close()
-    returned = (archive.party("returned"), archive.of_words("returned"))
-    ticket, moved = f"T-{words['returned_ticket']}", archive.party("moved")
-    by_hand = sum(e.amount for e in archive.entries if e.text.endswith(ticket))
-    entries, held = {e.number: e for e in archive.entries}, set()
+    returned = (office.party("returned"), office.of_words("returned"))
+    ticket, moved = f"T-{words['returned_ticket']}", office.party("moved")
+    by_hand = sum(e.amount for e in office.entries if e.text.endswith(ticket))
+    entries, held = {e.number: e for e in office.entries}, set()
     added = []
     for number, party, of, right, delta, is_held, is_open in due:
         if is_held:
@@ -144,5 +148,5 @@ def settled_again(aftermath: Aftermath, tree: Mapping[str, bytes], shown: Shown)
         elif rest := delta - (by_hand if (party, of) == returned else 0):
             name = words["successor"] if party == moved else party
             day = day_of(words["booked"])
-            added.append(Entry("", day, name, archive.of[of], "correction", rest, number or ""))
+            added.append(Entry("", day, name, office.of[of], "correction", rest, number or ""))
     return Settled((*entries.values(), *added), tuple(sorted(held)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
@@ -9,8 +10,11 @@ from functools import cache
 
 import pytest
 
+from construction.grading.programs import Program, Ran
+from construction.workflows.contracts import Fields
 from construction.workflows.repair import papers
 from construction.workflows.repair.aftermath import (
+    Aftermath,
     Entry,
     Facts,
     Ledger,
@@ -22,8 +26,11 @@ from construction.workflows.repair.aftermath import (
 from construction.workflows.repair.catalogue import BY_NAME
 from construction.workflows.repair.drafts import Draw, RepairDraft, untar
 from construction.workflows.repair.faulty_programs import NAMES
-from construction.workflows.repair.papers import facts_said
+from construction.workflows.repair.papers import facts_said, states_facts
+from construction.workflows.repair.reading import read_archive
+from construction.workflows.repair.screening import screen_repair
 from construction.workflows.repair.working_program import edited, read_program, run_project
+from construction.workflows.screening import ScreeningConfig, ScreenReason
 
 WITH = [name for name in NAMES if read_aftermath(name)]
 RATEBOOK = read_aftermath("ratebook")
@@ -106,13 +113,23 @@ def tree_of(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize(
-    "name", [each if each == "ratebook" else pytest.param(each, marks=pytest.mark.slow)
-             for each in WITH]
-)  # fmt: skip
-def test_who_has_the_archive_alone_derives_the_same_ledger(name: str) -> None:
+BUILT = [each if each == "ratebook" else pytest.param(each, marks=pytest.mark.slow)
+         for each in WITH]  # fmt: skip
+
+
+def papers_of(draft: RepairDraft) -> list[Fields]:
+    assert draft.world is not None
+    return [*draft.world.state["archive"]["papers"].values()]
+
+
+def texts_of(draft: RepairDraft) -> list[str]:
+    return [paper["body"] for paper in papers_of(draft)]
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_who_has_files_and_archive_alone_derives_the_same_ledger(name: str) -> None:
     draft = drafted(name, 1)
-    solved = tree_of(name, BY_NAME[name].solve(draft.rule, draft.inputs))
+    solved = tree_of(name, BY_NAME[name].solve(draft.rule, draft.inputs, draft.world))
     check = draft.checks[0]
     reads = check.params["command"].rpartition(" && ")[2]
     script = {"read.py": check.params["files"]["read.py"]["text"].encode()}
@@ -122,32 +139,88 @@ def test_who_has_the_archive_alone_derives_the_same_ledger(name: str) -> None:
     assert printed[0][-1].startswith("held ")
 
 
-@pytest.mark.parametrize(
-    "name", [each if each == "ratebook" else pytest.param(each, marks=pytest.mark.slow)
-             for each in WITH]
-)  # fmt: skip
-def test_papers_are_many_and_the_request_names_none(name: str) -> None:
+@pytest.mark.parametrize("name", BUILT)
+def test_papers_are_many_and_in_the_archive_and_the_request_names_none(name: str) -> None:
     draft, given = drafted(name, 1), (read_aftermath(name) or pytest.fail()).given
-    office = {p: d for p, d in tree_of(name, draft.inputs).items() if p.startswith("office/")}
-    text = b"\n".join(office.values()).decode()
-    assert 20 <= len(office) <= 60 and len(text) > 100_000
-    assert not any(mark in text for mark in ("<<", ">>", "{", "}"))
-    assert not any(path in draft.prompt for path in office)
-    said = facts_said(given, office)
+    files = tree_of(name, draft.inputs)
+    assert [path for path in files if path.startswith("office/")] == ["office/README.md"]
+    everything = "\n".join((*texts_of(draft), files["office/README.md"].decode()))
+    assert 180 <= len(papers_of(draft)) <= 220 and len(everything) > 400_000
+    assert not any(mark in everything for mark in ("<<", ">>", "{", "}"))
+    own = {paper["title"] for paper in given["papers"] if "{" not in paper["title"]} - {""}
+    assert not any(title in draft.prompt for title in own)
+    folders = Counter(paper["folder"] for paper in papers_of(draft))
+    assert set(folders) == {"channel", "decisions", "mails", "minutes", "tickets"}
+    assert folders["channel"] == 90
+    said = facts_said(given, texts_of(draft))
     assert {"small", "since", "booked", "held_trade", "returned_of", *given["change"]["facts"]} <= {
         *said
     }
     assert ("late_month" in said) != ("back_month" in said)
 
 
-@pytest.mark.slow
-def test_drafts_of_a_program_differ_in_their_facts() -> None:
-    assert RATEBOOK is not None
-    said = [
-        facts_said(RATEBOOK.given, tree_of("ratebook", drafted("ratebook", n).inputs))
-        for n in (1, 2)
+@pytest.mark.parametrize("name", BUILT)
+def test_the_reference_reading_finds_all_that_decides_in_three_quarters(name: str) -> None:
+    draft, aftermath = drafted(name, 1), read_aftermath(name) or pytest.fail()
+    assert draft.world is not None and draft.world.allowance is not None
+    deciding = [text for text in texts_of(draft) if states_facts(aftermath.given, text)]
+    marked = [p for p in aftermath.given["papers"] if "<<" in p["text"]]
+    assert len(deciding) == len(marked) - 1  # a month was handed on late, or came back
+    reading = read_archive(aftermath, tree_of(name, draft.inputs), draft.world)
+    assert sorted(reading.opened) == sorted(deciding)
+    assert (reading.unreached, draft.unreached) == ((), ())
+    assert reading.requests == draft.requests
+    assert 0 <= draft.world.allowance - 4 * draft.requests / 3 < 5
+    assert f"answers {draft.world.allowance} requests in all" in draft.prompt
+    rest = [
+        each
+        for each in texts_of(draft)
+        if any(party in each for party in given_parties(aftermath, draft)) and each not in deciding
     ]
+    assert len(rest) >= 5  # parties are spoken of where nothing is decided
+
+
+def given_parties(aftermath: Aftermath, draft: RepairDraft) -> list[str]:
+    rows = tree_of(aftermath.name, draft.inputs)[aftermath.path(aftermath.given["parties_file"])]
+    return [row.split(",")[1].strip('"') for row in rows.decode().splitlines()[1:]]
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_words_that_are_searched_for_stand_in_what_is_handed_over(name: str) -> None:
+    """A clerk has them from the folder, or from the request."""
+    given, program = (read_aftermath(name) or pytest.fail()).given, read_program(name)
+    known = [data.decode() for path, data in program.project.items() if path.endswith(".md")]
+    known += [given["about_ledger"], given["about_office"], *given["kinds"], *given["requests"]]
+    text = "\n".join(known).lower()
+    queries = [search["query"] for search in given["searches"] if "query" in search]
+    assert [query for query in queries if query not in text] == []
+    assert len(given["searches"]) <= 12
+
+
+def test_a_paper_that_no_search_lists_is_named_and_its_draft_is_no_task() -> None:
+    draft, aftermath = drafted("ratebook", 1), read_aftermath("ratebook") or pytest.fail()
+    few = {**aftermath.given, "searches": aftermath.given["searches"][1:]}  # no decisions
+    tree = tree_of("ratebook", draft.inputs)
+    reading = read_archive(replace(aftermath, given=few), tree, draft.world or pytest.fail())
+    assert "Billing round of May: summer schedule" in reading.unreached
+
+    def run(_: Program) -> Ran:
+        raise AssertionError("nothing is run for a draft that cannot be solved")
+
+    lost = replace(draft, unreached=reading.unreached)
+    seen = screen_repair(lost, BY_NAME["ratebook"], run, ScreeningConfig())
+    assert seen.reason == ScreenReason.UNREACHED
+    assert seen.verdict.measures["named"] == reading.unreached[0]
+
+
+@pytest.mark.slow
+def test_drafts_of_a_program_differ_in_their_facts_and_share_no_paper() -> None:
+    first, second = (drafted("ratebook", n) for n in (1, 2))
+    said = [facts_said((RATEBOOK or pytest.fail()).given, texts_of(each))
+            for each in (first, second)]  # fmt: skip
     assert sum(said[0].get(slot) != said[1].get(slot) for slot in said[0]) > len(said[0]) // 2
+    assert not {*texts_of(first)} & {*texts_of(second)}
+    assert len({*texts_of(first)}) == len(texts_of(first))
 
 
 @pytest.mark.parametrize("name", WITH)
@@ -166,7 +239,8 @@ def test_slots_are_read_where_the_whole_sentence_stands() -> None:
     text = "Up to a point.\nUp to 3.50 is let be, said Ann, from 2 May 2026 on. More."
     sentence = "Up to {small} is let be, said {who}, from {day} on."
     assert papers._slots(sentence, text) == {"small": "3.50", "who": "Ann", "day": "2 May 2026"}
-    assert papers._slots("Up to {small} is not let be", text) == {}
+    assert papers._slots("Up to {small} is not let be", text) is None
+    assert papers._slots("More.", text) == {}
     assert papers._slots("is let be, said {who}", "is let be, said Ann\nmore") == {"who": "Ann"}
 
 

@@ -127,6 +127,9 @@ def test_a_request_tells_symptoms_and_no_cause(name: str) -> None:
     task = candidate_of(draft, BY_NAME[name], "w-1")
     assert task.split == ("full" if read_aftermath(name) else "smoke")
     assert [fixture.path for fixture in task.fixtures] == [f"{name}.tar"]
+    archive = ("archive_search_papers", "archive_get_paper") if draft.world else ()
+    assert task.tools == ("shell", "read_file", "write_file", *archive)
+    assert (task.structure and task.structure.services) == len(archive) // 2
 
 
 @pytest.mark.slow
@@ -134,6 +137,7 @@ def test_a_draft_is_the_same_again_and_another_under_another_seed() -> None:
     again, other = (BY_NAME["ratebook"].build(1, seed) for seed in (11, 12))
     draft = drafted("ratebook")
     assert (again.inputs, again.prompt, again.checks) == (draft.inputs, draft.prompt, draft.checks)
+    assert again.world == draft.world != other.world
     assert other.inputs != draft.inputs
 
 
@@ -174,11 +178,13 @@ def test_half_a_repair_and_shortcuts_fail_for_their_reason(run: Run) -> None:
 def test_a_fault_that_the_inputs_do_not_show_is_no_task(run: Run) -> None:
     draft = drafted("ratebook")
     repair = BY_NAME["ratebook"]
-    mended = solved(repair, draft.rule, draft.inputs)
+    mended = solved(repair, draft.rule, draft.inputs, draft.world)
     seen = screen_repair(
-        replace(draft, inputs={**mended}), replace(repair, solve=lambda rule, files: files), run,
+        replace(draft, inputs={**mended}),
+        replace(repair, solve=lambda rule, files, world: files),
+        run,
         ScreeningConfig(),
-    )  # fmt: skip
+    )
     assert seen.reason == ScreenReason.PASSED_BY_NULL
 
 

@@ -73,6 +73,18 @@ def test_repairs_come_with_their_files_and_the_same_bytes(tmp_path: Path) -> Non
     assert worlds_of([first]) == {}
 
 
+@pytest.mark.slow(seconds=60)
+def test_a_repair_with_an_aftermath_comes_with_its_files_and_its_archive(tmp_path: Path) -> None:
+    folder = shard(tmp_path / "a", "ratebook", "w-1")
+    (task,) = read_pool([folder]).candidates
+    world = read_world(worlds_of([folder])["w-1"])
+    assert [fixture.path for fixture in task.fixtures] == ["ratebook.tar"]
+    assert task.structure is not None and world.allowance is not None
+    assert task.structure.records == len(world.state["archive"]["papers"]) + 1
+    assert task.structure.calls - 1 <= 0.75 * world.allowance
+    assert f"answers {world.allowance} requests in all" in task.prompt
+
+
 def test_service_tasks_come_with_their_worlds_and_nothing_of_them_in_files(tmp_path: Path) -> None:
     folder = shard(tmp_path / "a", "order_enquiries", "w-1")
     (task,) = read_pool([folder]).candidates

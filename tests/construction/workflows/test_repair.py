@@ -59,7 +59,9 @@ def test_a_draft_is_the_same_again_and_another_under_another_seed(name: str) -> 
     again, other = (repair.build(draft.number, seed) for seed in (11, 12))
     assert (again.inputs, again.prompt, again.checks) == (draft.inputs, draft.prompt, draft.checks)
     assert other.inputs != draft.inputs
-    assert repair.solve(draft.rule, draft.inputs) == repair.solve(draft.rule, again.inputs)
+    assert repair.solve(draft.rule, draft.inputs, None) == repair.solve(
+        draft.rule, again.inputs, None
+    )
 
 
 @pytest.mark.parametrize("name", DRAFTS)
@@ -138,7 +140,7 @@ def test_attacks_deliver_every_file_that_is_asked_for() -> None:
 @pytest.mark.parametrize("name", ["site_modes-1", "crontab_times-2", "queue_log-3"])
 def test_the_panel_differs_on_a_draft(name: str, run: Run) -> None:
     draft = DRAFTS[name]
-    delivered = solved(BY_NAME[draft.generator], draft.rule, draft.inputs)
+    delivered = solved(BY_NAME[draft.generator], draft.rule, draft.inputs, None)
     grader = partial(graded, spec_of_repair(draft), run=run, threshold=CONFIG.pass_threshold)
     scores = dict(panel_scores(draft, delivered, grader))
     assert scores["perfect"].passed is True
@@ -157,7 +159,7 @@ def test_the_exported_grader_passes_the_reference_and_not_the_inputs(
     (tmp_path / "spec.json").write_text(json.dumps(task), encoding="utf-8")
     rewards = {}
     for title, files in (
-        ("reference", solved(repair, draft.rule, draft.inputs)),
+        ("reference", solved(repair, draft.rule, draft.inputs, None)),
         ("inputs", draft.inputs),
     ):
         for path, content in files.items():

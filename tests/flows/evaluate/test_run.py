@@ -113,7 +113,7 @@ def test_another_configuration_in_the_same_folder_is_refused(
     tasks: ReleasedTasks, tmp_path: Path
 ) -> None:
     evaluate(plan(tasks, tmp_path / "run", "null"))
-    with pytest.raises(InputError, match="found another configuration"):
+    with pytest.raises(InputError, match="found a different configuration"):
         evaluate(plan(tasks, tmp_path / "run", "talk"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from construction.workflows.contracts import World
 from construction.workflows.repair.drafts import (
     Change,
     Draw,
@@ -142,7 +143,7 @@ def _of_job(lines: list[str], name: str) -> str:
     return next(line for line in lines if f"/{name}.sh" in line)
 
 
-def _solve(rule: str, inputs: Files) -> Files:
+def _solve(rule: str, inputs: Files, _world: World | None) -> Files:
     lines = inputs[_FILE].decode().splitlines()
     plan = read_table(inputs["plan.csv"])
     moment, gap = 0, 0

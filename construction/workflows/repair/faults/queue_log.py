@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from construction.workflows.contracts import World
 from construction.workflows.repair.drafts import (
     Draw,
     Files,
@@ -127,7 +128,7 @@ def _row(rule: str, story: Sequence[Event]) -> tuple[str, ...] | None:
     return job, queue, [event[3] for event in story if event[0] == "failed"][-1]
 
 
-def _solve(rule: str, inputs: Files) -> Files:
+def _solve(rule: str, inputs: Files, _world: World | None) -> Files:
     jobs: dict[str, list[Event]] = {}
     for line in inputs[_LOG].decode().splitlines():
         head, _, error = line.partition(" error=")

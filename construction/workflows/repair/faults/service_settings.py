@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from construction.workflows.contracts import World
 from construction.workflows.repair.drafts import (
     Change,
     Draw,
@@ -68,7 +69,7 @@ def _build(number: int, seed: int) -> RepairDraft:
     text = _settings(name, taken if rule == "port_taken" else own, draw)
     around, log = _AROUND[rule](name, own, taken, draw)
     inputs = {_FILE: text.encode(), "service.log": _log(name, draw, rule, log), **around}
-    mended = REPAIR.solve(rule, inputs)
+    mended = REPAIR.solve(rule, inputs, None)
     checks, mutants = _checks(rule, name, own, text, mended[_FILE].decode())
     original = inputs[_FILE]
     but = [check.params["key"] for check in checks]
@@ -161,7 +162,7 @@ def _line(text: str, key: str) -> str:
     return next(line.partition(" = ")[2] for line in text.splitlines() if line.startswith(key))
 
 
-def _solve(rule: str, inputs: Files) -> Files:
+def _solve(rule: str, inputs: Files, _world: World | None) -> Files:
     lines = inputs[_FILE].decode().splitlines()
     if rule == "port_taken":
         name = lines[0].removeprefix("; ").partition(",")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from construction.workflows.contracts import World
 from construction.workflows.repair.drafts import (
     Change,
     Draw,
@@ -129,7 +130,7 @@ def _mode(name: str, mode: int) -> Change:
     return lambda files: files.update({_FILE: with_mode(files[_FILE], {name: mode})})
 
 
-def _solve(rule: str, inputs: Files) -> Files:
+def _solve(rule: str, inputs: Files, _world: World | None) -> Files:
     areas = {"secrets": ("secrets/",), "programs": ("bin/", "hooks/"), "uploads": ("upload",)}[rule]
 
     def mode_of(member: Member) -> int:
