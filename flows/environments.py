@@ -28,6 +28,7 @@ from anonymization.tables.release_tables import (
     released_file,
     write_anonymized,
 )
+from construction.analytics.archive import Archive
 from construction.analytics.candidates import Bench
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
 from construction.analytics.environment.profile import role_faults
@@ -219,8 +220,11 @@ def tables_recipe(declaration: Declaration) -> TablesRecipe | None:
 
 
 @contextmanager
-def bench_of(environment: Environment) -> Iterator[Bench]:
-    """The clean tables, loaded into both executors, and all that candidates are compared with."""
+def bench_of(environment: Environment, archive: Archive | None = None) -> Iterator[Bench]:
+    """The clean tables, loaded into both executors, and all that candidates are compared with.
+
+    `archive`: where the papers of the environment are, if they are not among its files.
+    """
     declaration, files = environment.declaration, environment.files
     tables = clean_tables(declaration, files, (), environment.inventory)
     if fault := next(role_faults(declaration, tables), None):
@@ -234,7 +238,8 @@ def bench_of(environment: Environment) -> Iterator[Bench]:
         paths = {name: Path(folder) / f"{name}.parquet" for name in tables}
         for name, frame in tables.items():
             write_frame(paths[name], frame)
-        yield Bench(declaration, tables, Engine(paths), readings, careless, public)
+        engine = Engine(paths)
+        yield Bench(declaration, tables, engine, readings, careless, public, archive=archive)
 
 
 def source_digests(declaration: Declaration, root: Path) -> dict[str, str]:

@@ -184,7 +184,7 @@ def _release(
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
         private_files=private_files(run, _made_by(results, ANALYTICS.name)),
-        worlds=worlds_of(outputs.get(WORKFLOWS.name, ())),
+        worlds=worlds_of(_made_by(results, WORKFLOWS.name, ANALYTICS.name)),
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info={**run_info, "judging": model_costs(results.folders), **host_and_tools()},
     )

@@ -85,27 +85,39 @@ def _answer(declaration: Declaration, part: Part, text: str) -> Answer:
 
 
 def guidelines_of(
-    declaration: Declaration, parts: Sequence[Part], program: s.Program, language: Language
+    declaration: Declaration,
+    parts: Sequence[Part],
+    program: s.Program,
+    language: Language,
+    allowance: int | None = None,
 ) -> str:
-    """How to answer: kind, unit, rounding, conventions, and what to say without data."""
-    lines = _guideline_lines(declaration, parts, program, language)
+    """How to answer: kind, unit, rounding, conventions, and what to say without data.
+
+    `allowance`: where papers are in an archive, how many requests it answers.
+    """
+    lines = _guideline_lines(declaration, parts, program, language, allowance)
     return (" " if language == "en" else "").join(lines)
 
 
 def _guideline_lines(
-    declaration: Declaration, parts: Sequence[Part], program: s.Program, language: Language
+    declaration: Declaration,
+    parts: Sequence[Part],
+    program: s.Program,
+    language: Language,
+    allowance: int | None = None,
 ) -> list[str]:
     """The sentences of `guidelines_of`, of which the conventions may be several."""
     words = words_table()["guidelines"][language]
+    files = words["files" if allowance is None else "files_and_archive"]
     if len(parts) == 1:
-        lines = [words["files"], words["only"].format(**_wanted(declaration, parts[0], language))]
+        lines = [files, words["only"].format(**_wanted(declaration, parts[0], language))]
     else:
         separator = "; " if language == "en" else "；"
         wanted = [
             words["part"].format(part=part.part, **_wanted(declaration, part, language))
             for part in parts
         ]
-        lines = [words["files"], words["several"].format(parts=separator.join(wanted))]
+        lines = [files, words["several"].format(parts=separator.join(wanted))]
     if any(part.decimals is not None for part in parts):
         lines.append(words["rounding"])
     read = {f"{table}.{column}" for table, column in columns_read(program)}
@@ -118,6 +130,8 @@ def _guideline_lines(
         if read.intersection(convention.reads)
         and (not convention.of or selected.intersection(convention.of))
     ]
+    if allowance is not None:
+        lines.append(words["archive"].format(n=allowance))
     lines.append(words["no_data"])
     return lines
 
@@ -128,9 +142,10 @@ def beyond_guidelines(
     parts: Sequence[Part],
     program: s.Program,
     language: Language,
+    allowance: int | None = None,
 ) -> str:
     """What guidelines say besides what follows from the steps and the parts of the answer."""
-    for line in _guideline_lines(declaration, parts, program, language):
+    for line in _guideline_lines(declaration, parts, program, language, allowance):
         guidelines = guidelines.replace(line, " ", 1)
     return guidelines.strip()
 
@@ -160,6 +175,7 @@ def guideline_faults(
     answers: Sequence[Answer],
     program: s.Program,
     language: Language,
+    allowance: int | None = None,
 ) -> list[str]:
     """What in the guidelines does not fit the answers; nothing if they fit."""
     faults = []
@@ -177,9 +193,9 @@ def guideline_faults(
             faults += _number_faults(part, answer, wanted["decimals"], guidelines)
         if len(parts) > 1 and f'"{part.part}"' not in guidelines:
             faults.append(f"{part.part}: its key is not named")
-    lines = _guideline_lines(declaration, parts, program, language)
+    lines = _guideline_lines(declaration, parts, program, language, allowance)
     faults += [f"not said: {line[:60]}" for line in lines if line not in guidelines]
-    if more := beyond_guidelines(declaration, guidelines, parts, program, language):
+    if more := beyond_guidelines(declaration, guidelines, parts, program, language, allowance):
         faults.append(f"{len(more)} characters that do not follow from the answer")
     return faults
 

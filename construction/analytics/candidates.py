@@ -21,6 +21,7 @@ from pydantic import Field, ValidationError
 
 from construction.analytics import steps as s
 from construction.analytics.answers import guidelines_of
+from construction.analytics.archive import Archive
 from construction.analytics.careless import Touched
 from construction.analytics.contracts import (
     RATED_BY_STEPS,
@@ -137,7 +138,7 @@ class Bench:
 
     `readings`: the tables under other defensible readings of the noise; `careless`: with one kind
     of noise ignored; `public`: without perturbation, where something is perturbed; `touched`: which
-    careless readings of policies were seen to matter.
+    careless readings of policies were seen to matter; `archive`: where papers are, if not in files.
     """
 
     declaration: Declaration
@@ -147,6 +148,7 @@ class Bench:
     careless: Mapping[Noise, Tables] = field(default_factory=dict)
     public: Tables | None = None
     touched: Touched = field(default_factory=dict)
+    archive: Archive | None = None
 
     def said(self, draft: Draft) -> Said:
         """What the question of a draft says."""

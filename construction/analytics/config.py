@@ -31,6 +31,9 @@ _IgnorableNoise = Annotated[Noise, AfterValidator(_ignorable)]
 class AnalyticsRecipe(StageConfig):
     """Which variant agents get, and how many tasks must depend on its noise.
 
+    `papers`: where an office's papers are, if there are more than 60 of them: in its `archive`, a
+    service that finds words and answers a limited number of requests, or among the `files`.
+
     `noisy`: the minimum share of tasks whose answer changes if some noise is ignored; `noise`: the
     minimum share per kind of noise. Candidates that would put these shares out of reach are
     rejected, so a set may be smaller than requested, but never short of noise. `splits`: which
@@ -46,6 +49,7 @@ class AnalyticsRecipe(StageConfig):
     """
 
     variant: Variant = "raw"
+    papers: Literal["archive", "files"] = "archive"
     splits: Annotated[tuple[Split, ...], Field(min_length=1)] = ("full", "smoke")
     noisy: Share = 0.3
     quotas: Literal["declared", "signals"] = "declared"

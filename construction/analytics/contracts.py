@@ -53,6 +53,10 @@ class AnalyticsReason(GateReason):
     LEAK = "priors.leak", "The question mentions a file, a column or noise."
     OTHER_QUESTION = "steps.other_question", "The question asks for something that no step does."
     INVALID = "steps.invalid", "The candidate is not a valid step program."
+    UNREACHED = (
+        "papers.unreached",
+        "A paper that the answer rests on is not found by searching for the names in others.",
+    )
     TOO_LITTLE_NOISE = (
         "noise.too_little",
         "With this candidate, the quota of tasks with noise could not be met.",
@@ -112,6 +116,14 @@ def split_of(results: int) -> Split:
 LONGEST_PROGRAM = 20  # steps of a record; more are no task of a category
 
 
+class ArchiveUse(Contract):
+    """What the reference asks an archive for in all, the papers it opens, and what agents get."""
+
+    papers: int
+    requests: int
+    allowance: int
+
+
 class AnalyticTask(Contract):
     """A task with its programme and gold. Everything but question and guidelines is private."""
 
@@ -131,6 +143,7 @@ class AnalyticTask(Contract):
     noise: tuple[str, ...] = ()  # kinds that change the answer if they are ignored
     files: tuple[str, ...] = ()
     drawn: dict[str, str] = Field(default_factory=dict)
+    archive: ArchiveUse | None = None
 
     @property
     def steps(self) -> tuple[StepOf, ...]:

@@ -220,7 +220,13 @@ def _engine(tables: Mapping[str, pl.DataFrame], folder: Path) -> Engine:
 def _misfits(task: ReleasedTask, environment: ReleasedEnvironment) -> Sequence[str]:
     declaration = environment.declaration
     return guideline_faults(
-        declaration, task.guidelines, task.parts, task.answers, task.program, task.language
+        declaration,
+        task.guidelines,
+        task.parts,
+        task.answers,
+        task.program,
+        task.language,
+        task.allowance,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from construction.analytics import steps as s
 from construction.analytics.answers import guidelines_of, milestones_of
+from construction.analytics.archive import Archive, needed_for
 from construction.analytics.candidates import Bench, Draft, Judged, Proposed
 from construction.analytics.config import AnalyticsRecipe, NoiseQuota
 from construction.analytics.contracts import (
@@ -174,6 +175,11 @@ class Minted:
             elif (kind := self.quota.missing(task)) is not None:
                 why = f"the quota of tasks with {kind} noise would be missed"
                 judged, task = Judged(draft, AnalyticsReason.TOO_LITTLE_NOISE, why), None
+            elif self.bench.archive is not None:
+                task, missed = _searched_for(task, self.bench, self.bench.archive)
+                if missed:
+                    why = ", ".join(missed)
+                    judged, task = Judged(draft, AnalyticsReason.UNREACHED, why), None
         self._record(identity, judged)
         if task is None:
             return False
@@ -395,6 +401,22 @@ def _task_of(
         files=tuple(sorted({bench.file_of[name] for name in s.tables_of(draft.program)})),
         drawn=dict(drawn),
     )
+
+
+def _searched_for(
+    task: AnalyticTask, bench: Bench, archive: Archive
+) -> tuple[AnalyticTask, Sequence[str]]:
+    """The task with what its archive answers, and the papers that no search leads to."""
+    declaration = bench.declaration
+    entities = declaration.roles.get("entities")
+    periods = bench.tables[entities.table][entities.period].unique() if entities else ()
+    needed = needed_for(task.program, declaration, periods)
+    if not needed:
+        return task, ()
+    reading = archive.read(f"{task.question}\n{task.guidelines}", needed)
+    use = reading.use([answer.value for answer in task.answers])
+    guidelines = guidelines_of(declaration, task.parts, task.program, task.language, use.allowance)
+    return task.model_copy(update={"archive": use, "guidelines": guidelines}), reading.missed
 
 
 def report_of(minted: Minted) -> dict[str, Any]:

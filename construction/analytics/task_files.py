@@ -19,11 +19,22 @@ from construction.analytics.answers import (
     reference_steps,
     written_parts,
 )
+from construction.analytics.archive import Archive, archived_file
 from construction.analytics.config import Variant, family_of
 from construction.analytics.contracts import UNDECIDED, AnalyticTask, Language, Part, split_of
 from construction.analytics.environment.declaration import Declaration
-from construction.analytics.environment.variants import clean_tables, read_clean, read_files
+from construction.analytics.environment.variants import (
+    clean_tables,
+    documents,
+    read_clean,
+    read_files,
+)
 from construction.analytics.execute_polars import StepFailedError, run
+from construction.workflows.archive import ARCHIVE
+from construction.workflows.declaration import has_services, tools_of
+from construction.workflows.documents.scenario import CALLS
+from construction.workflows.pool import WORLDS
+from construction.workflows.world_file import read_world, write_world
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import (
@@ -38,6 +49,7 @@ from data.contracts import (
     Milestone,
     Provenance,
     Step,
+    Structure,
 )
 from data.contracts.attempt import Submission
 from data.errors import InputError
@@ -49,6 +61,7 @@ _MEDIA = {
     ".csv": "text/csv",
     ".md": "text/markdown",
 }
+_TURNS, _SECONDS = 60, 1200  # over files alone
 _PUBLIC = ("task_id", "category", "difficulty", "difficulty_rule", "language")
 
 
@@ -100,11 +113,10 @@ def candidate_of(
     fixtures: Sequence[Fixture],
     opaque: Callable[[str], str],
 ) -> Candidate:
-    """The candidate of a task; `fixtures` are the files of the variant that agents get."""
-    files = [declaration.files[name] for name in task.files]
-    disclosures = {file.disclosure for file in files}
-    anonymized = Disclosure.ANONYMIZED in disclosures
-    licences = sorted({file.licence for file in files if file.licence})
+    """The candidate of a task; `fixtures` are the files of the variant that agents get.
+
+    The world of an archive is released apart, to graders and runners alone.
+    """
     family, why = family_of(task.category), f"category {task.category}"
     return Candidate(
         task_id=opaque(task.task_id),
@@ -119,25 +131,63 @@ def candidate_of(
         split=split_of(len(task.parts)),
         guidelines=task.guidelines,
         fixtures=tuple(fixtures),
-        tools=("shell",),
-        budget=Budget(turns=60, seconds=1200),
+        tools=("shell", *(_archive_tools() if task.archive else ())),
+        budget=_budget(task),
+        structure=_structure(task, declaration),
         answers=task.answers,
         steps=reference_steps(task.program, task.parts),
         milestones=task.milestones,
         evidence=Evidence(retrieval=True, accuracy=True),
-        provenance=Provenance(
-            source=declaration.name,
-            source_format="environment",
-            item_id=task.task_id,
-            disclosure=Disclosure.ANONYMIZED if anonymized else Disclosure.PUBLIC,
-            licence="; ".join(licences) or None,
-            detail={"template": task.template, "noise": list(task.noise)},
-        ),
+        provenance=_provenance(task, declaration),
     )
+
+
+def _provenance(task: AnalyticTask, declaration: Declaration) -> Provenance:
+    files = [declaration.files[name] for name in task.files]
+    anonymized = Disclosure.ANONYMIZED in {file.disclosure for file in files}
+    licences = sorted({file.licence for file in files if file.licence})
+    return Provenance(
+        source=declaration.name,
+        source_format="environment",
+        item_id=task.task_id,
+        disclosure=Disclosure.ANONYMIZED if anonymized else Disclosure.PUBLIC,
+        licence="; ".join(licences) or None,
+        detail={"template": task.template, "noise": list(task.noise)},
+    )
+
+
+def _archive_tools() -> tuple[str, ...]:
+    return tuple(tool.name for tool in tools_of([ARCHIVE]))
+
+
+def _budget(task: AnalyticTask) -> Budget:
+    """What every agent has, and turns for the requests to an archive, several in each."""
+    requests = task.archive.allowance if task.archive else 0
+    turns = _TURNS - (-requests // CALLS)
+    return Budget(turns=turns, seconds=_SECONDS * turns // _TURNS)
+
+
+def _structure(task: AnalyticTask, declaration: Declaration) -> Structure | None:
+    name = archived_file(declaration)
+    if task.archive is None or name is None:
+        return None
+    papers = len(declaration.files[name].texts)
+    return Structure(records=papers, overriding=0, services=1, calls=task.archive.requests)
+
+
+def write_worlds(
+    out: Path, tasks: Sequence[AnalyticTask], archive: Archive, opaque: Callable[[str], str]
+) -> None:
+    """The archive as each task has it."""
+    for task in tasks:
+        if task.archive is not None:
+            path = out / WORLDS / f"{opaque(task.task_id)}.json"
+            write_world(path, archive.world(task.archive.allowance))
 
 
 DECLARATION, NOISE = "declaration.json", "noise.json"
 FILES = "files"  # in the output of a stage: the files of the variant
+_PAPERS = "papers"  # in the declaration of a release: what no file has
 
 
 class StepsDoNotRunError(Exception):
@@ -156,6 +206,7 @@ class ReleasedTask:
     parts: tuple[Part, ...]
     answers: tuple[Answer, ...]
     milestones: tuple[Milestone, ...]
+    allowance: int | None = None  # of requests to an archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +218,16 @@ class ReleasedEnvironment:
     tables: Mapping[str, pl.DataFrame]
 
 
-def write_declaration(out: Path, declaration: Declaration, variant: Variant) -> None:
+def write_declaration(
+    out: Path, declaration: Declaration, variant: Variant, archive: Archive | None = None
+) -> None:
     """Write what reads the released files; private. `declaration`: over the raw variant."""
-    content = {"variant": variant, "declaration": declaration.model_dump(mode="json")}
+    papers = {} if archive is None else {archive.file: dict(archive.texts)}
+    content = {
+        "variant": variant,
+        "declaration": declaration.model_dump(mode="json"),
+        _PAPERS: papers,
+    }
     write_bytes(out / DECLARATION, pretty_json(content), mode=PRIVATE_FILE)
 
 
@@ -194,13 +252,14 @@ def read_environment(path: Path, folder: Path) -> ReleasedEnvironment:
         content = orjson.loads(path.read_bytes())
         declaration = Declaration.model_validate(content["declaration"])
         variant: Variant = content["variant"]
-    except (OSError, ValueError, KeyError) as error:
+        papers = {name: documents(texts) for name, texts in content[_PAPERS].items()}
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         expected, todo = "the declaration of a release", "Restore the release."
         raise InputError(str(path), type(error).__name__, expected, todo) from error
     if variant == "raw":
-        tables = clean_tables(declaration, read_files(folder, declaration))
+        tables = clean_tables(declaration, read_files(folder, declaration, papers))
     else:
-        tables = read_clean(declaration, folder)
+        tables = read_clean(declaration, folder, papers)
     return ReleasedEnvironment(declaration, variant, tables)
 
 
@@ -248,9 +307,16 @@ def read_analytics(release: ReleasedTasks) -> list[ReleasedTask]:
                 parts,
                 tuple(map(Answer.model_validate, whole["answers"])),
                 tuple(map(Milestone.model_validate, whole["milestones"])),
+                _allowance(release, candidate),
             )
         )
     return tasks
+
+
+def _allowance(release: ReleasedTasks, candidate: Candidate) -> int | None:
+    if not has_services(candidate):
+        return None
+    return read_world(release.world(candidate.task_id)).allowance
 
 
 def submission_of(

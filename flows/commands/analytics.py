@@ -144,10 +144,10 @@ def _plant(
         raise InputError(
             str(source), "texts of its own", "none", "Declare their clauses in [[policies]]."
         )
-    texts, made = planted_policies(declaration, tables, n, seed)
+    texts, made, filed = planted_policies(declaration, tables, n, seed)
     paths = {name: f"{FILE}/{name}.txt" for name in texts}
     declared = dict(read_toml(source))
-    declared |= {**with_texts(declared, paths, FILE), "policies": made}
+    declared |= {**with_texts(declared, paths, FILE, filed), "policies": made}
     read_together = {"reads": [FILE], "words": how_to_read(declaration)}
     declared["conventions"] = [*declared.get("conventions", ()), read_together]
     validated(Declaration, declared, source)

@@ -30,7 +30,7 @@ from construction.webpages.pages import PageIndex
 from construction.webpages.web_tools import read_pages
 from construction.workflows.declaration import has_services
 from data.attempts import read_attempts
-from data.contracts import Candidate
+from data.contracts import Candidate, Lane
 from data.contracts.attempt import AttemptStatus, Submission
 from data.errors import InputError
 from data.randomness import keyed_generator, keyed_order
@@ -145,7 +145,7 @@ def _computed_scripts(
     """
     scripts: dict[tuple[str, int], Script] = {}
     for task_id, task in release.tasks.items():
-        is_workflow = has_services(task.candidate)
+        is_workflow = has_services(task.candidate) and task.candidate.lane is Lane.WORKFLOWS
         if database is None and not is_workflow:
             continue
         spec = spec_of(release.grading(task_id))

@@ -16,6 +16,7 @@ import polars as pl
 from anonymization.tables.seal import Kept, keep, require_unchanged, sealed_output
 from construction.analytics.annotation import STAGE as ANNOTATION_STAGE
 from construction.analytics.annotation import Consented, Subject, annotate
+from construction.analytics.archive import Archive, with_archive
 from construction.analytics.config import AnalyticsRecipe, market_quotas
 from construction.analytics.contracts import STAGE
 from construction.analytics.environment.declaration import Declaration, read_declaration
@@ -36,6 +37,7 @@ from construction.analytics.task_files import (
     read_environment,
     write_declaration,
     write_gold,
+    write_worlds,
 )
 from construction.analytics.templates import read_templates
 from construction.judging.consensus import ConsensusConfig
@@ -239,17 +241,22 @@ def _make(work: Work, out: Path) -> None:
         }
         quotas = market_quotas(wanted, task_weights(work.folders(_SIGNALS)))
         declaration = declaration.model_copy(update={"quotas": quotas})
+    archive = Archive.of(declaration, original) if recipe.papers == "archive" else None
+    declaration = with_archive(declaration) if archive else declaration
     environment = Environment(declaration, root, original, replaced)
-    with bench_of(environment) as bench:
+    with bench_of(environment, archive) as bench:
         minted = mint(bench, read_templates(), run.recipe.release.seed, recipe=recipe)
-        write_variant(recipe.variant, declaration, root, replaced, bench.tables, out / FILES)
+        tables, left_out = bench.tables, archive.file if archive else None
+        write_variant(recipe.variant, declaration, root, replaced, tables, out / FILES, left_out)
     fixtures = fixtures_of(out / FILES, declaration.name)
     candidate_id = partial(run.opaque, "a")
     candidates = [candidate_of(task, declaration, fixtures, candidate_id) for task in minted.tasks]
     inputs = {fixture.sha256: Path(FILES, fixture.path) for fixture in fixtures}
     write_pool(out, candidates, inputs)
     write_gold(out, minted.tasks)
-    write_declaration(out, raw_declaration(declaration, replaced), recipe.variant)
+    if archive is not None:
+        write_worlds(out, minted.tasks, archive, candidate_id)
+    write_declaration(out, raw_declaration(declaration, replaced), recipe.variant, archive)
     noise = pretty_json(noise_inventory(declaration, environment.inventory))
     write_bytes(out / NOISE, noise, mode=PRIVATE_FILE)
     write_bytes(out / _REPORT, pretty_json({"refused": False} | report_of(minted)))

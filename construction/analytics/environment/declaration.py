@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from construction.analytics.contracts import Category, Difficulty, Language
+from construction.analytics.environment.filing import Background, Filing
 from construction.analytics.steps import COVERED
 from construction.analytics.steps import Clause as Rule
 from data.configuration import read_toml, validated
@@ -141,6 +142,7 @@ class PolicyText(StageConfig):
     label: Words
     measure: Name
     clauses: Annotated[tuple[Clause, ...], Field(min_length=1)]
+    background: tuple[Background, ...] = ()
 
     @property
     def careless(self) -> list[str]:
@@ -253,8 +255,9 @@ class File(StageConfig):
     Of an anonymized file less may leave than there is. `keep`: only rows whose cell in that column
     begins with one of these texts. `least`: only rows whose value in that column has so many rows,
     since small groups hide nobody. `cut`: so many characters of each cell, such as 7 of a date.
-    `unlinked`: pseudonyms are new for each period, which are the first four characters of that
-    column, or for a file of one period that year itself; nothing joins an entity over periods.
+    `filed`: where each document is filed, if they are papers of an archive. `unlinked`: pseudonyms
+    are new for each period, which are the first four characters of that column, or for a file of
+    one period that year itself; nothing joins an entity over periods.
     """
 
     path: str
@@ -268,6 +271,7 @@ class File(StageConfig):
     data_from: Annotated[int, Field(ge=1)] = 1
     about: str = ""
     texts: Mapping[str, str] = Field(default_factory=dict)  # documents: id -> path of a text file
+    filed: Mapping[str, Filing] = Field(default_factory=dict)
     keep: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     least: Mapping[str, Annotated[int, Field(ge=2)]] = Field(default_factory=dict)
     cut: Mapping[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
@@ -279,6 +283,8 @@ class File(StageConfig):
             raise ValueError("keep, least and cut are for anonymized files")
         if odd := next((key for key in self.texts if not _DOCUMENT.fullmatch(key)), None):
             raise ValueError(f"texts: {odd[:60]!r}: expected letters, digits, _ and -")
+        if self.filed and self.filed.keys() != self.texts.keys():
+            raise ValueError("filed: expected a folder for each of texts")
         if self.data_from <= self.header:
             raise ValueError(f"data_from: expected a line after the header ({self.header})")
         return self

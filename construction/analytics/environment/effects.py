@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
 
+from construction.analytics.environment.declaration import Role
 from construction.analytics.environment.office import Group, Office
 from construction.analytics.environment.papers import (
     NEVER,
@@ -161,20 +162,22 @@ class Omission(Effect):
         return w.worded(form, voice, **values)
 
     def rules(self, use: str, period: int, reading: str) -> Iterator[Rule]:
-        office, issued, w = self.office, self.issued, self.office.w
+        issued = self.issued
         is_draft = self.by == "draft"
         if period < issued.since(reading) or (is_draft and reading != "drafts"):
             return
         kinds, quotes = self.guild.at(period, reading)
         value, day, quotes = self.limits[0], issued.day, (*issued.quotes, *quotes)
-        has_ended, where, unit = False, list[dict[str, Any]](), tuple[Said, ...]()
+        where, unit = list[dict[str, Any]](), tuple[Said, ...]()
+        ended_by: tuple[Said, ...] = ()
         for at, act, letter in self._noticed(reading):
             if act == "restored":
-                has_ended, quotes = False, (*quotes, *self.changes[0].quotes, *letter.quotes)
+                quotes = (*quotes, *self.changes[0].quotes, *letter.quotes)
+                ended_by = ()
             elif period < letter.since(reading):
                 continue
             elif act in ("ended", "withdrawn") or (act == "in_vain" and reading == "ranks"):
-                has_ended = True
+                ended_by = letter.quotes
             elif act == "moved":
                 value, day = self.limits[1 + at % 2], letter.day
                 quotes = (*quotes, *letter.quotes)
@@ -182,23 +185,23 @@ class Omission(Effect):
                 narrower, more = self._narrower(act, letter, period, reading)
                 where.append(narrower)
                 quotes = (*quotes, *letter.quotes, *more)
-        if has_ended:
+        if ended_by:
+            if not reading:
+                yield Rule((0, 0), (), None, (*issued.quotes, *ended_by), is_void=True)
             return
-        entities = w.declaration.roles["entities"]
-        first = when(entities.kind, "in", kinds)
+        first = when(self._entities.kind, "in", kinds)
         if self.role == "circle":
             members, unit = self.circle.at(period, reading)
-            second = when(entities.place, "in", members)
+            second = when(self._entities.place, "in", members)
         else:
-            limit, unit = office.read(value, self.other, day, reading)
+            limit, unit = self.office.read(value, self.other, day, reading)
             second = when(self.other.column, "<", limit)
-        yield Rule(
-            issued.order(reading),
-            (first, second, *where),
-            None,
-            (*quotes, *unit),
-            self.verb == "open",
-        )
+        conditions, is_open = (first, second, *where), self.verb == "open"
+        yield Rule(issued.order(reading), conditions, None, (*quotes, *unit), is_open)
+
+    @property
+    def _entities(self) -> Role:
+        return self.office.w.declaration.roles["entities"]
 
     def _noticed(self, reading: str) -> Iterator[tuple[int, str, Letter]]:
         """The later letters that a reading sees, with what they do."""
@@ -213,7 +216,7 @@ class Omission(Effect):
         """Whom alone it still concerns."""
         if act == "confined":
             members, quotes = self.narrower.at(period, reading)
-            return when(self.office.w.declaration.roles["entities"].place, "in", members), quotes
+            return when(self._entities.place, "in", members), quotes
         bound, quotes = self.office.read(self.bound, self.measure, letter.day, reading)
         return when(self.measure.column, "<=", bound), quotes
 

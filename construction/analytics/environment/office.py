@@ -35,6 +35,14 @@ _NORTHERN, _LOST = 36, 30  # letters of another office, and motions that were lo
 _TOPICS = ("except", "ended", "moved", "spared", "confined", "passes", "goes")
 _ABOUT_LETTERS = ("ended", "moved", "spared", "confined")
 _SENTENCES = (4, 9)  # in a subject of a paper
+_FOLDERS = {
+    "office": "joint office",
+    "draft": "joint office",
+    "council": "council",
+    "north": "northern office",
+    "none": "sundry",
+}
+_MOTIONS = "motions and petitions"
 _UNITS_IN = {"en": " units", "de": " Einheiten", "zh": "单位"}
 
 
@@ -192,7 +200,7 @@ class Office:
         spoken = language if by in signed[language] else "en"
         drawn = {name: w.pick(self.sundry[name]) for name in ("clerk", "city")}
         line = w.pick(signed[spoken][by]).format(day=w.dated(day, spoken), **drawn)
-        paper = Paper([])
+        paper = Paper([], folder=_FOLDERS[by], day=day, subject=sentence)
         self.papers.append(paper)
         self.drafts.append(_Draft(paper, day, line, [sentence] if sentence else [], language))
         return Said(paper, line), Said(paper, sentence)
@@ -340,6 +348,8 @@ class Office:
         core = w.phrase(part, voice, **values)
         by = w.pick(("office", "council")) if is_lost else "north"
         self.sign(day, self.framed(core, "lost" if is_lost else "en"), by)
+        if is_lost:
+            self.papers[-1].folder = _MOTIONS
 
     def _lay_out(self, draft: _Draft) -> None:
         """Put the sentences of a paper among others, in one of several forms."""

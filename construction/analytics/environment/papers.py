@@ -23,10 +23,15 @@ NEW_YEAR = 3  # the last month of which letters hold from the period of the same
 
 @dataclass(eq=False)
 class Paper:
-    """A document in the making; it gets its name when all are written."""
+    """A document in the making; it gets its name when all are written. `folder`: where it is filed,
+    by whoever wrote it; `day`: that which it bears, if it bears one; `subject`: the sentence in it
+    that is about something else than all others."""
 
     lines: list[str]
     name: str = ""
+    folder: str = "schemes"
+    day: date | None = None
+    subject: str = ""
 
     def say(self, sentence: str) -> Said:
         """Add a numbered section; returns it as a quote."""
@@ -81,13 +86,14 @@ class Letter:
 @dataclass(frozen=True)
 class Rule:
     """A clause as it stands in a period. `order`: of two that fit, the later decides. `is_open`:
-    whom it fits is undecided."""
+    whom it fits is undecided. `is_void`: later letters laid it aside, as its quotes say."""
 
     order: tuple[int, int]
     where: tuple[dict[str, Any], ...]
     rate: float | None
     quotes: tuple[Said, ...]
     is_open: bool = False
+    is_void: bool = False
 
     def clause(self) -> dict[str, Any]:
         quotes = [said.quote() for said in dict.fromkeys(self.quotes)]

@@ -22,6 +22,7 @@ import polars as pl
 
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.environment.effects import Effect, effects_of
+from construction.analytics.environment.names import names_in
 from construction.analytics.environment.office import Office
 from construction.analytics.environment.papers import (
     Letter,
@@ -56,8 +57,9 @@ _RATES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75)
 
 def planted_policies(
     declaration: Declaration, tables: Mapping[str, pl.DataFrame], n: int, seed: int
-) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """Documents by their id, and the policies that they state, as a declaration has them.
+) -> tuple[dict[str, str], list[dict[str, Any]], dict[str, dict[str, str]]]:
+    """Documents by their id, the policies that they state, and where each document is filed, both
+    as a declaration has them.
 
     Raises ConfigError where the roles of entities with a kind, and of places, are not declared.
     """
@@ -81,7 +83,20 @@ def planted_policies(
     for number, at in enumerate(order, 1):
         papers[at].name = f"paper_{number:03d}"
     texts = {paper.name: "\n\n".join(paper.lines) for paper in papers}
-    return dict(sorted(texts.items())), [scheme.policy(effects) for scheme in schemes]
+    filed = {paper.name: _filing(paper) for paper in papers}
+    made = [scheme.policy(effects) for scheme in schemes]
+    return dict(sorted(texts.items())), made, dict(sorted(filed.items()))
+
+
+def _filing(paper: Paper) -> dict[str, str]:
+    """Where a clerk files it, and as what: by the names in what it is for, whether that binds or
+    not, or as it begins."""
+    filed = {"folder": paper.folder}
+    if paper.day:
+        filed["day"] = paper.day.isoformat()
+    if paper.subject:
+        filed["heading"] = f"On {', '.join(names_in(paper.subject))}"
+    return filed
 
 
 def how_to_read(declaration: Declaration) -> dict[str, str]:
@@ -106,7 +121,8 @@ def _enlist(office: Office, schemes: Sequence[_Scheme]) -> list[Effect]:
             _move(office, scheme)
         if scheme.former != scheme.name:
             day = date(w.years[-1] + 1, 9, 1 + at)
-            office.say(day, "renamed", former=scheme.former, scheme=scheme.name)
+            values = {"former": scheme.former, "scheme": scheme.name}
+            scheme.renamed = office.say(day, "renamed", **values)[-1:]
     return effects_of(office)
 
 
@@ -136,6 +152,7 @@ class _Scheme:
     office: Office
     number: int
     lists: list[tuple[Named, Letter | None, Said]] = field(default_factory=list)
+    renamed: tuple[Said, ...] = ()
 
     def __post_init__(self) -> None:
         w, words = self.w, self.w.words
@@ -158,7 +175,8 @@ class _Scheme:
         period = w.years[len(w.years) // 2]
         names = w.pick((None, None, period))
         day = self.office.day(period)
-        memo = Paper([f"{self.former}: a memo", f"Signed by the board on {w.dated(day)}."])
+        signed = f"Signed by the board on {w.dated(day)}."
+        memo = Paper([f"{self.former}: a memo", signed], day=day)
         self.papers = (rules, memo)
         self._rules = self._levy if self.use == "levy" else self._cover
         values = self._draw()
@@ -257,7 +275,20 @@ class _Scheme:
             },
             "measure": self.size.name,
             "clauses": list(self._clauses(effects)),
+            "background": list(self._background(effects)),
         }
+
+    def _background(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
+        """What no clause quotes: that it was renamed, and letters that were laid aside."""
+        if self.renamed:
+            yield {"quotes": [said.quote() for said in self.renamed]}
+        void: dict[tuple[Said, ...], list[int]] = {}
+        for year in self.w.years:
+            for rule in self.rules(year, "", effects):
+                if rule.is_void:
+                    void.setdefault(tuple(dict.fromkeys(rule.quotes)), []).append(year)
+        for quotes, periods in void.items():
+            yield {"quotes": [said.quote() for said in quotes], "periods": periods}
 
     def _clauses(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
         """The clauses in their order, each with the careless readings that have it otherwise."""
@@ -281,6 +312,8 @@ class _Scheme:
         years = self.w.years
         for at, year in enumerate(years):
             for rule in self.rules(year, reading, effects):
+                if rule.is_void:
+                    continue
                 own = (rule.order, rule.clause())
                 same = (s for s in spells if (s[0], s[2]) == own and s[1][-1] == at - 1)
                 spell = next(same, None)

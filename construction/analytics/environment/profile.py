@@ -331,14 +331,17 @@ def draft(
         "slots": _slots(roles),
     }
     if texts:
-        declared |= with_texts(declared, texts, "texts")
+        declared |= with_texts(declared, texts, "texts", {})
         lines.append(f"{len(texts)} texts: texts")
     return declared, lines
 
 
-def with_texts(declared: Mapping[str, Any], texts: Mapping[str, str], name: str) -> dict[str, Any]:
-    """The parts of a declaration with documents, each a text of its own."""
-    file = {"path": name, "domain": "policy", "texts": dict(texts)}
+def with_texts(
+    declared: Mapping[str, Any], texts: Mapping[str, str], name: str, filed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The parts of a declaration with documents, each a text of its own; `filed`: if they are
+    papers of an archive, where each is filed."""
+    file = {"path": name, "domain": "policy", "texts": dict(texts), "filed": dict(filed)}
     columns = [{"name": column, "source": column} for column in ("doc_id", "text")]
     table = {"name": name, "file": name, "key": ["doc_id"], "columns": columns}
     return {

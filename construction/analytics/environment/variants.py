@@ -71,10 +71,16 @@ def content(root: Path, relative: str) -> bytes:
     return raw
 
 
-def read_files(root: Path, declaration: Declaration) -> dict[str, pl.DataFrame]:
-    """The rows of every file that a table is made of, with every cell as text, by file name."""
-    used = {table.file for table in declaration.tables}
-    return {name: read_file(root, declaration.files[name]) for name in sorted(used)}
+def read_files(
+    root: Path, declaration: Declaration, given: Mapping[str, pl.DataFrame] | None = None
+) -> dict[str, pl.DataFrame]:
+    """The rows of every file that a table is made of, with every cell as text, by file name.
+
+    `given`: those of files that are not in the folder.
+    """
+    made = dict(given or {})
+    used = {table.file for table in declaration.tables} - made.keys()
+    return made | {name: read_file(root, declaration.files[name]) for name in sorted(used)}
 
 
 def read_file(root: Path, file: File) -> pl.DataFrame:
@@ -96,8 +102,7 @@ def read_file(root: Path, file: File) -> pl.DataFrame:
 
 def _read(root: Path, file: File) -> pl.DataFrame:
     if file.texts:
-        texts = [(key, _text(root, path, file)) for key, path in sorted(file.texts.items())]
-        return pl.DataFrame(texts, schema={ID: pl.String, TEXT: pl.String}, orient="row")
+        return documents({key: _text(root, path, file) for key, path in file.texts.items()})
     if file.path.endswith(".parquet"):
         return _parquet(root, file.path)
     if file.path.endswith(".json"):
@@ -122,6 +127,12 @@ def _read(root: Path, file: File) -> pl.DataFrame:
             for name, column in zip(unique, columns, strict=True)
         ]
     )
+
+
+def documents(texts: Mapping[str, str]) -> pl.DataFrame:
+    """Documents as the rows of a file."""
+    rows = sorted(texts.items())
+    return pl.DataFrame(rows, schema={ID: pl.String, TEXT: pl.String}, orient="row")
 
 
 def _unique(file: File, names: Sequence[str]) -> list[str]:
@@ -396,28 +407,46 @@ def write_variant(
     replaced: Mapping[str, pl.DataFrame],
     tables: Mapping[str, pl.DataFrame],
     out: Path,
+    left_out: str | None = None,
 ) -> None:
-    """Write one variant into `out`."""
+    """Write one variant into `out`, without the file `left_out` and what is made of it."""
     write_bytes(out / _METRICS, _metrics_file(declaration))
+    shown = _without(declaration, left_out)
     if variant == "raw":
-        for name, payload in _raw_files(declaration, root, replaced):
+        for name, payload in _raw_files(shown, root, replaced):
             write_bytes(out / name, payload)
-        write_bytes(out / UNITS, _units_file(declaration, replaced))
+        write_bytes(out / UNITS, _units_file(shown, replaced))
         return
-    for name, frame in sorted(tables.items()):
-        write_bytes(out / TABLES / f"{name}.csv", frame.write_csv().encode())
+    for table in sorted(shown.tables, key=lambda each: each.name):
+        frame = tables[table.name]
+        write_bytes(out / TABLES / f"{table.name}.csv", frame.write_csv().encode())
     if variant == "guided":
-        write_bytes(out / SCHEMA, schema_page(declaration).encode())
+        write_bytes(out / SCHEMA, schema_page(shown).encode())
 
 
-def read_clean(declaration: Declaration, folder: Path) -> dict[str, pl.DataFrame]:
-    """The clean tables of a variant in `folder`, with the types that the declaration gives."""
-    return {
+def _without(declaration: Declaration, left_out: str | None) -> Declaration:
+    files = {name: file for name, file in declaration.files.items() if name != left_out}
+    tables = tuple(table for table in declaration.tables if table.file != left_out)
+    return declaration.model_copy(update={"files": files, "tables": tables})
+
+
+def read_clean(
+    declaration: Declaration, folder: Path, given: Mapping[str, pl.DataFrame] | None = None
+) -> dict[str, pl.DataFrame]:
+    """The clean tables of a variant in `folder`, with the types that the declaration gives.
+
+    `given`: the rows of files whose tables are not in the folder.
+    """
+    given = given or {}
+    apart = tuple(table for table in declaration.tables if table.file in given)
+    made = clean_tables(declaration.model_copy(update={"tables": apart}), given)
+    return made | {
         table.name: pl.read_csv(
             folder / TABLES / f"{table.name}.csv",
             schema={column.name: _TYPES[column.type] for column in table.columns},
         )
         for table in declaration.tables
+        if table.file not in given
     }
 
 

@@ -110,11 +110,11 @@ def tables(declared: Declaration) -> dict[str, pl.DataFrame]:
 def planted_world() -> tuple[Declaration, dict[str, pl.DataFrame]]:
     """The corrected declaration with planted policies, and its clean tables."""
     folder, plain = drafted()[0], declaration()
-    texts, policies = planted_policies(plain, tables(plain), 4, 0)
+    texts, policies, _ = planted_policies(plain, tables(plain), 4, 0)
     (folder / "rules").mkdir(exist_ok=True)
     for name, text in texts.items():
         (folder / f"rules/{name}.txt").write_text(text)
-    more = with_texts(corrected(), {name: f"rules/{name}.txt" for name in texts}, "rules")
+    more = with_texts(corrected(), {name: f"rules/{name}.txt" for name in texts}, "rules", {})
     own = declaration(**more, policies=policies)
     return own, clean_tables(own, read_files(folder, own))
 
@@ -219,7 +219,7 @@ def test_roles_that_the_data_do_not_bear_out(role: str, change: Any, expected: s
 
 def test_no_name_of_a_scheme_or_a_guild_finds_what_is_said_about_it() -> None:
     plain = declaration()
-    texts, policies = planted_policies(plain, tables(plain), 4, 0)
+    texts, policies, _ = planted_policies(plain, tables(plain), 4, 0)
     lengths = [len(text.split()) for text in texts.values()]
     assert 300 <= len(texts) <= 500
     assert min(lengths) < 60 < 400 < max(lengths)
@@ -255,7 +255,7 @@ def test_month_and_guild_name_one_letter() -> None:
         for form in words["signed"][language]["office"]
     ]
     for seed in range(3):
-        texts, _ = planted_policies(plain, tables(plain), 4, seed)
+        texts, _, _ = planted_policies(plain, tables(plain), 4, seed)
         letters: Counter[tuple[str, int, int]] = Counter()
         for text in texts.values():
             line = next((n for n in text.splitlines() if re.match("|".join(signs), n)), None)
@@ -274,8 +274,8 @@ def test_month_and_guild_name_one_letter() -> None:
 
 def test_each_careless_reading_is_another_rule_and_its_words_are_in_the_papers() -> None:
     plain = declaration()
-    texts, policies = planted_policies(plain, tables(plain), 4, 0)
-    more = with_texts(corrected(), {name: f"{name}.txt" for name in texts}, "rules")
+    texts, policies, _ = planted_policies(plain, tables(plain), 4, 0)
+    more = with_texts(corrected(), {name: f"{name}.txt" for name in texts}, "rules", {})
     own = declaration(**more, policies=policies)
     period = max(tables(plain)["members"]["season"].to_list())
     assert {reading for policy in own.policies for reading in policy.careless} == set(READINGS)
@@ -347,8 +347,8 @@ def test_of_policies_those_come_first_that_fewest_tasks_apply() -> None:
 
 def test_a_policy_states_only_what_its_sentences_say() -> None:
     plain = declaration()
-    texts, policies = planted_policies(plain, tables(plain), 2, 0)
-    more = with_texts(corrected(), {name: f"{name}.txt" for name in texts}, "rules")
+    texts, policies, _ = planted_policies(plain, tables(plain), 2, 0)
+    more = with_texts(corrected(), {name: f"{name}.txt" for name in texts}, "rules", {})
     assert len(texts) >= 20
     for number, clause in enumerate(policies[0]["clauses"]):
         for quote in clause["quotes"]:

@@ -27,7 +27,7 @@ def planted(own: str, seed: int) -> tuple[Reader, list[PolicyText], pl.DataFrame
     else:
         plain = cooperatives.declaration()
         tables = cooperatives.tables(plain)
-    texts, drafted = planted_policies(plain, tables, 5, seed)
+    texts, drafted, _ = planted_policies(plain, tables, 5, seed)
     policies = [PolicyText.model_validate(each) for each in drafted]
     entities, places = plain.roles["entities"], plain.roles["places"]
     rows = tables[entities.table].join(
