@@ -27,14 +27,13 @@ from construction.analytics.environment.planted import how_to_read
 from construction.analytics.environment.variants import ID, TEXT
 from construction.workflows.archive import ARCHIVE, PAPERS, ArchivedPaper, archive_world
 from construction.workflows.contracts import World
-from construction.workflows.runs import InProcessClient, get, rows
+from construction.workflows.runs import InProcessClient, allowance_for, get, rows
 from data.text.lexicon import load_table
 
 LEAST_PAPERS = 60  # fewer are read whole by anybody
 _TABLES = "construction.analytics.environment"
 _ACTOR = "reader@office.example"
 _HEADING, _LONG_AGO = 200, "1900"
-_STEP = 5  # the allowance ends with 5 or 0, and the reference takes three quarters of it at most
 
 
 def archived_file(declaration: Declaration) -> str | None:
@@ -66,9 +65,9 @@ class Reading:
 
     def use(self, answers: Iterable[str]) -> ArchiveUse:
         """With the number of requests that agents get, which is none of the answers."""
-        allowance = -(-self.requests * 4 // (3 * _STEP)) * _STEP
+        allowance = allowance_for(self.requests)
         while str(allowance) in answers:
-            allowance += _STEP
+            allowance += 1
         return ArchiveUse(papers=self.papers, requests=self.requests, allowance=allowance)
 
 
