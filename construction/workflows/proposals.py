@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -204,7 +204,7 @@ def _proposed(line: bytes) -> Proposed:
         return Proposed(name, why=", ".join(fields)[:200] or "no JSON object")
     if why := next(_unfit(proposal), ""):
         return Proposed(name, why=why)
-    unproven = chain(_written_down(proposal), _disagreements(proposal))
+    unproven = list(_written_down(proposal)) or _disagreements(proposal)
     if why := "; ".join(islice(unproven, _MOST_NAMED)):
         return Proposed(name, why=why, unproven=True)
     return Proposed(name, _draft(proposal, name), _scenario(proposal, name))
@@ -323,8 +323,8 @@ def _written_down(proposal: Proposal) -> Iterator[str]:
             is_offered = answer.type in ("text", "list") and value.casefold() in said.casefold()
             if not is_offered and not any(_gives(slot, value, answer.scale) for slot in slots):
                 yield (
-                    f"answer {answer.part}: {value[:40]} is written down,"
-                    " but occurs in no response, and no step computes it"
+                    f"answer {answer.part}: {value[:40]} is written down;"
+                    " expected a slot that takes it from a response or from a step"
                 )
     seen = _numbers_in(said)
     for number, (request, body) in enumerate(zip(proposal.solution, bodies, strict=True), 1):
@@ -379,13 +379,19 @@ def _is_known(word: str, known: str, seen: Collection[Decimal]) -> bool:
 
 
 def _disagreements(proposal: Proposal) -> Iterator[str]:
-    """What a second solution reaches otherwise; it need not have read the same records."""
+    """What a second solution reaches otherwise; it need not have read the same records.
+
+    Only it finds a value of the wrong field or record, so that without one nothing is proven.
+    """
     if not proposal.second_solution:
+        yield "second solution: there is none; expected the same result by other requests"
         return
-    if proposal.second_solution == proposal.solution:
+    if all(request in proposal.second_solution for request in proposal.solution):
         yield "second solution: the same requests as the first"
         return
     draft, first = _draft(proposal, ""), _scenario(proposal, "")
+    if perform(draft, first).failure:
+        return  # the screening says that it does not run
     solve = partial(_solve, proposal.second_solution, proposal.second_answer)
     run = perform(draft, replace(first, solve=solve))
     if run.failure:

@@ -37,6 +37,7 @@ from construction.workflows.documents.contracts import (
     Second,
     document_of,
     fields_in,
+    prose_digest,
 )
 from construction.workflows.documents.gold import (
     Decided,
@@ -134,7 +135,8 @@ def _checked(reading: Reading, derived: Derived) -> Checked[Read] | Faults:
         named = ", ".join(sorted(parts))
         return Faults((f"expected {len(wanted.acts)} acts, and answers to exactly {named}",))
     views = {view.name: view.sql for view in derived.views}
-    second = Second(views=views, acts=derived.acts, answers=given)
+    prose = prose_digest(reading.document)
+    second = Second(prose=prose, views=views, acts=derived.acts, answers=given)
     try:
         reading.derived(second)
     except SqlFault as fault:

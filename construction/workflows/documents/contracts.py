@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 from construction.signals.codebook import default_crosswalk
 from construction.workflows.declaration import Collection, operations, service, service_names
+from data.canonical import digest
 from data.contracts.candidate import Contract
 
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -163,9 +164,12 @@ class Wanted(Contract):
 class Second(Contract):
     """The right result derived once more, by another who has not seen `views` and `wanted`.
 
-    SQL over the same tables: `acts` in the order of `wanted.acts`, `answers` by their part.
+    SQL over the same tables: `acts` in the order of `wanted.acts`, `answers` by their part. `prose`
+    is the digest of the text that it was derived from (`prose_digest`): of another text it says
+    nothing.
     """
 
+    prose: str = ""
     views: Mapping[Name, Sql] = {}
     acts: tuple[Sql, ...] = ()
     answers: Mapping[Name, Sql]
@@ -250,7 +254,25 @@ def read_document(path: Path) -> Document:
     content = path.read_bytes()
     if len(content) > LARGEST_BYTES:
         raise DocumentFault(f"{len(content)} bytes; expected at most {LARGEST_BYTES}")
-    return document_of(fields_in(content))
+    document = document_of(fields_in(content))
+    if document.second is not None and document.second.prose != (now := prose_digest(document)):
+        raise DocumentFault(
+            f"second: derived from other prose ({document.second.prose or 'prose is missing'}); "
+            "expected a derivation by somebody who read the request and the records as they "
+            f'stand now, with prose = "{now}"'
+        )
+    return document
+
+
+_READ = {"requests", "pools", "facts", "populations", "records", "ballast"}
+_DIGITS = 16  # of the digest of prose
+
+
+def prose_digest(document: Document) -> str:
+    """Of the text and the tables that a second reader is shown: no SQL of the result."""
+    shown = document.model_dump(mode="json", include=_READ, exclude_unset=True)
+    forms = [[asked.part, asked.type, asked.form] for asked in document.wanted.answers]
+    return digest([shown, forms])[:_DIGITS]
 
 
 def fields_in(content: bytes) -> dict[str, Any]:

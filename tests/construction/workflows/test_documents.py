@@ -39,6 +39,8 @@ from construction.workflows.documents.contracts import (
     Document,
     DocumentFault,
     document_of,
+    prose_digest,
+    read_document,
     sqls_of,
 )
 from construction.workflows.documents.scenario import (
@@ -539,6 +541,22 @@ def test_ideas_are_chosen_by_the_weights_of_their_families() -> None:
     assert families == ["assurance"] * 3 + ["data_reporting"]
     assert chosen_ideas(ideas[::-1], weights, 4, SEED) == chosen
     assert len(chosen_ideas(ideas, {}, 99, SEED)) == len(ideas)
+
+
+def test_a_second_derivation_of_other_prose_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "key_returns.toml"
+    path.write_text(TEXT)
+    assert read_document(path).second is not None
+    path.write_text(TEXT.replace("cost {fee} EUR", "cost {fee} EUR each"))
+    with pytest.raises(DocumentFault, match="second: derived from other prose") as caught:
+        read_document(path)
+    path.write_text(TEXT.replace(str(DOCUMENT.second and DOCUMENT.second.prose), "0" * 16))
+    now = prose_digest(DOCUMENT)
+    with pytest.raises(DocumentFault, match=f'prose = "{now}"'):
+        read_document(path)
+    assert f'prose = "{now}"' not in str(caught.value)
+    sql = with_text("count(*)", "count(1)")
+    assert prose_digest(sql) == now
 
 
 def test_the_check_names_a_file_that_is_no_document(tmp_path: Path) -> None:

@@ -112,6 +112,24 @@ PROPOSAL: dict[str, Any] = {
     ],
     "final_answer": "person: {5.email}\nrequester: {7.requester}",
 }
+
+
+def by_name(proposal: dict[str, Any]) -> None:
+    """The manager is found by the employee's name: another way to the same end."""
+    first = proposal["solution"]
+    search = {"operation": "hr.search_employees", "arguments": {"query": "Otto Berg"}}
+    manager = {"operation": "hr.get_employee", "arguments": {"id": "$1.rows.0.id"}}
+    tickets = {**first[5], "arguments": {"query": "Larkfield"}}
+    assign = {
+        **first[6],
+        "arguments": {"id": "$3.rows.0.id", "assignee": "$2.email"},
+    }
+    proposal["second_solution"] = [search, manager, tickets, assign]
+    proposal["second_answer"] = "person: {2.email}\nrequester: {4.requester}"
+
+
+by_name(PROPOSAL)
+
 Spoil = Callable[[dict[str, Any]], Any]
 
 
@@ -169,7 +187,8 @@ def test_a_gold_value_that_stands_in_the_solution_alone_is_refused(tmp_path: Pat
         proposal["final_answer"] = f"person: {BOSS}\nrequester: {{7.requester}}"
 
     assert proposed(tmp_path, guessed).why == (
-        f"answer person: {BOSS} is written down, but occurs in no response, and no step computes it"
+        f"answer person: {BOSS} is written down;"
+        " expected a slot that takes it from a response or from a step"
     )
 
 
@@ -180,6 +199,13 @@ def counted(gold: str, *steps: dict[str, Any], answer: str = "number: {8.result}
         proposal["answers"].append({"part": "number", "type": "number", "value": gold})
         proposal["solution"] += steps
         proposal["final_answer"] += f"\n{answer}"
+        # The second solution lists accounts and tickets in another order.
+        again = orjson.dumps(steps).decode().replace("$1.", "$5.").replace("$6", "$3")
+        proposal["second_solution"] += [
+            proposal["solution"][0],
+            *orjson.loads(again.replace("$8", "$6")),
+        ]
+        proposal["second_answer"] += f"\nnumber: {{{5 + len(steps)}.result}}"
 
     return spoil
 
@@ -271,25 +297,15 @@ def test_a_literal_of_the_gold_that_nothing_shows_is_named(
 def test_a_literal_that_services_or_the_task_show_is_none_of_the_faults(
     tmp_path: Path, spoil: Spoil
 ) -> None:
-    assert proposed(tmp_path, spoil).why == ""
-
-
-def by_name(proposal: dict[str, Any]) -> None:
-    """The manager is found by the employee's name: another way to the same end."""
-    first = proposal["solution"]
-    search = {"operation": "hr.search_employees", "arguments": {"query": "Otto Berg"}}
-    manager = {"operation": "hr.get_employee", "arguments": {"id": "$1.rows.0.id"}}
-    tickets = {**first[5], "arguments": {"query": "Larkfield"}}
-    assign = {
-        **first[6],
-        "arguments": {"id": "$3.rows.0.id", "assignee": "$2.email"},
-    }
-    proposal["second_solution"] = [search, manager, tickets, assign]
-    proposal["second_answer"] = "person: {2.email}\nrequester: {4.requester}"
+    assert "written down" not in proposed(tmp_path, spoil).why
 
 
 def test_a_second_solution_that_agrees_changes_nothing(tmp_path: Path) -> None:
     assert proposed(tmp_path, by_name).why == ""
+
+
+def alone(proposal: dict[str, Any]) -> None:
+    del proposal["second_solution"], proposal["second_answer"]
 
 
 def other_person(proposal: dict[str, Any]) -> None:
@@ -304,7 +320,8 @@ def nothing_assigned(proposal: dict[str, Any]) -> None:
 
 
 def the_same(proposal: dict[str, Any]) -> None:
-    proposal["second_solution"] = proposal["solution"]
+    search = {"operation": "crm.search_accounts", "arguments": {}}
+    proposal["second_solution"] = [*proposal["solution"], search]
     proposal["second_answer"] = proposal["final_answer"]
 
 
@@ -322,6 +339,7 @@ def broken(proposal: dict[str, Any]) -> None:
         (nothing_assigned, "second solution: check.write.1 is not; "
                            "second solution: check.only is not"),
         (the_same, "second solution: the same requests as the first"),
+        (alone, "second solution: there is none; expected the same result by other requests"),
         (broken, "second solution: it ends in LookupError"),
     ],
 )  # fmt: skip
