@@ -362,7 +362,9 @@ def _readable(value: str) -> str:
         values = literal_eval(text) if closing else value
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         values = value
-    if not isinstance(values, list | tuple | set):
+    if isinstance(values, set):
+        values = sorted(values, key=str)  # Python's own order differs from process to process
+    if not isinstance(values, list | tuple):
         return _shortened(value)
     texts = [str(one).removesuffix(".0") for one in values][:_MOST_VALUES]
     more = " …" if not is_whole or len(values) > _MOST_VALUES else ""

@@ -117,6 +117,7 @@ def test_what_was_proven_before_a_fault_is_kept(tmp_path: Path) -> None:
     [
         ("[12.0, 0.4, 'Rye']", "12, 0.4, Rye"),
         ("{'only one'}", "only one"),
+        ("{'rye', 'oats', 'wheat', 'barley', 7.0}", "7, barley, oats, rye, wheat"),
         ("('a', 'b, c', 'cut of", "a, b, c …"),  # the value that was cut does not count
         (str(list(range(13))), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 …"),
         ("[not a list of Python", "[not a list of Python"),
