@@ -40,10 +40,11 @@ def informed(detector: Detector, read: Recognised | None) -> Detector:
 
 
 def is_for_model(kind: EntityType, recognizer: str, value: str) -> bool:
-    """Is it a question of names whether this is private: no form, number or declared value?"""
+    """Is it a question of names, or of what nothing explains, whether this is private: no form,
+    plain number or declared value?"""
     if recognizer in _DECLARED or recognizer in UNDECIDED:
         return False
-    is_word = kind is EntityType.UNEXPLAINED and not any(map(str.isdigit, value))
+    is_word = kind is EntityType.UNEXPLAINED and any(map(str.isalpha, value))
     return kind in _NAMES or is_word
 
 
