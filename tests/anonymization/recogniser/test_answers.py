@@ -189,6 +189,14 @@ def test_the_genitive_of_a_name_is_the_name() -> None:
     assert [value for value, _ in named(known, text)] == ["Wiebke", "Bell"]
 
 
+def test_a_longer_doubt_does_not_swallow_what_the_model_named() -> None:
+    text = "Lunch Tess, then home"
+    doubt = Finding(0, 10, EntityType.UNEXPLAINED, "unexplained", 0.55)
+    known = read({"values": [{"value": "Tess", "kind": "person"}]}, Piece(text))
+    (findings,) = InformedDetector(Fixed(doubt), known).find([text])  # type: ignore[arg-type]
+    assert [(text[f.start : f.end], f.recognizer) for f in findings] == [("Tess", "recogniser")]
+
+
 def test_a_code_by_rule_that_was_read_and_not_named_is_for_the_owner() -> None:
     text = "see QFT-2291 and 4471 9920"
     code = Finding(4, 12, EntityType.UNEXPLAINED, "position", 0.6)
