@@ -214,9 +214,8 @@ class Masker:
             (kind, value)
             for kind, value in values
             if (kind, value) not in self._values
-            and value.casefold() not in own
             and (
-                (kind in _UNSURE and self._is_ordinary(kind, value))
+                (kind in _UNSURE and value.casefold() not in own and self._is_ordinary(kind, value))
                 or (kind is EntityType.PERSON and is_initials(value))
             )
         }
