@@ -115,7 +115,9 @@ class _Reading:
                 read.named += [each for each in named if each not in read.named]
 
     def _standing(self) -> dict[Part, list[Occurrence]]:
-        search = ListedValues([(kind, value) for value, kind in self._kinds.items()])
+        search = ListedValues(
+            [(kind, value) for value, kind in self._kinds.items()], genitives=True
+        )
         hits: dict[Part, list[Occurrence]] = {}
         for part in (part for passage in self._call.passages for part in passage.parts):
             text = read_form(composed_text(part.text))

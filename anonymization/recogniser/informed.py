@@ -40,10 +40,11 @@ def informed(detector: Detector, read: Recognised | None) -> Detector:
 
 
 def is_for_model(kind: EntityType, recognizer: str, value: str) -> bool:
-    """Is it a question of names whether this is private: no form, number or declared value?"""
+    """Is it a question of names, or of what nothing explains, whether this is private: no form,
+    plain number or declared value?"""
     if recognizer in _DECLARED or recognizer in UNDECIDED:
         return False
-    is_word = kind is EntityType.UNEXPLAINED and not any(map(str.isdigit, value))
+    is_word = kind is EntityType.UNEXPLAINED and any(map(str.isalpha, value))
     return kind in _NAMES or is_word
 
 
@@ -99,9 +100,16 @@ def _decided(text: str, findings: Sequence[Finding], read: ReadText) -> list[Fin
         for part in [whole.original(Finding(start, end, EntityType.UNEXPLAINED, "", 0.0))]
     ]
     names = [each for each in findings if _is_asked(text, each, shown)]
-    sure = [each for each in findings if each not in names]
+    sure = [each for each in findings if each not in names and not _is_doubt_of(each, named)]
     settled = resolve(text, [*named, *sure])
     return sorted([*settled, *_unnamed(text, names, settled)])
+
+
+def _is_doubt_of(finding: Finding, named: Iterable[Finding]) -> bool:
+    """Is it only for the owner to decide, and about words of which the model has named some?"""
+    return finding.recognizer in UNDECIDED and any(
+        each.start < finding.end and finding.start < each.end for each in named
+    )
 
 
 def _is_asked(text: str, finding: Finding, shown: Iterable[tuple[int, int]]) -> bool:

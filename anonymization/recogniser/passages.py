@@ -20,14 +20,16 @@ from anonymization.text.masking.pieces import FindingFilter, Piece
 from data.canonical import digest
 from data.neutralise import HIDDEN, one_line, visible
 from data.text.lexicon import load_table
-from data.text.scripts import count_cjk
+from data.text.scripts import HAN, count_cjk
 
 _LATIN, _CJK = 6.0, 1.7  # characters a word, with the blank behind it
 _PASSAGE = 400  # words of one passage, beyond which a text is cut at the end of a line
 _COLUMN, _NUMBERS = 200, 12  # values of a column that are shown: of texts, of plain numbers
 _BETWEEN = " ┊ "
 _NUMBER = re.compile(r"[\d\s.,:%+-]*")
-_LETTERS = re.compile(r"[^\W\d_]{3}")
+_TELLING = re.compile(
+    rf"[^\W\d_]{{3}}|[{HAN}]{{2}}|(?=[^\W_]*\d)[^\W_]{{4}}"
+)  # words, names, codes
 _REPEATING = frozenset({"Caption", "Title"})  # labels of what mostly stands elsewhere, too
 _SEPARATORS = str.maketrans("_-.", "   ")
 _BRACKETS = str.maketrans({"⟦": "[", "⟧": "]", "┊": "|"})
@@ -190,7 +192,7 @@ class _Document:
             return  # its spans would not fit: evidence decides
         self._begin(f"comments and strings of {self._name}")
         for line in re.finditer(r"[^\n]+", text):
-            if _LETTERS.search(_without(text, line.span(), piece.fixed)):
+            if _TELLING.search(_without(text, line.span(), piece.fixed)):
                 self._add(line.group(), [Part(clean, *line.span())])
         self._begin(self._name)
 

@@ -107,6 +107,8 @@ def contested(
         files = set(files_of(piece))
         for match in word.finditer(piece.value):
             value = match.group().casefold()
+            if _is_short_form(named[value]) and match.group() != named[value]:
+                continue  # `do`, of a loop
             is_shown = not files.isdisjoint(showing.get(value, ()))
             is_found = any(f.start < match.end() and match.start() < f.end for f in known)
             if is_shown and not is_found and _is_used(piece, match):
@@ -114,9 +116,16 @@ def contested(
     return {pair for pair in values if pair[1].casefold() in half}
 
 
+def _is_short_form(value: str) -> bool:
+    """Is it in capitals, and as short as somebody's initials?"""
+    return value.isupper() and len(value) <= _SHORTEST_WORD
+
+
 def _is_used(piece: Piece, match: re.Match[str]) -> bool:
     """Is a word used by a program, or is it no word of a sentence?"""
     text, start, end = piece.value, match.start(), match.end()
+    if any(first <= start + piece.lead and end + piece.lead <= last for first, last in piece.fixed):
+        return True
     if _IDENTIFIER.fullmatch(match.group()) or _OPTION.search(text[max(0, start - 30) : start]):
         return True
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]

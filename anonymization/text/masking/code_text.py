@@ -9,7 +9,9 @@ that code compares, commands with their arguments, and services that a URL calls
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import PurePath
 
@@ -28,7 +30,7 @@ from pygments.token import (
     _TokenType,
 )
 
-from anonymization.text.contracts import Edit
+from anonymization.text.contracts import Edit, EntityType, Finding, uncovered
 from anonymization.text.detect.wording import chinese_name
 from anonymization.text.masking.pieces import Visit
 from anonymization.text.masking.plain import plain_edits
@@ -203,3 +205,32 @@ def _fenced(text: str) -> Iterator[tuple[int, int]]:
             offset = block.start("code")
             for start, end in fixed_spans(alias, block["code"]):
                 yield offset + start, offset + end
+
+
+# Also where a program has a name.
+_ANYWHERE = frozenset({EntityType.SECRET, EntityType.EMAIL, EntityType.IP_ADDRESS})
+_SHORTEST_REST = 3  # characters of what is beside code
+
+
+def beside_code(text: str, findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
+    """The findings without what a program reads by its place; secrets stay whole."""
+    for finding in findings:
+        whole = finding.start, finding.end
+        is_literal = finding.type is EntityType.PHONE and _is_quoted(text, *whole)
+        is_anywhere = finding.type in _ANYWHERE or is_literal
+        around = () if is_anywhere else overlapping(fixed, *whole)
+        for start, end in uncovered(*whole, around):
+            if (start, end) == whole or end - start >= _SHORTEST_REST:
+                yield replace(finding, start=start, end=end)
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    marks = text[max(0, start - 1) : start] + text[end : end + 1]
+    inside = text[start] + text[end - 1]
+    return marks in ('""', "''") or inside in ('""', "''")
+
+
+def overlapping(fixed: Spans, start: int, end: int) -> Spans:
+    """Those of sorted spans that overlap `start:end`."""
+    first = bisect_right(fixed, start, key=lambda span: span[1])
+    return fixed[first : bisect_left(fixed, end, key=lambda span: span[0])]

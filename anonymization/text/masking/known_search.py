@@ -45,6 +45,8 @@ _ANY_CASE = frozenset({EntityType.EMAIL, EntityType.URL})
 _MIN_LETTERS, _MIN_DIGITS, _MIN_CJK = 4, 6, 2
 _MIN_PLAIN_DIGITS = 9  # of a number without any mark in it; tables are full of shorter ones
 _STEM, _SKELETON_STEM = 4, 7  # characters, and bytes of a skeleton, by which candidates are found
+_OF_SOMEBODY = kinds("PERSON ORGANIZATION")
+_GENITIVE, _SIBILANTS, _SHORTEST_NAME = re.compile(r"s(?![^\W_])"), ("s", "x", "z", "ß"), 3
 _BYTES = "latin-1"  # bytes as text, one character each, for regular expressions
 
 
@@ -140,7 +142,17 @@ class KnownValueSearch:
         yield known_value(kind, value, _is_any_case(kind, value))
 
     def _is_whole(self, text: str, start: int, end: int) -> bool:
-        return is_whole(text, start, end)
+        return is_whole(text, start, end) or self._is_genitive(text, start, end)
+
+    def _is_genitive(self, text: str, start: int, end: int) -> bool:
+        """Is it somebody's name with the ending by which German, Dutch and Scandinavian texts say
+        whose: Hennings?"""
+        value = text[start:end]
+        name = value.rpartition(" ")[2]
+        is_name = self._kinds.get(value) in _OF_SOMEBODY and name.istitle()
+        is_begun = start > 0 and text[start - 1].isalnum()
+        is_long = len(name) >= _SHORTEST_NAME and not name.endswith(_SIBILANTS)
+        return is_name and is_long and not is_begun and _GENITIVE.match(text, end) is not None
 
     def _fits(self, _spelling: KnownValue, _text: str, _start: int, _end: int) -> bool:
         """Is a spelling of a value, at its span, apart enough from the words around it?"""
@@ -258,8 +270,14 @@ class ListedValues(KnownValueSearch):
     """Listed values, compiled for the search: all of them, however short or usual they are.
 
     One in small letters or of several words is found in any letter case, another as it is written
-    and in capitals.
+    and in capitals. With `genitives`, so are those of names (Hennings).
     """
+
+    def __init__(
+        self, values: Iterable[tuple[EntityType, str]], *, genitives: bool = False
+    ) -> None:
+        super().__init__(values)
+        self._has_genitives = genitives
 
     def find(self, text: str) -> list[Occurrence]:
         """As for other known values. Without a list no text is read."""
@@ -279,7 +297,11 @@ class ListedValues(KnownValueSearch):
         if end - start >= WHOLE_BELOW:
             return True
         before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-        return not (_are_joined(before, text[start]) or _are_joined(after, text[end - 1]))
+        if _are_joined(before, text[start]):
+            return False
+        if self._has_genitives and self._is_genitive(text, start, end):
+            return True
+        return not _are_joined(after, text[end - 1])
 
     def _fits(self, spelling: KnownValue, text: str, start: int, end: int) -> bool:
         is_whole = self._is_whole(text, start, end)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -23,7 +22,6 @@ from anonymization.text.contracts import (
     Lexical,
     Mode,
     Reading,
-    uncovered,
 )
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.wording import (
@@ -42,7 +40,7 @@ from anonymization.text.masking.around_words import (
     words_of_addresses,
     words_of_identifiers,
 )
-from anonymization.text.masking.code_text import Spans, fenced_spans
+from anonymization.text.masking.code_text import Spans, beside_code, fenced_spans, overlapping
 from anonymization.text.masking.common_words import (
     is_of_role,
     is_own_login,
@@ -79,6 +77,7 @@ from anonymization.text.masking.spreading import CHINESE, JAPANESE, Spreading, V
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
+from anonymization.text.surrogates.names import is_initials
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
@@ -87,8 +86,6 @@ from data.text.scripts import is_han
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
 # Kinds whose form proves them, wherever they occur.
 _PROVEN = PROVEN_BY_FORM | {EntityType.USER_PATH}
-# Also where a program has a name.
-_ANYWHERE = frozenset({EntityType.SECRET, EntityType.EMAIL, EntityType.IP_ADDRESS})
 _NAMED = frozenset(
     {EntityType.UNEXPLAINED, EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION}
 )
@@ -99,7 +96,7 @@ _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
 _JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|丁目|番地|[円歳]")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_SHORTEST_REST = 3  # characters of what is beside code
+_SHORTEST_REST = 3  # letters of a word in a login
 _DATE = EntityType.DATE
 _HELD = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.UNEXPLAINED})
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
@@ -176,7 +173,7 @@ class Masker:
             if fixed:
                 self._fixed[piece] = fixed
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
-                findings = list(_beside_code(findings, fixed))
+                findings = list(beside_code(piece.text, findings, fixed))
             whole = whole_values(piece.value, _clipped(piece, findings))
             findings = self.spreading.moving(piece, without_roles(piece.value, whole))
             self._full_names |= self._declared_names(piece.value, findings)
@@ -217,9 +214,10 @@ class Masker:
             (kind, value)
             for kind, value in values
             if (kind, value) not in self._values
-            and kind in _UNSURE
-            and value.casefold() not in own
-            and self._is_ordinary(kind, value)
+            and (
+                (kind in _UNSURE and value.casefold() not in own and self._is_ordinary(kind, value))
+                or (kind is EntityType.PERSON and is_initials(value))
+            )
         }
         half = contested(
             ordinary, {piece: self._findings[piece] for piece in fresh}, self.spreading.files_of
@@ -442,7 +440,7 @@ class Masker:
             if is_distinctive(hit.type, hit.value)
             or (hit.type is EntityType.PERSON and is_han(hit.value) and _is_whole_key(piece, hit))
             or is_own_login(hit.type, hit.value, self._dictionary)
-            or not _overlapping(self._fixed[piece], hit.start + piece.lead, hit.end + piece.lead)
+            or not overlapping(self._fixed[piece], hit.start + piece.lead, hit.end + piece.lead)
         ]
 
     def _edit(self, piece: Piece, finding: Finding) -> Edit:
@@ -578,22 +576,7 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
             )
 
 
-def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
-    """The findings without what a program reads by its place; secrets stay whole."""
-    for finding in findings:
-        whole = finding.start, finding.end
-        around = () if finding.type in _ANYWHERE else _overlapping(fixed, *whole)
-        for start, end in uncovered(*whole, around):
-            if (start, end) == whole or end - start >= _SHORTEST_REST:
-                yield replace(finding, start=start, end=end)
-
-
 def _is_whole_key(piece: Piece, hit: Occurrence) -> bool:
     """Is the hit a key or a name as a whole? No word of a program is in Han characters alone."""
     before, after = piece.value[: hit.start][-1:], piece.value[hit.end : hit.end + 1]
     return not (before.isalnum() or after.isalnum() or "_" in (before, after))
-
-
-def _overlapping(fixed: Spans, start: int, end: int) -> Spans:
-    first = bisect_right(fixed, start, key=lambda span: span[1])
-    return fixed[first : bisect_left(fixed, end, key=lambda span: span[0])]

@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from anonymization.text.contracts import EntityType, Finding, kinds
-from anonymization.text.masking.pieces import FIELD, Piece
+from anonymization.text.masking.pieces import Piece
 from anonymization.text.surrogates.dates import era_years
 from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME, YEAR, find_dates
 from data.text.folding import plain_form
 
-_SAID = frozenset({"declared", "said", "reserved_place", FIELD})  # what a label or form declares
+_SAID = frozenset({"declared", "said", "reserved_place"})  # what a label or form declares
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?=\d{4}(?!\d)|\D|\Z|\d{4}T)")
 # `6 Aug 89`, `3/20/95`, `3.4.21`, `Jan 21 21`
 _SHORT_YEAR = re.compile(

@@ -49,6 +49,7 @@ _OF_SENTENCES = re.compile(
     rf"|{_LETTER}(?:だけ|から|まで|した|して|する|です|ます|ない|いる|たい)"
 )
 _HONOURED = re.compile(rf"(?P<name>{_LETTER}{{1,6}})(?:さん|様|さま|氏|くん|君|ちゃん)(?!\w*[長])")
+_OF_HOUSE = re.compile(r"[ \u3000]\S{1,8}様[邸宅方]")  # `みどり町 阿部様邸 塗装`
 _KIN = "父母祖爷爺奶外公婆妻夫丈儿子女兄弟姐妹姊叔伯舅姑姨孙配偶長次"
 _BEHIND_NAME = re.compile(rf"[（(][{_KIN}]{{1,3}}[)）]\Z")
 # `の長女 西条`, `協力医は まゆみ内科`
@@ -58,10 +59,14 @@ _BEFORE_PLACE = re.compile(
     r"(?:(?:地址|地点|住址|址)(?:[为是在]|[:：] ?)?|(?:变更|更改|改|迁|搬|寄|送|发)[为至到往]"
     r"|位于|家住|现住|住在)+"
 )
+_AREA = re.compile(r"\d{2,5}\) ?\d")
+_ADDRESSEE = re.compile(r"[ \u3000]+[^\s\d]{1,8}(?:様|さん|殿|御中|氏)")  # `三丁目 阿部様邸`
 _PLACES = frozenset({EntityType.ADDRESS, EntityType.LOCATION})
 _LAST_DAY = re.compile(r" ?[〜～~–—-] ?\d{1,2}日")  # of `9月16日〜30日`
 _ENDS_AS_DAY = re.compile(r"\d月\d{1,2}日\Z")
 _MONTH_OF_YEAR = re.compile(r"20\d\d/(?:0[1-9]|1[0-2])")  # no number, whatever stands before it
+# Which a word for a case beside it takes for its number: `until 24/03`.
+_DAY_AND_MONTH = re.compile(r"(?:0?[1-9]|[12]\d|3[01])/(?:0[1-9]|1[0-2])")
 _NUMBERS = frozenset({EntityType.CASE_NUMBER, EntityType.PERSON_NUMBER, EntityType.UNEXPLAINED})
 
 
@@ -70,14 +75,11 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
 
     References to variables, and fingerprints of public keys, are no values.
     """
-    references = (
-        [match.span() for match in _REFERENCE.finditer(text)]
-        if "$" in text or ("{{" in text or "%" in text)
-        else []
-    )
+    references = _references(text)
     services = list(_AUTHORITY.finditer(text)) if "://" in text else []
     passwords: set[int] = set()
-    for finding in findings:
+    for whole in findings:
+        finding = _unquoted(text, whole)
         if any(start <= finding.start and finding.end <= end + 1 for start, end in references):
             continue
         service = next((each for each in services if _is_of_service(finding, each)), None)
@@ -85,6 +87,12 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
             if service.start() not in passwords:
                 passwords.add(service.start())
                 yield from _of_service(text, finding, service)
+        elif finding.type in _NUMBERS and _DAY_AND_MONTH.fullmatch(
+            text, finding.start, finding.end
+        ):
+            continue
+        elif _is_opened(text, finding):
+            yield replace(finding, start=finding.start - 1)
         elif finding.type is EntityType.SECRET:
             yield from _of_secret(text, finding)
         elif finding.type is EntityType.DATE:
@@ -92,13 +100,33 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         elif _MONTH_OF_YEAR.fullmatch(text, finding.start, finding.end):
             yield replace(finding, type=EntityType.DATE) if finding.type in _NUMBERS else finding
         elif finding.type in _PLACES:
-            yield from _behind(text, finding, _BEFORE_PLACE)
+            addressee = _ADDRESSEE.search(text, finding.start, finding.end)
+            end = addressee.start() if addressee else finding.end
+            yield from _behind(text, replace(finding, end=end), _BEFORE_PLACE)
         elif finding.type in _NAMING:
             for named in _names_in(text, finding):
                 is_person = named.type is EntityType.PERSON
                 yield _without_office(text, named) if is_person else named
         else:
             yield finding
+
+
+def _references(text: str) -> list[tuple[int, int]]:
+    """Where a text refers to variables."""
+    may_refer = "$" in text or "{{" in text or "%" in text
+    return [match.span() for match in _REFERENCE.finditer(text)] if may_refer else []
+
+
+def _unquoted(text: str, finding: Finding) -> Finding:
+    start, end = finding.start, finding.end
+    is_quoted = text[start] in _QUOTES and text[start] == text[end - 1] and end - start > 2
+    return replace(finding, start=start + 1, end=end - 1) if is_quoted else finding
+
+
+def _is_opened(text: str, finding: Finding) -> bool:
+    """Is it a number without the bracket before its area?"""
+    is_after = finding.start > 0 and text[finding.start - 1] == "("
+    return is_after and _AREA.match(text, finding.start, finding.end) is not None
 
 
 def _behind(text: str, finding: Finding, lead: re.Pattern[str]) -> Iterator[Finding]:
@@ -114,7 +142,7 @@ def _names_in(text: str, finding: Finding) -> Iterator[Finding]:
     by a title."""
     start, end = finding.start, finding.end
     value = text[start:end]
-    if not (_CLAUSES.search(value) or _OF_SENTENCES.search(value)):
+    if not (_CLAUSES.search(value) or _OF_SENTENCES.search(value) or _OF_HOUSE.search(value)):
         kin = _BEHIND_NAME.search(value)
         whole = replace(finding, end=start + kin.start()) if kin and kin.start() else finding
         yield from _behind(text, whole, _BEFORE_NAME)
@@ -157,8 +185,6 @@ def _of_service(text: str, finding: Finding, service: re.Match[str]) -> Iterator
 
 def _of_secret(text: str, finding: Finding) -> Iterator[Finding]:
     start, end = finding.start, finding.end
-    if text[start] in _QUOTES and text[start] == text[end - 1] and end - start > 2:
-        start, end = start + 1, end - 1
     before = text[max(0, start - _REACH) : start]
     if _FINGERPRINT.search(before):
         return

@@ -11,6 +11,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cache
 
 from numpy.random import Generator
@@ -37,6 +38,7 @@ class Lexicon:
     zh_first: tuple[str, ...]
     zh_second: tuple[str, ...]
     person_words: frozenset[str]
+    epithets: frozenset[str]
     person_titles_zh: tuple[str, ...]
     person_lead_zh: tuple[str, ...]
     company_words: frozenset[str]
@@ -46,10 +48,12 @@ class Lexicon:
     place_words: frozenset[str]
     states: frozenset[str]
     street_ends: frozenset[str]
+    street_compounds: tuple[str, ...]
     place_ends_zh: tuple[str, ...]
     place_lead_zh: tuple[str, ...]
     regions_zh: tuple[str, ...]
     mailboxes: frozenset[str]
+    own_countries: tuple[str, ...]
     firm_countries: frozenset[str]
     url_words: frozenset[str]
     machine_words: frozenset[str]
@@ -67,6 +71,7 @@ class Lexicon:
     ja_letters_read: tuple[str, ...]
     ja_titles: tuple[str, ...]
     ja_company_words: tuple[str, ...]
+    ja_prefectures: tuple[str, ...]
     ja_place_ends: tuple[str, ...]
     number_words: tuple[tuple[str, ...], ...]
 
@@ -74,6 +79,7 @@ class Lexicon:
 _CHARACTERS = ("zh_families", "zh_given")
 _SETS = (
     "person_words",
+    "epithets",
     "company_words",
     "trade_words",
     "place_words",
@@ -278,6 +284,30 @@ _POOLS = {"handle": "given"}  # spaces whose surrogates are drawn from those of 
 Draw = Callable[[Generator, int], str]
 
 
+# What letters of other alphabets become in addresses, beside those that only lose their marks.
+_SPELLED_OUT = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae", "ß": "ss", "œ": "oe"}
+)
+_PLAIN = str.maketrans({"ı": "i", "ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe"})
+
+
+def plain_spellings(word: str) -> tuple[str, ...]:
+    """How addresses spell a word with letters that are not in ASCII: müller as mueller, muller."""
+    if word.isascii():
+        return ()
+    folded = word.casefold()
+    spelled = (folded.translate(_SPELLED_OUT), folded)
+    plain = (
+        "".join(
+            char
+            for char in unicodedata.normalize("NFKD", form.translate(_PLAIN))
+            if not unicodedata.combining(char)
+        )
+        for form in spelled
+    )
+    return tuple(dict.fromkeys(each for each in plain if each.isascii()))
+
+
 def logins_of(name: Sequence[str]) -> tuple[str, ...]:
     """What people make of a given and a family name, or of several names, for a login."""
     words = [word.casefold() for word in name]
@@ -308,6 +338,8 @@ class SurrogateTable:
         self.logins: dict[str, str] = {}  # that names of people make, in small letters
         self.parts: dict[tuple[str, str], tuple[str, str]] = {}  # the same in two parts: wang, xm
         self.given_of: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by family name
+        self.initials: dict[str, str] = {}  # of whole names of people, as they are written
+        self.moved_years: frozenset[str] = frozenset()  # of dates that move
         self.leads: dict[str, int] = {}  # digits that numbers share with their series, by number
         self._key = key
         self._vocabulary = vocabulary
@@ -327,10 +359,20 @@ class SurrogateTable:
         given, family = name[0].casefold(), name[-1].casefold()
         self.given_of[family].setdefault(given, new[0])
 
+    def agree(self, space: str, token: str, new: str) -> None:
+        """Let another spelling of a token become the same as the token."""
+        self._surrogates[space].setdefault(token, new)
+
     def has_domain(self, host: str) -> bool:
         """Is a host one of a domain that e-mail addresses show?"""
         labels = host.casefold().split(".")
         return any(".".join(labels[at:]) in self.domains for at in range(len(labels) - 1))
+
+    def year(self, year: str) -> str:
+        """A year in a number: it moves with the dates of its year, or stays as they do."""
+        if year not in self.moved_years:
+            return year
+        return str((date(int(year), 7, 1) + timedelta(days=self.days)).year)
 
     def knows(self, space: str, token: str) -> bool:
         """Does the token have a surrogate in this space?"""

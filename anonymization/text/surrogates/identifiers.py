@@ -203,7 +203,8 @@ def _checked(number: str, rng: Generator) -> str:
                 new += same_shape(plain[len(new) :], rng)
                 if new != plain and form.fullmatch(new) and check(new):
                     return new
-    return same_shape(number, rng)
+    country = plain[:_COUNTRY] if plain[:_COUNTRY].isalpha() and plain[_COUNTRY:].isdigit() else ""
+    return country + same_shape(number[len(country) :], rng)
 
 
 def _moved_birth(written: str, days: int) -> date | None:
@@ -251,6 +252,8 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
     """A case, employee or customer number: its digits are replaced, and its prefix stays."""
     if not any(map(str.isdigit, value)):
         return coded(table, value, salt)
+    for name, new in table.tokens("zh.company").items():  # whose register it is
+        value = value.replace(name, new) if len(name) > 1 else value
     if _OF_STUDENT.fullmatch(value):
         return value[0] + national_id(table, value[1:], salt)
     is_plain = value.isdecimal() and not YEAR.fullmatch(value)  # 75 is no other than 075
@@ -272,9 +275,14 @@ def amount(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _DrawNumber) -> str:
-    """Each run of digits by itself; what is between them stays, and what its series shares."""
-    parts = []
-    for part in re.split(r"(\d+)", value):
+    """Each run of digits by itself; what is between them stays, and what its series shares, and
+    the year of a register before a number."""
+    parts, runs = [], re.split(r"(\d+)", value)
+    last = len(runs) - 2
+    for at, part in enumerate(runs):
+        if YEAR.fullmatch(part) and at < last and space == "coded":
+            parts.append(table.year(part))
+            continue
         lead = table.leads.get(part, 0) if space == "coded" else 0
         rest = _drawn(table, space, part[lead:], salt, draw) if part.isdigit() else part
         parts.append(part[:lead] + rest)

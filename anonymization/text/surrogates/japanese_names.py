@@ -64,9 +64,10 @@ def is_japanese_name(value: str) -> bool:
     )
 
 
-def knows_japanese_family(table: SurrogateTable, value: str) -> bool:
-    """Is it the family name of somebody whose name is known?"""
-    return table.knows(JA_FAMILY, _without_title(value)[0])
+def knows_japanese_part(table: SurrogateTable, value: str) -> bool:
+    """Is it the family or given name of somebody whose name is known?"""
+    name = _without_title(value)[0]
+    return table.knows(JA_FAMILY, name) or table.knows(JA_GIVEN, name)
 
 
 def is_written_in_japan(text: str) -> bool:
@@ -90,6 +91,8 @@ def japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
     if not is_han(core[:1]):
         return _RUNS.sub(lambda run: _kana(table, run.group(), salt), core) + title
     if core[-1] in _GIVEN_ENDS and len(core) <= _LONGEST_GIVEN:
+        return _ja_given(table, core, salt) + title
+    if table.knows(JA_GIVEN, core) and not table.knows(JA_FAMILY, core):  # 大樹, of 及川 大樹
         return _ja_given(table, core, salt) + title
     family = _family_of(table, core)
     given = core[len(family) :]
@@ -115,8 +118,10 @@ def knows_japanese_firm(table: SurrogateTable, value: str) -> bool:
 
 
 def japanese_location(table: SurrogateTable, value: str, salt: str) -> str:
-    """Kinds of places stay; the names before them are invented."""
-    return _kept_between(table, value, salt, _ja_place_ends(), _JA_PLACE)
+    """Prefectures and kinds of places stay; the names before them are invented."""
+    known = next((p for p in lexicon().ja_prefectures if p in value and value != p), "")
+    before, _, rest = value.partition(known) if known else ("", "", value)
+    return before + known + _kept_between(table, rest, salt, _ja_place_ends(), _JA_PLACE)
 
 
 def _kept_between(
@@ -250,7 +255,12 @@ def _ja_kinds() -> re.Pattern[str]:
 
 @cache
 def _ja_place_ends() -> re.Pattern[str]:
-    return re.compile(rf"(?<=.)(?:{_alternatives(lexicon().ja_place_ends)})(?=[{HAN}\d]|$)")
+    ends = _alternatives(lexicon().ja_place_ends)
+    inner = f"(?![島山川湖港][{_OF_LARGER}])"  # 東松島市
+    return re.compile(rf"(?<=.){inner}(?:{ends})(?=[{HAN}\dぁ-ゖァ-ヺ０-９]|$)")
+
+
+_OF_LARGER = "市区町村郡"
 
 
 def _alternatives(listed: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
-"""Names of people, organisations, places and addresses, replaced so that their parts agree.
+"""Names of people and organisations, replaced so that their parts agree.
 
-A person has one surrogate per given and per family name. Organisations and places get invented
-stems; legal forms, trades and separators stay. Japanese names are in `japanese_names.py`.
+A person has one surrogate per given and per family name. Organisations get invented stems;
+legal forms, trades, regions and separators stay. Japanese names are in `japanese_names.py`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 
 from numpy.random import Generator
 
@@ -21,24 +21,22 @@ from anonymization.text.surrogates.assignment import (
     SurrogateTable,
     cased_like,
     compound,
-    digits,
     lexicon,
     pick,
-    same_shape,
+    plain_spellings,
     stem,
 )
 from anonymization.text.surrogates.japanese_names import (
     JA_FAMILY,
     is_japanese_name,
-    japanese_location,
     japanese_organization,
     japanese_person,
-    knows_japanese_family,
     knows_japanese_firm,
+    knows_japanese_part,
 )
+from anonymization.text.surrogates.places import chinese_place, short_code, stands_in_japanese
 from data.text.lexicon import load_table
-from data.text.numbers import ordinal_suffix
-from data.text.scripts import HAN, has_han, has_kana, is_han
+from data.text.scripts import HAN, has_han, has_kana
 
 _DETECTION = "anonymization.text.detect"  # whose lists say what a word is
 GIVEN, FAMILY = "given", "family"
@@ -53,31 +51,93 @@ _LONG_NAME, _LONGEST_PERSON, _LONGEST_INITIALS = 4, 6, 3
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
-    is_japanese = is_japanese_name(value) or knows_japanese_family(table, value)
-    if _is_japanese(table, value) or (is_japanese and value not in table.chinese):
+    is_japanese = is_japanese_name(value) or knows_japanese_part(table, value)
+    if stands_in_japanese(table, value) or (is_japanese and value not in table.chinese):
         return japanese_person(table, value, salt)
     if has_han(value):
         return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)
+    if is_initials(value):
+        return _initials(table, value, salt)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
+    if len(words) > 1 and words[0].group().casefold() in lexicon().epithets:  # Big Stu, Aunt May
+        words = words[1:]
     names = [match.group() for match in words]
     turned = _TURNED.match(value)  # Smith, John: the family name comes first
     is_turned = turned is not None or _is_turned(table, names)
-    parts, done = [], 0
+    parts, done, last = [], 0, len(words) - 1
+    while last > 1 and value[words[last].start() - 1] == "-":  # Blackwood-Nash, and not Mei-Lin
+        last -= 1
+    is_double = (
+        len(words) > 1 and words[-1].start() - words[0].start() == len("-".join(names[:-1])) + 1
+    )
+    if is_double and last == 1 and table.knows(GIVEN, names[0].casefold()):  # Mei-Lin alone
+        last = len(words)
     for number, match in enumerate(words):
-        is_joined = value[match.end() : match.end() + 1] == "-"  # Blackwood-Nash, Mei-Lin
-        at_end = len(names) - 1 - (is_joined or value[match.start() - 1 : match.start()] == "-")
-        is_family = number == 0 if is_turned else 0 < number >= at_end
+        is_family = number == 0 if is_turned else 0 < number >= last
         is_family = match.end() <= turned.end() if turned else is_family
         word = match.group()
         new = initial(table, word.casefold(), names) if len(word) == 1 else ""
+        if len(names) == 1 and not salt:
+            _learn_nickname(table, word)
         new = cased_like(new, word) if new else _word(table, word, is_family, salt)
         parts += [value[done : match.start()], new]
         done = match.end()
     if len(names) > 1 and not salt and min(len(names[0]), len(names[-1])) > 1:
         first = 1 if is_turned else 0
         made = parts[1::2]
-        table.introduce(names[first:] + names[:first], made[first:] + made[:first])
+        _introduce(table, names[first:] + names[:first], made[first:] + made[:first])
+        table.initials.setdefault(_first_letters(value), _first_letters("".join(parts)))
+        table.initials.setdefault("".join(n[0] for n in names), "".join(n[0] for n in made))
     return "".join(parts) + value[done:]
+
+
+_INITIALS = re.compile(r"[A-Z](?:[A-Z]|[a-z](?=[A-Z])){1,3}")
+_SHORTEST_NICKNAME = 3  # letters
+
+
+def _first_letters(name: str) -> str:
+    return "".join(word[0] for word in LETTERS.findall(name))
+
+
+def is_initials(value: str) -> bool:
+    """Is it how minutes and tables say somebody: two to four letters, `DO`, `SdV`?"""
+    return _INITIALS.fullmatch(value) is not None
+
+
+def _initials(table: SurrogateTable, value: str, salt: str) -> str:
+    """Those of the surrogate of somebody with such initials; else as many other letters."""
+    if value in table.initials and not salt:
+        return table.initials[value]
+    draw: Draw = lambda rng, _: "".join(pick(rng, _ALPHABET) for _ in value)  # noqa: E731
+    return table.token("initials", value, draw, salt)
+
+
+def _learn_nickname(table: SurrogateTable, value: str) -> None:
+    """Let the first letters of a given name that is known, as a name of their own (Stu of Stuart),
+    become the first letters of its surrogate."""
+    folded = value.casefold()
+    if len(value) < _SHORTEST_NICKNAME or not value.istitle() or part_of_person(table, value):
+        return
+    longer = {
+        new
+        for given, new in table.tokens(GIVEN).items()
+        if given.startswith(folded) and len(new) > _SHORTEST_NICKNAME
+    }
+    if len(longer) == 1:
+        new = longer.pop()
+        table.agree(GIVEN, folded, new[: min(len(value), len(new) - 1)])
+
+
+def _introduce(table: SurrogateTable, names: Sequence[str], made: Sequence[str]) -> None:
+    """Let logins of a person become those of the surrogate: of the whole name, of each part of a
+    double name, and as addresses spell them."""
+    pairs = [(names, made)]
+    pairs += [((names[0], family), (made[0], new)) for family, new in zip(names[1:], made[1:])]  # noqa: B905
+    for old, new in pairs:
+        table.introduce(old, new)
+        plain = [plain_spellings(word) or (word,) for word in old]
+        for spelled in product(*plain) if any(not word.isascii() for word in old) else ():
+            table.introduce(spelled, new)
 
 
 def _is_turned(table: SurrogateTable, names: Sequence[str]) -> bool:
@@ -107,9 +167,11 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
     if word.islower() and len(word) > _LONGEST_INITIALS and not salt and folded in table.logins:
         return table.logins[folded]
     family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
-    if is_last or family:
-        return cased_like(table.token(FAMILY, folded, stem, salt), word)
-    return cased_like(table.token(GIVEN, folded, given_name, salt), word)
+    space, draw = (FAMILY, stem) if is_last or family else (GIVEN, given_name)
+    new = table.token(space, folded, draw, salt)
+    for spelled in plain_spellings(word):
+        table.agree(space, spelled, new)
+    return cased_like(new, word)
 
 
 def initial(table: SurrogateTable, letter: str, beside: Iterable[str] = ()) -> str:
@@ -143,17 +205,28 @@ def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> 
     end = next((t for t in words.person_titles_zh if name.endswith(t) and name != t), "")
     core = name[: len(name) - len(end)]
     is_given = table.knows(_ZH_GIVEN, core) and not table.knows(_ZH_FAMILY, core)
+    is_lead = core[0] in words.person_lead_zh and len(core) == 2
+    if is_lead and (new := _end_of_given(table, core[1])):  # 小雪, of 欧阳雪
+        return core[0] + new + end
     if is_given and (len(core) == 2 or end in _AMONG_FRIENDS):  # 昊哥, of a known person
         return table.token(_ZH_GIVEN, core, _zh_given(len(core))) + end
-    if core[0] in words.person_lead_zh and len(core) == 2:
+    if is_lead:
         return core[0] + _zh_family(table, core[1], salt) + end
     if foreign or len(core) > _LONG_NAME:
         return table.token(_ZH_FOREIGN, core, _zh_given(len(core)), salt) + end
     family, given = chinese_parts(core)
     if not given:
         return _zh_family(table, family, salt) + end
-    new = table.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=False)
+    new = table.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=len(given) > 1)
     return _zh_family(table, family, "") + new + end
+
+
+def _end_of_given(table: SurrogateTable, char: str) -> str:
+    """What the last character of a known given name becomes, if it is no family's name."""
+    if table.knows(_ZH_FAMILY, char):
+        return ""
+    ends = {new[-1] for given, new in table.tokens(_ZH_GIVEN).items() if given[-1:] == char}
+    return ends.pop() if len(ends) == 1 else ""
 
 
 def chinese_parts(name: str) -> tuple[str, str]:
@@ -183,170 +256,6 @@ def _zh_given(size: int) -> Draw:
     return draw
 
 
-PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "number", "code"
-_CANADIAN, _CANADIAN_FIRST = "ABCEGHJKLMNPRSTVWXYZ", "ABCEGHJKLMNPRSTVXY"
-_OF_CANADA = rf"[{_CANADIAN_FIRST}]\d[{_CANADIAN}][ -]?\d[{_CANADIAN}]\d(?![^\W_])"
-_ORDINAL = r"\d+(?:st|nd|rd|th)(?![^\W_])"
-_PARTS = re.compile(
-    rf"(?<![^\W_])(?:{_OF_CANADA}|{_ORDINAL})|[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+"
-)
-_POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
-_ABBREVIATION = 3
-_ZIP, _OF_REGION = 5, 3  # digits of a ZIP code, and of those the ones that name its region
-_PUBLIC_SHORT = frozenset({"P", "O", "PO", "US", "USA", "UK", "SR", "CR", "RR"})  # of roads, boxes
-_CODE_AFTER = re.compile(r",? {1,2}\d{4,5}(?!\d)")
-_JAPANESE_PLACES = ("県", "東京都", "京都府", "大阪府", "北海道", "丁目", "番地")
-
-
-def location(table: SurrogateTable, value: str, salt: str) -> str:
-    """A place: each word has its own surrogate; kinds of places (city, lake, 省, 市) stay."""
-    if _is_japanese_place(table, value):
-        return japanese_location(table, value, salt)
-    return _changed(table, value, salt)
-
-
-def address(table: SurrogateTable, value: str, salt: str) -> str:
-    """Like a location; numbers of houses and flats, postcodes and abbreviations are new too."""
-    if _is_japanese_place(table, value):
-        places = japanese_location(table, value, salt)
-        return re.sub(r"\d+", lambda number: _number(table, number.group(), salt), places)
-    value = _POSTCODE.sub(lambda match: _code(table, match.group(), salt), value)
-    return _changed(table, value, salt)
-
-
-_TOWN_OR_PART = re.compile(rf"[{HAN}]+[市区町郡區县縣乡鄉镇鎮]")  # 村 and 山 end names, too
-
-
-def ends_as_place(value: str) -> bool:
-    """Is it one word in Han characters that ends in a kind of place, and not as families do?"""
-    return _TOWN_OR_PART.fullmatch(value) is not None
-
-
-def _is_japanese_place(table: SurrogateTable, value: str) -> bool:
-    if not has_han(value) or _is_japanese(table, value):
-        return has_kana(value) or has_han(value)
-    is_ended = any(part in value for part in _JAPANESE_PLACES) and value not in table.chinese
-    return has_kana(value) or is_ended
-
-
-def _is_japanese(table: SurrogateTable, value: str) -> bool:
-    """Does the text around a value in Han characters say that it is Japanese?"""
-    return has_han(value) and value in table.japanese
-
-
-def region(table: SurrogateTable, name: str) -> str:
-    """Another Chinese province or city, with the same ending."""
-    choices = tuple(r for r in lexicon().regions_zh if r.endswith("市") == name.endswith("市"))
-    return table.token(_REGION, name, lambda rng, _: pick(rng, choices), fresh=False)
-
-
-def _changed(table: SurrogateTable, value: str, salt: str) -> str:
-    keep = lexicon().place_words
-    words = [word for word in _PARTS.findall(value) if not word.isdigit()]
-    if all(word.casefold() in keep for word in words) and not any(map(str.isdecimal, value)):
-        keep = frozenset()
-
-    def change(match: re.Match[str]) -> str:
-        word = match.group()
-        if word.isdecimal():
-            is_zip = len(word) == _ZIP and _is_postcode(value, match)
-            return _zip_code(table, word, salt) if is_zip else _number(table, word, salt)
-        if word[0].isdecimal():  # 5th
-            number = int(_number(table, word[:-2], salt))
-            return f"{number}{ordinal_suffix(number)}"
-        if word[1:2].isdecimal():
-            return _canadian_code(table, word, salt)
-        if is_han(word[0]):
-            after_number = value[: match.start()][-1:].isdecimal()
-            return _chinese_place(table, word, after_number, salt)
-        folded = word.casefold()
-        is_last = value[match.end() : match.end() + 1] in ("", ",", ";", "\n")
-        if folded in keep or (is_last and match.start() and folded in lexicon().street_ends):
-            return word
-        if is_state(value, match):
-            return word
-        is_road = word in lexicon().states and value[match.end() :].lstrip()[:1].isdecimal()
-        if word in _PUBLIC_SHORT or is_road:  # `NC 150`
-            return word
-        if len(word) == 1 or (len(word) < _ABBREVIATION and word.isupper()):  # `27b`
-            return _code(table, word, salt)
-        of_firm = table.tokens(STEM).get(folded)  # `Waikato` of `Waikato Users Group`
-        return cased_like(of_firm or table.token(PLACE, folded, stem, salt), word)
-
-    return _PARTS.sub(change, value)
-
-
-def is_state(value: str, word: re.Match[str]) -> bool:
-    """Is it the short name of a state, behind a comma or before a postcode: `Dayton, OH 45402`?"""
-    is_apart = value[: word.start()].endswith((",", ", ")) or _CODE_AFTER.match(value, word.end())
-    return word.group() in lexicon().states and is_apart is not None
-
-
-def _is_postcode(value: str, number: re.Match[str]) -> bool:
-    """Does a number stand alone, or behind the short name of a state, as a ZIP code does?"""
-    is_behind = value[: number.start()].rstrip(" .,")[-2:] in lexicon().states
-    return is_behind or value.strip().partition("-")[0] == number.group()
-
-
-def _zip_code(table: SurrogateTable, word: str, salt: str) -> str:
-    """Another code of the region that its first digits name, and the state beside it."""
-    kept, rest = word[:_OF_REGION], word[_OF_REGION:]
-    draw: Draw = lambda rng, _: digits(rng, len(rest))  # noqa: E731
-    return kept + table.token(f"zip.{kept}", rest, draw, salt, fresh=False)
-
-
-def _number(table: SurrogateTable, word: str, salt: str) -> str:
-    draw: Draw = lambda rng, _: digits(rng, len(word)).replace("0", "7", 1)  # noqa: E731
-    return table.token(f"{_NUMBER}{len(word)}", word, draw, salt, fresh=False)
-
-
-def _canadian_code(table: SurrogateTable, word: str, salt: str) -> str:
-    """Another postal code of the same province, of the letters that Canada uses."""
-
-    def draw(rng: Generator, _: int) -> str:
-        new = [
-            pick(rng, _CANADIAN) if char.isalpha() else digits(rng, 1) if char.isdigit() else char
-            for char in word[1:]
-        ]
-        return word[0] + "".join(new)
-
-    return table.token(_CODE, word, draw, salt, fresh=False)
-
-
-def _code(table: SurrogateTable, word: str, salt: str) -> str:
-    return table.token(_CODE, word, lambda rng, _: same_shape(word, rng), salt, fresh=False)
-
-
-def _chinese_place(table: SurrogateTable, text: str, after_number: bool, salt: str) -> str:
-    """Replace the stems between kinds of places, each by a stem of the same length."""
-    lead = next((word for word in lexicon().place_lead_zh if text.startswith(word)), "")
-    if after_number:
-        counted = re.match(f"(?:{_ends()})+", text)
-        lead = counted.group() if counted else ""
-    parts, rest = [lead], text[len(lead) :]
-    for match in re.finditer(f"(?P<end>(?:{_ends()})+)|(?P<name>.+?)(?={_ends()}|$)", rest):
-        name, end = match["name"], match["end"]
-        parts.append(end or table.token(_ZH_PLACE, name, _zh_place_stem(len(name)), salt))
-    return "".join(parts)
-
-
-@cache
-def _ends() -> str:
-    return "|".join(sorted(lexicon().place_ends_zh, key=lambda end: (-len(end), end)))
-
-
-def _zh_place_stem(size: int) -> Draw:
-    def draw(rng: Generator, attempt: int) -> str:
-        words = lexicon()
-        count = max(1, size) + attempt // LONGER_FROM
-        return "".join(
-            pick(rng, words.zh_first if index % 2 == 0 else words.zh_second)
-            for index in range(count)
-        )
-
-    return draw
-
-
 _ZH_STEM = "zh.company"
 _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
@@ -363,7 +272,7 @@ _NOT_OWN = frozenset(map(str.casefold, _LEGAL_FORMS)) | {"the", "of", "and", "fo
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
-    is_japanese = _is_japanese(table, value) or knows_japanese_firm(table, value)
+    is_japanese = stands_in_japanese(table, value) or knows_japanese_firm(table, value)
     if has_kana(value) or _JAPANESE_FORM.search(value) or (is_japanese and "公司" not in value):
         return japanese_organization(table, value, salt)
     if has_han(value):
@@ -372,21 +281,57 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
     places = {place.casefold() for place in _IN_BRACKETS.findall(value)} & lexicon().firm_countries
     words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
     keep |= places
+    trades = {word for word in words[1:] if _is_trade(word)}
     if keep.issuperset(words):  # `Comprehensive Testing Inc.`: its first word is its own
         keep -= frozenset(islice((w for w in words if w not in _NOT_OWN and w not in places), 1))
+
+    form = _DOTTED_FORM.search(value)
+    value, form_of = (value[: form.start()], form.group()) if form else (value, "")
 
     def change(match: re.Match[str]) -> str:
         word, folded = match.group(), match.group().casefold()
         is_genitive = folded == "s" and value[match.start() - 1 : match.start()] in _APOSTROPHES
-        if folded in keep or has_han(word) or is_genitive:
+        if folded in keep or has_han(word) or is_genitive or folded in trades:
             return word
         if word.isupper() and len(word) < _LONG_NAME:  # initials
-            return _code(table, word, salt)
+            return short_code(table, word, salt)
         known = (table.tokens(space).get(folded) for space in (FAMILY, GIVEN))
-        new = next(filter(None, known), "") or table.token(STEM, folded, stem, salt)
+        new = next(filter(None, known), "") or _own_word(table, folded, salt)
         return cased_like(new, word)
 
-    return LETTERS.sub(change, value)
+    return LETTERS.sub(change, value) + form_of
+
+
+def _own_word(table: SurrogateTable, word: str, salt: str) -> str:
+    """The surrogate of a word of a firm's name; of joined words, as tags and logins have them
+    (quarriehill), those of the words."""
+    known = table.tokens(STEM)
+    for size in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1):
+        if word not in known and word[:size] in known and word[size:] in known:
+            table.agree(STEM, word, known[word[:size]] + known[word[size:]].casefold())
+    return table.token(STEM, word, stem, salt)
+
+
+_SHORTEST_PART = 4  # letters
+# S.r.l., s.r.o., B.V., e. K.: initials stand before a name, legal forms behind it.
+_DOTTED_FORM = re.compile(r"(?<=[^\W\d_]) (?:[A-Za-z]{1,2}\. ?){2,4}\Z")
+_OF_TRADE = (
+    "technik",
+    "bau",
+    "handel",
+    "werke",
+    "dienst",
+    "dienste",
+    "verband",
+    "service",
+    "systeme",
+)
+_SHORTEST_TRADE = 4  # letters before such an end: Steuerungstechnik, no family's name
+
+
+def _is_trade(word: str) -> bool:
+    """Is it a German compound that says a trade?"""
+    return any(word.endswith(end) and len(word) >= len(end) + _SHORTEST_TRADE for end in _OF_TRADE)
 
 
 def is_chinese_organization(value: str) -> bool:
@@ -415,7 +360,7 @@ def _chinese_organization(table: SurrogateTable, name: str, salt: str) -> str:
     lead = next((r for r in words.regions_zh if name.startswith(r) and name != r), "")
     town = "" if lead else _town(name)
     rest = name[len(lead or town) :]
-    if name in words.company_ends_zh:  # behind a town in brackets
+    if name in words.company_ends_zh or name in words.own_countries:  # around and in brackets
         return name
     end = _end("x" + rest if town else rest, words.company_ends_zh)
     core = rest[: len(rest) - len(end)]
@@ -425,7 +370,7 @@ def _chinese_organization(table: SurrogateTable, name: str, salt: str) -> str:
     if not core and not town:
         core, line, end = (rest[: len(rest) - len(end)], "", end) if end != rest else (rest, "", "")
     new = _around_known(table, core, salt) if core else ""
-    at = region(table, lead) if lead else _chinese_place(table, town, False, salt) if town else ""
+    at = lead or (chinese_place(table, town, False, salt) if town else "")
     return at + new + line + end
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 
@@ -28,13 +28,12 @@ from anonymization.text.surrogates.identifiers import known_services, numbered
 from anonymization.text.surrogates.names import (
     FAMILY,
     GIVEN,
-    PLACE,
     chinese_name,
     given_name,
     initial,
-    is_state,
 )
 from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
+from anonymization.text.surrogates.places import PLACE, is_state
 from data.text.lexicon import load_table
 from data.text.scripts import has_han, has_kana
 
@@ -294,8 +293,49 @@ def _other_host(table: SurrogateTable, domain: str, salt: str) -> str:
     parts = _HOST_PARTS.fullmatch(domain.casefold())
     own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")
     draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
-    new = table.token(_HOST, own.casefold(), draw, salt)
+    agreeing = "" if salt else agreeing_label(table, own, is_local=bool(parts and parts["local"]))
+    first: Draw = lambda rng, attempt: agreeing if agreeing and not attempt else draw(rng, attempt)  # noqa: E731
+    new = table.token(_HOST, own.casefold(), first, salt)
     return f"{_machine(table, parts['machine']) if parts else ''}{new}.{end}"
+
+
+_SHORTEST_KNOWN, _LONGEST_LABEL = 3, 63  # letters of a name in a label, and of a label
+
+
+def agreeing_label(table: SurrogateTable, label: str, *, is_local: bool = False) -> str:
+    """A label that says the surrogates of the names in it, beside words of trades (torvik-logistics
+    as kemplow-logistics), and of a machine what it is for. Empty if it has no such words."""
+    if is_local:
+        new = _machine(table, label)
+        words = LETTERS.findall(label)
+        return new if new != label and not lexicon().machine_words.isdisjoint(words) else ""
+    names = ChainMap(*(table.tokens(space) for space in (STEM, FAMILY, GIVEN, PLACE)))
+    kept = lexicon().company_words | lexicon().trade_words | lexicon().person_words
+    parts = [
+        _in_words(part, names, kept) if part.isalpha() else part
+        for part in re.split(r"([-_\d]+)", label.casefold()[:_LONGEST_LABEL])
+    ]
+    if all(part is None or not part.isalpha() or part in label for part in parts):
+        return ""
+    unknown = iter(LETTERS.findall(label.casefold()))
+    made = []
+    for part in parts:
+        old = next(unknown, "") if part is None or part.isalpha() else ""
+        made.append(table.token(STEM, old, stem).casefold() if part is None else part)
+    return "".join(made)[:_LONGEST_LABEL].strip("-")
+
+
+def _in_words(joined: str, names: Mapping[str, str], kept: Collection[str]) -> str | None:
+    """Words that are joined, names by their surrogates; nothing if they are no such words."""
+    if not joined:
+        return ""
+    for size in range(len(joined), 1, -1):
+        word = joined[:size]
+        is_name = word in names and size >= _SHORTEST_KNOWN
+        rest = _in_words(joined[size:], names, kept) if is_name or word in kept else None
+        if rest is not None:
+            return (names[word].casefold() if is_name else word) + rest
+    return None
 
 
 _SHORT_NUMBER = 2  # digits
@@ -334,18 +374,19 @@ def _machine(table: SurrogateTable, labels: str) -> str:
         word = match.group()
         is_short = len(word) <= _SHORT_NUMBER and word.isdigit()  # the second of several machines
         is_letter = len(word) == 1 and word.isalpha()
-        if word in lexicon().machine_words or is_short or is_letter:
+        folded = word.casefold()
+        if folded in lexicon().machine_words or is_short or is_letter:
             return word
-        if word in names:
-            return names[word]
-        if word in _products():
+        if folded in names:
+            return cased_like(names[folded], word)
+        if folded in _products():
             return word
         if not (word.isdigit() or word.isalpha()):
             return table.token(_MACHINE, word, lambda rng, _: same_shape(word, rng))
         draw: Draw = lambda rng, attempt: (  # noqa: E731
             digits(rng, len(word)) if word.isdigit() else stem(rng, attempt).lower()
         )
-        return table.token(_MACHINE, word, draw, fresh=not word.isdigit())
+        return cased_like(table.token(_MACHINE, folded, draw, fresh=not word.isdigit()), word)
 
     if not table.keys.isdisjoint(labels.split(".")):
         each = labels.split(".")
@@ -434,6 +475,7 @@ _PREFIXED = re.compile(
     r"(?P<kind>[a-z]{2,6}[_-])(?P<drawn>(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])[A-Za-z0-9]{8,40})"
 )
 
+_MACHINE_NAME = re.compile(r"[A-Za-z]{2,12}(?:-[A-Za-z]{2,12}){0,2}-?\d{1,3}")  # hgf-app02
 _DRAWN = re.compile(r"(?=.{0,30}\d)[0-9a-f-]{16,64}")
 
 
@@ -456,6 +498,11 @@ def account(table: SurrogateTable, value: str, salt: str) -> str:
     for space in () if salt else (_HOST, _MACHINE):
         if table.knows(space, value.casefold()):  # the machine of an address
             return cased_like(table.tokens(space)[value.casefold()], value)
+    if _MACHINE_NAME.fullmatch(value) and not salt:
+        new = _machine(table, value)
+        words = LETTERS.findall(value.casefold())
+        if new != value and not lexicon().machine_words.isdisjoint(words):
+            return new
     if any(map(str.isalnum, value)) or has_han(value):
         return handle(table, value, salt)
     return value

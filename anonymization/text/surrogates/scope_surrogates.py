@@ -16,6 +16,7 @@ from anonymization.text.surrogates.assignment import (
     keeps_encodings,
     lexicon,
     pick,
+    plain_spellings,
     same_shape,
 )
 from anonymization.text.surrogates.dates import Shift
@@ -32,19 +33,27 @@ from anonymization.text.surrogates.identifiers import (
     secret,
     shared_leads,
 )
-from anonymization.text.surrogates.japanese_names import is_firm, is_japanese_name
+from anonymization.text.surrogates.japanese_names import (
+    is_firm,
+    is_japanese_name,
+    is_written_in_japan,
+)
 from anonymization.text.surrogates.names import (
-    address,
-    ends_as_place,
     has_legal_form,
     is_chinese_house,
     is_chinese_organization,
-    location,
     organization,
     part_of_person,
     person,
 )
 from anonymization.text.surrogates.net import account, email, ip_address, unexplained, url
+from anonymization.text.surrogates.places import (
+    address,
+    ends_as_place,
+    is_known_code,
+    is_well_known,
+    location,
+)
 from anonymization.text.surrogates.readings import learn_pinyin, learn_reading
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
@@ -84,7 +93,11 @@ _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _SERIAL = kinds("PERSON_NUMBER CASE_NUMBER")
 _HELD = frozenset({EntityType.PERSON, EntityType.UNEXPLAINED})  # under a label of customers, say
+_PLACES = kinds("LOCATION ADDRESS")
 _ENDING = kinds("BANK_CARD BANK_ACCOUNT PHONE")
+_NUMBER_BY_PLACE = _SERIAL | kinds("ACCOUNT BANK_ACCOUNT UNEXPLAINED")
+# With a country or area code, or a mobile number in China: a label may take it for another.
+_PHONE = re.compile(r"\+\d{1,3}[ \d()./-]{6,18}\d|\(\d{3}\) ?\d{3}-\d{4}|1[3-9]\d{9}")
 _LOGIN = re.compile(r"[a-z]{2,20}(?:[._-][a-z]{1,20}){0,3}")  # that a label takes for a number
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -134,10 +147,14 @@ class Surrogates:
         are those of each text; `readings` are those of people with Japanese names.
         """
         self._table.chinese |= chinese - japanese
+        readings = {n: read for n, read in readings.items() if n not in self._table.chinese}
         self._table.japanese |= japanese | {name for name, read in readings.items() if read.is_sure}
         values = set(values)
         self._read_years(values, dates)
         self._table.days = self._shift.days
+        self._table.moved_years |= {
+            year for kind, day in values if kind is EntityType.DATE for year in _YEAR.findall(day)
+        }
         self._table.withdraw(
             word.casefold()
             for kind, value in values
@@ -181,10 +198,13 @@ class Surrogates:
     def _read_chinese(self, values: Iterable[tuple[EntityType, str]]) -> None:
         """Give surrogates to people with Chinese names, so that their addresses can agree."""
         for name in (value for kind, value in values if kind is EntityType.PERSON):
+            if self._maker(EntityType.PERSON, name) is not person:
+                continue
+            new = self.of(EntityType.PERSON, name)  # whole names before the parts of them
             is_full = is_han(name) and _SHORTEST_FULL <= len(name) <= _LONGEST_FULL
             is_chinese = name in self._table.chinese or not is_japanese_name(name)
             if is_full and is_chinese and name not in self._table.japanese:
-                learn_pinyin(self._table, name, self.of(EntityType.PERSON, name))
+                learn_pinyin(self._table, name, new)
 
     def of(self, kind: EntityType, value: str) -> str:
         """The surrogate; equal to the value only if the value identifies nobody (a title)."""
@@ -208,6 +228,8 @@ class Surrogates:
         if kind in COMMON and kind is not EntityType.QUANTITY:
             return self._common(kind, value)
         owner = (kind, alnum_form(value) if kind in _NUMBERED else plain_form(value))
+        if kind in _PLACES and is_well_known(value):
+            return value
         if value in self._by_value:
             return self._by_value[value]
         if kind in _ENDING and (ended := last_digits(self._table, value)):
@@ -236,14 +258,19 @@ class Surrogates:
             return organization
         if kind is EntityType.UNEXPLAINED and ends_as_place(value):
             return location
+        if kind is EntityType.UNEXPLAINED and is_known_code(self._table, value):
+            return address
         if kind in _SERIAL and _LOGIN.fullmatch(value):
             return account
+        if kind in _NUMBER_BY_PLACE and _PHONE.fullmatch(value):
+            return phone
         return _MAKERS[kind]
 
     def _fits(self, new: str, value: str, owner: tuple[EntityType, str], *, fresh: bool) -> bool:
         if new == value or plain_form(new) == owner[1] or not keeps_encodings(value, new):
             return False
-        if self._owners.get(new.casefold(), owner) != owner:
+        known = self._owners.get(new.casefold(), owner)
+        if known != owner and not _is_one_name(known[1], owner[1]):
             return False
         return not (fresh and self._vocabulary.may_contain(new))
 
@@ -271,6 +298,11 @@ class Surrogates:
         return value
 
 
+def _is_one_name(first: str, second: str) -> bool:
+    """Is it one value, as a name and as a login, or with and without its accents?"""
+    return first == second or first in plain_spellings(second) or second in plain_spellings(first)
+
+
 def _years_beside(dates: Iterable[Sequence[str]]) -> Counter[str]:
     """The years in texts that also have days without one."""
     years: Counter[str] = Counter()
@@ -284,10 +316,13 @@ def _years_beside(dates: Iterable[Sequence[str]]) -> Counter[str]:
 def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
     kind, value = item
     position = _NAMES_FIRST.index(kind) if kind in _NAMES_FIRST else len(_NAMES_FIRST)
-    if kind in _NAMES_FIRST and is_chinese_organization(
-        value
-    ):  # short names are parts of full ones
+    is_chinese = has_han(value) and not is_written_in_japan(value)
+    is_eastern = kind is EntityType.ORGANIZATION and is_chinese
+    if kind in _NAMES_FIRST and (is_eastern or is_chinese_organization(value)):
+        # short names are parts of full ones
         return _ORDER.index(EntityType.ORGANIZATION), len(value), kind.value, value
+    if kind is EntityType.UNEXPLAINED and value.isdecimal():  # it may be the code of a town
+        position = len(_NAMES_FIRST) + 1
     if kind in _HELD and has_legal_form(value):  # a firm may be called after a person
         position = _ORDER.index(EntityType.ORGANIZATION)
     # A telephone number that a label also takes for somebody's number keeps the form of the former.

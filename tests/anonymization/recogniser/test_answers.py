@@ -175,3 +175,32 @@ def test_the_masker_takes_what_a_model_named_and_leaves_other_places() -> None:
     masker = Masker(InformedDetector(TextDetector(STRICT), known), bytes(32), Mode.PLACEHOLDER, "s")
     (masked,) = masker.mask_texts([NOTE])
     assert "pebble" not in masked and "Will said so" not in masked and "Will you call" in masked
+
+
+def test_the_genitive_of_a_name_is_the_name() -> None:
+    text = "Wiebkes Liste liegt bei Thede; die Bells und der Bell bleiben."
+    answer = {
+        "values": [
+            {"value": "Wiebke", "kind": "person"},
+            {"value": "Bell", "kind": "other"},
+        ]
+    }
+    known = read(answer, Piece(text))
+    assert [value for value, _ in named(known, text)] == ["Wiebke", "Bell"]
+
+
+def test_a_longer_doubt_does_not_swallow_what_the_model_named() -> None:
+    text = "Lunch Tess, then home"
+    doubt = Finding(0, 10, EntityType.UNEXPLAINED, "unexplained", 0.55)
+    known = read({"values": [{"value": "Tess", "kind": "person"}]}, Piece(text))
+    (findings,) = InformedDetector(Fixed(doubt), known).find([text])  # type: ignore[arg-type]
+    assert [(text[f.start : f.end], f.recognizer) for f in findings] == [("Tess", "recogniser")]
+
+
+def test_a_code_by_rule_that_was_read_and_not_named_is_for_the_owner() -> None:
+    text = "see QFT-2291 and 4471 9920"
+    code = Finding(4, 12, EntityType.UNEXPLAINED, "position", 0.6)
+    number = Finding(17, 26, EntityType.UNEXPLAINED, "position", 0.6)
+    known = read({"values": []}, Piece(text))
+    (findings,) = InformedDetector(Fixed(code, number), known).find([text])  # type: ignore[arg-type]
+    assert [f.recognizer for f in findings] == ["unnamed", "position"]

@@ -70,3 +70,10 @@ def test_rows_are_asked_about_where_their_words_are_shown() -> None:
     (call,) = calls_of("s", documents, rows, CONFIG)
     assert call.rows == ("pebble", "acorn hill")
     assert "\n1. pebble" in call.request.user and "nowhere" not in call.request.user
+
+
+def test_lines_of_code_with_codes_or_short_names_are_shown() -> None:
+    code = 'SKIP = {"QL20817", "QL20933"}\nif name == "芮明":\n    total = 1 + 2\n'
+    (call,) = calls_of("s", {"a.py": pieces_in(code.encode(), "a.py")}, {}, CONFIG)
+    shown = "\n".join(passage.body for passage in call.passages)
+    assert "QL20933" in shown and "芮明" in shown and "1 + 2" not in shown

@@ -123,7 +123,7 @@ def test_companies_keep_their_legal_form() -> None:
     assert made.of(T.ORGANIZATION, "Acme Inc.") == made.of(T.ORGANIZATION, "Acme") + " Inc."
     long = made.of(T.ORGANIZATION, "北京字节跳动科技有限公司")
     assert long.endswith("科技有限公司") and made.of(T.ORGANIZATION, "字节跳动") in long
-    assert "北京" not in long
+    assert long.startswith("北京")  # so do addresses beside it
 
 
 def test_numbers_pass_their_checks_where_nobody_lives() -> None:

@@ -1,0 +1,61 @@
+"""Values that are written in more than one way, or that a program refers to."""
+
+from __future__ import annotations
+
+from anonymization.text.contracts import EntityType, Finding, Mode
+from anonymization.text.masking.masker import Masker
+from anonymization.text.masking.one_value import whole_values
+from anonymization.text.masking.pieces import Piece
+from anonymization.text.vault import applied
+
+
+class Words:
+    """A detector that finds these words wherever they stand in a text without code."""
+
+    def __init__(self, **kinds: EntityType) -> None:
+        self._kinds = kinds
+
+    def find(self, texts: list[str]) -> list[list[Finding]]:
+        return [
+            sorted(
+                Finding(at, at + len(word), kind, "rule", 1.0)
+                for word, kind in self._kinds.items()
+                for at in range(len(text))
+                if text.startswith(word, at) and not text[at - 1 : at].isalpha()
+            )
+            for text in texts
+        ]
+
+
+def masked(pieces: list[Piece], **kinds: EntityType) -> list[str]:
+    masker = Masker(Words(**kinds), bytes(32), Mode.SURROGATE, "s")  # type: ignore[arg-type]
+    masker.learn(pieces)
+    return [applied(piece.text, masker.edits(piece))[0] for piece in pieces]
+
+
+def test_initials_that_are_keys_of_a_program_stay_in_all_texts() -> None:
+    code = 'const OWNER = {QB: "x"}; // for QB\n'
+    pieces = [Piece(code, fixed=((0, 24),)), Piece("done by QB and by VW, Quirin Bayer said")]
+    kinds = {"QB": EntityType.PERSON, "VW": EntityType.PERSON, "Quirin Bayer": EntityType.PERSON}
+    new, note = masked(pieces, **kinds)
+    assert new == code and "QB" in note and "VW" not in note and "Quirin" not in note
+
+
+def test_a_loop_makes_no_initials_stay() -> None:
+    code = "for x in y; do echo; done  # DO"
+    (new,) = masked([Piece(code, fixed=((0, 25),))], DO=EntityType.PERSON)
+    assert new.startswith(code[:27]) and not new.endswith("DO")
+
+
+def test_a_day_and_month_is_no_number_of_a_case() -> None:
+    text = "use the case until 24/03, file 88/03"
+    numbers = [Finding(at, at + 5, EntityType.CASE_NUMBER, "rule", 1.0) for at in (19, 31)]
+    assert [text[f.start : f.end] for f in whole_values(text, numbers)] == ["88/03"]
+
+
+def test_a_number_has_its_quotes_and_brackets_as_everywhere() -> None:
+    quoted, opened = '"+44 7700 900417"', "call (312) 415-0163"
+    (number,) = whole_values(quoted, [Finding(0, 17, EntityType.PHONE, "rule", 1.0)])
+    assert quoted[number.start : number.end] == "+44 7700 900417"
+    (number,) = whole_values(opened, [Finding(6, 19, EntityType.PERSON_NUMBER, "rule", 1.0)])
+    assert opened[number.start : number.end] == "(312) 415-0163"
