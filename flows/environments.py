@@ -98,7 +98,7 @@ def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int
         for name, config in sorted(recipe.tables.items()):
             files.append(TableFile(name, given / f"{name}.parquet", name, None))
             unlinked = declaration.files[name].unlinked
-            write_frame(files[-1].path, with_periods(name, original[name], config, unlinked))
+            write_frame(files[-1].path, _with_periods(name, original[name], config, unlinked))
         write_anonymized(files, Anonymizing(recipe, key, seed), out)
         judged = judged_tables(out, recipe)
         released = {name: out / RELEASED / released_file(name) for name in recipe.tables}
@@ -163,7 +163,7 @@ def reopened(declaration: Declaration, root: Path, raw: Path) -> Environment:
     return Environment(declaration, root, read_files(root, declaration), replaced)
 
 
-def with_periods(name: str, frame: pl.DataFrame, config: TableConfig, by: str) -> pl.DataFrame:
+def _with_periods(name: str, frame: pl.DataFrame, config: TableConfig, by: str) -> pl.DataFrame:
     """The rows with codes that are others in each period, so that their pseudonyms are too.
 
     `by`: `File.unlinked`; without it the rows are as they were. Raises InputError for no such

@@ -44,7 +44,7 @@ class Dockerfile:
     unplain: str = ""
 
 
-def parse(text: str) -> Dockerfile:
+def _parse(text: str) -> Dockerfile:
     """Read a Dockerfile; what is not understood makes it `unplain`, and is no error."""
     made, stages = Dockerfile(), set[str]()
     for name, rest in _steps(text):
@@ -203,7 +203,7 @@ def read_task(folder: Path, root: Path | None = None) -> HarborTask:
     return replace(
         task,
         instruction=_joined(task, INSTRUCTION),
-        docker=parse(_text(docker, task.root)) if docker.is_file() else None,
+        docker=_parse(_text(docker, task.root)) if docker.is_file() else None,
         test=_joined(task, TEST),
         solve=_joined(task, SOLVE),
     )

@@ -146,7 +146,7 @@ def _shown_lines(call: ToolCall, root: str | None) -> tuple[str, dict[int, str]]
     return (path, lines) if len(lines) >= _LEAST_SHOWN else None
 
 
-def agrees(content: bytes, lines: Mapping[int, str]) -> bool:
+def _agrees(content: bytes, lines: Mapping[int, str]) -> bool:
     """Has a file these lines at these numbers? Readers number what follows its last break too."""
     have = content.decode("utf-8", "replace").split("\n")
     return all(
@@ -404,7 +404,7 @@ def _compared(repository: Repository, commit: str, shown: _Shown) -> tuple[int, 
         return 0, 0
     contents = repository.store.files(commit, {path for path, _ in shown})
     known = [(path, lines) for path, lines in shown if path in contents]
-    agree = sum(agrees(contents[path], lines) for path, lines in known)
+    agree = sum(_agrees(contents[path], lines) for path, lines in known)
     return agree, len(known) - agree
 
 

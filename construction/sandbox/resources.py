@@ -68,7 +68,7 @@ def enforcer(limits: Limits, root: Path = _CGROUPS) -> _Enforcer:
         with suppress(OSError):
             if (group := make(limits, label, root)) is not None:
                 return group
-    return Watchdog(limits)
+    return _Watchdog(limits)
 
 
 class _Cgroup:
@@ -95,7 +95,7 @@ class _Cgroup:
             _remove(folder)
 
 
-class Watchdog:
+class _Watchdog:
     """Adds up memory and processes below the sandbox, and kills it over the limit."""
 
     name = "watchdog"

@@ -157,7 +157,7 @@ class Screened:
 
     def __init__(self, pattern: str, flags: int = 0, *declared: Need) -> None:
         self.pattern = re.compile(pattern, flags)
-        self.needs = (*declared, *needs_of(self.pattern))
+        self.needs = (*declared, *_needs_of(self.pattern))
         self.bits = _bits_of(self.needs)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
@@ -193,7 +193,7 @@ def find_each(patterns: Iterable[Screened], text: str) -> Iterator[re.Match[str]
         yield from pattern.matches(text, met)
 
 
-def needs_of(pattern: re.Pattern[str]) -> tuple[Need, ...]:
+def _needs_of(pattern: re.Pattern[str]) -> tuple[Need, ...]:
     """The needs of a pattern that fewest texts meet, rarest first; none if all are common."""
     parsed = _parser.parse(pattern.pattern, pattern.flags)
     needs = set(_needs(parsed, bool(pattern.flags & re.IGNORECASE)))

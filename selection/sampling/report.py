@@ -99,7 +99,7 @@ def _by_depth(damping: Damping, pi: Floats, depth: Ints) -> pl.DataFrame:
     )
 
 
-def compare_in_frame(
+def _compare_in_frame(
     frame: Frame, config: SamplingConfig, headline_depth: int = 1
 ) -> DampingReport:
     """All damping rules within the cells of a four-stage frame."""
@@ -119,7 +119,7 @@ _HEADLINE_DEPTH = 2  # components of a name without sections: statement | label
 _REGION = {True: "US", False: "non-US"}
 
 
-def fitting(config: SamplingConfig, frame: pl.DataFrame) -> SamplingConfig:
+def _fitting(config: SamplingConfig, frame: pl.DataFrame) -> SamplingConfig:
     """The sampling as configured; material of one region fills the sample alone."""
     regions = set(frame["is_us"].unique())
     if len(regions) == 1:
@@ -143,12 +143,12 @@ class _Drawing:
     def report(self, rejected: Collection[str]) -> dict[str, Any]:
         """What was drawn, by region and category, and what was replaced."""
         filled = fill(self.sample.drawn, self.sample.reserve, rejected)
-        return sampling_report(self.frame, filled, self.sample.reserve.height, self.config)
+        return _sampling_report(self.frame, filled, self.sample.reserve.height, self.config)
 
 
 def draw(frame: pl.DataFrame, config: SamplingConfig, seed: int) -> _Drawing:
     """Draw as configured; material of one region fills the sample alone."""
-    fitted = fitting(config, frame)
+    fitted = _fitting(config, frame)
     weighed = with_quotas(frame, fitted)
     return _Drawing(weighed, fitted, draw_sample(weighed, fitted, seed))
 
@@ -156,7 +156,7 @@ def draw(frame: pl.DataFrame, config: SamplingConfig, seed: int) -> _Drawing:
 def lacking(frame: pl.DataFrame, config: SamplingConfig) -> list[str]:
     """A line for each quota of which the material allows less than half, and for each source (what
     the ids of companies begin with) that so few companies come from that hardly any is drawn."""
-    fitted = fitting(config, frame)
+    fitted = _fitting(config, frame)
     weighed = with_quotas(frame, fitted)
     built = build_frame(weighed)
     expected = inclusion_of_points(built, fitted).with_columns(
@@ -206,13 +206,13 @@ def sample_records(
     return rows, close(_SAMPLE, StageKind.CHOOSE, "point", frame.height, counts)
 
 
-def sampling_report(
+def _sampling_report(
     frame: pl.DataFrame, filled: Filled, reserve: int, config: SamplingConfig
 ) -> dict[str, Any]:
     """What was drawn, by region and category, how many were replaced, and the response rates."""
     drawn = frame.filter(pl.col("point_id").is_in(filled.rows["point_id"].to_list()))
     by_region = Counter(_REGION[is_us] for is_us in drawn["is_us"])
-    dampings = compare_in_frame(build_frame(frame), config, _HEADLINE_DEPTH).shares
+    dampings = _compare_in_frame(build_frame(frame), config, _HEADLINE_DEPTH).shares
     return {
         "asked_for": config.size,
         "questions": drawn.height,

@@ -52,7 +52,7 @@ def _series_keys(series: pl.DataFrame) -> list[str]:
     return ["\0".join(row) for row in series.select(_SERIES).iter_rows()]
 
 
-def reserve_of(
+def _reserve_of(
     units: pl.DataFrame, drawn: pl.DataFrame, per_draw: float, seed: int
 ) -> pl.DataFrame:
     """Positions (`at`) in `units` of the reserve, with `rank` within the stratum, sorted by both.
@@ -169,7 +169,7 @@ def draw_sample(points: pl.DataFrame, config: SamplingConfig, seed: int) -> Samp
         series, places = _draw_independently(frame, config, seed)
     drawn = _rows(frame, units, series, places)
     drawn = drawn.group_by(drawn.columns).agg(draws=pl.len().cast(pl.Int64))
-    reserve = reserve_of(units, drawn, config.reserve, seed)
+    reserve = _reserve_of(units, drawn, config.reserve, seed)
     spare = reserve["at"].to_numpy().astype(np.int64)
     spares = _rows(frame, units, spare, _keyed_places(frame, spare, seed))
     return Sample(

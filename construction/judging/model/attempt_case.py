@@ -233,7 +233,7 @@ class AttemptCase:
         return replace(
             self,
             evidence=self.evidence.model_copy(update={"outputs": outputs, "changes": changes}),
-            answer=without_lines(self.answer or "", sentences),
+            answer=_without_lines(self.answer or "", sentences),
             pages={path: pages for path, pages in self.pages.items() if path in same},
         )
 
@@ -250,7 +250,7 @@ def _without(view: FileView, sentences: Set[str]) -> FileView:
     """A view without the lines, rows and notes in which some sentences stand."""
 
     def is_clean(text: str) -> bool:
-        return without_lines(text, sentences) == text
+        return _without_lines(text, sentences) == text
 
     sheets = []
     for sheet in view.sheets:
@@ -259,14 +259,15 @@ def _without(view: FileView, sentences: Set[str]) -> FileView:
             for name in ("head", "tail")
         }
         notes = {
-            "note": without_lines(sheet.note, sentences),
+            "note": _without_lines(sheet.note, sentences),
             "formula_cells": tuple(filter(is_clean, sheet.formula_cells)),
         }
         changed = any(getattr(sheet, name) != value for name, value in rows.items())
         columns = () if changed else sheet.columns  # their examples are cells
         sheets.append(sheet.model_copy(update={**rows, **notes, "columns": columns}))
     parts = tuple(
-        part.model_copy(update={"text": without_lines(part.text, sentences)}) for part in view.parts
+        part.model_copy(update={"text": _without_lines(part.text, sentences)})
+        for part in view.parts
     )
     outline = tuple(filter(is_clean, view.outline))
     update = {"sheets": tuple(sheets), "parts": parts, "outline": outline}
@@ -342,7 +343,7 @@ class QuotedText:
         return Passage(wanted, self.sentences[first : last + 1])
 
 
-def without_lines(text: str, sentences: Set[str]) -> str:
+def _without_lines(text: str, sentences: Set[str]) -> str:
     """A text without the lines in which some sentences stand; cleaned, if there are such."""
     lines = cleaned(text).split("\n")
     kept = [line for line in lines if sentences.isdisjoint(_sentences(line))]

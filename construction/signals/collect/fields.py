@@ -54,7 +54,7 @@ class SourceShape(StageConfig):
 
 
 @cache
-def source_shapes() -> Mapping[SourceKind, SourceShape]:
+def _source_shapes() -> Mapping[SourceKind, SourceShape]:
     """The known kinds."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     return {SourceKind(name): SourceShape.model_validate(row) for name, row in table.items()}
@@ -62,7 +62,7 @@ def source_shapes() -> Mapping[SourceKind, SourceShape]:
 
 def shape_of(config: CollectConfig) -> SourceShape:
     """The declared kind, with the fields that the recipe declares in the place of its own."""
-    shape = source_shapes()[config.kind]
+    shape = _source_shapes()[config.kind]
     return shape.model_copy(update={"fields": config.fields}) if config.fields else shape
 
 

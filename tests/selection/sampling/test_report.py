@@ -10,11 +10,11 @@ from data.contracts import Outcome
 from selection.sampling.config import Damping, SamplingConfig
 from selection.sampling.frame import COLUMNS, build_frame
 from selection.sampling.report import (
+    _compare_in_frame,
+    _fitting,
+    _sampling_report,
     compare_dampings,
-    compare_in_frame,
-    fitting,
     sample_records,
-    sampling_report,
 )
 from selection.sampling.stages import draw_sample, fill
 from tests.selection.sampling.tables import SMALL
@@ -47,7 +47,7 @@ def test_in_a_frame_each_cell_keeps_its_probability() -> None:
     rows = [("Ash", True, "cash", name, f"a{at}") for at, name in enumerate(NAMES)]
     rows += [("Birch", False, "cash", "A", "b")]
     frame = build_frame(pl.DataFrame(rows, schema=COLUMNS, orient="row"))
-    shares = compare_in_frame(frame, SamplingConfig()).shares
+    shares = _compare_in_frame(frame, SamplingConfig()).shares
     assert shares.filter(damping="none")["breakdown"].item() == pytest.approx(0.5 * 0.8)
 
 
@@ -61,9 +61,9 @@ def test_the_fall_on_the_reference_is_the_seeds(material: Path) -> None:
 
 def test_material_of_one_region_fills_the_sample_alone() -> None:
     config = SamplingConfig(us_share=0.3)
-    assert fitting(config, SMALL) == config
-    assert fitting(config, SMALL.filter("is_us")).us_share == 1.0
-    assert fitting(config, SMALL.filter(~pl.col("is_us"))).us_share == 0.0
+    assert _fitting(config, SMALL) == config
+    assert _fitting(config, SMALL.filter("is_us")).us_share == 1.0
+    assert _fitting(config, SMALL.filter(~pl.col("is_us"))).us_share == 0.0
 
 
 def test_points_tried_and_not_tried_are_counted_by_stratum() -> None:
@@ -83,7 +83,7 @@ def test_the_report_counts_what_was_drawn_and_replaced() -> None:
     config = SamplingConfig(size=2, us_share=0.5)
     sample = draw_sample(SMALL, config, 3)
     gone = sample.drawn["point_id"][0]
-    report = sampling_report(SMALL, fill(sample.drawn, sample.reserve, [gone]), 4, config)
+    report = _sampling_report(SMALL, fill(sample.drawn, sample.reserve, [gone]), 4, config)
     assert {key: report[key] for key in ("asked_for", "questions", "us_share", "reserve")} == {
         "asked_for": 2, "questions": 2, "us_share": 0.5, "reserve": 4,
     }  # fmt: skip

@@ -18,7 +18,7 @@ from selection.sampling.frame import (
     build_frame,
     inclusion_of_points,
 )
-from selection.sampling.stages import Sample, draw_sample, fill, reserve_of
+from selection.sampling.stages import Sample, _reserve_of, draw_sample, fill
 from tests.selection.sampling.tables import (
     CELLS,
     COMPANIES,
@@ -247,7 +247,7 @@ def test_the_reserve_is_ordered_by_the_logarithm_of_the_hash_over_the_probabilit
     config = SamplingConfig(size=4, us_share=0.75)
     units = inclusion_of_points(build_frame(UNEVEN), config)
     drawn = draw_sample(UNEVEN, config, seed).drawn
-    reserve = reserve_of(units, drawn, 100.0, seed)
+    reserve = _reserve_of(units, drawn, 100.0, seed)
     gone = set(drawn.select("company", "category", "series_name").iter_rows())
     races: dict[tuple[bool, str], list[tuple[float, int]]] = {}
     for at, row in enumerate(units.iter_rows(named=True)):
@@ -356,6 +356,6 @@ def test_keys_that_differ_by_less_than_a_billionth_are_equal(
     for step, turned in ((1e-10, False), (2e-9, True)):
         races = 1.0 - step * np.arange(4)  # each later unit comes earlier, if that counts
         monkeypatch.setattr(stages, "_uniforms", lambda *_, r=races: np.exp(-r * weights))
-        order = reserve_of(units, drawn, 2.0, 1)["at"].to_list()
+        order = _reserve_of(units, drawn, 2.0, 1)["at"].to_list()
         assert (order == sorted(order, reverse=True)) is turned
         assert (order == sorted(order)) is not turned
