@@ -49,7 +49,7 @@ from data.tables import write_frame
 _Row = tuple[str, ...]
 
 _PERIOD = 4  # characters
-_DELIMITER = re.compile(r"[,;\t|]")
+_DELIMITERS = str.maketrans(";\t|", ",,,")
 _NO_VALUE = re.compile(r"^[\s\"]+|(?:\.0+)?[\s\"]+$|\.0+$")
 
 
@@ -150,7 +150,7 @@ def _rows(root: Path, path: str) -> set[_Row]:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = raw.decode("cp932", errors="replace")
-        lines = [_DELIMITER.split(line) for line in text.splitlines()]
+        lines = [line.split(",") for line in text.translate(_DELIMITERS).splitlines()]
     rows = (tuple(sorted(_NO_VALUE.sub("", cell) for cell in line)) for line in lines)
     return {row for row in rows if any(row)}
 

@@ -192,8 +192,9 @@ def _inside(item: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
 
 def _packages(folder: Path) -> Iterator[str]:
     for path in (folder / "site").glob("*.dist-info"):
-        if match := _NAME.match(path.name):
-            yield f"{match['name'].replace('_', '-').lower()}=={match['version']}"
+        name, _, version = path.stem.rpartition("-")
+        if name and version:
+            yield f"{name.replace('_', '-').lower()}=={version}"
 
 
 def _python(building: _Building, spec: EnvironmentSpec) -> None:

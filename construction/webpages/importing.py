@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -50,11 +49,6 @@ _LINES = frozenset(
 )
 _CELLS = frozenset({"td", "th"})
 _HIDDEN = ("display:none", "visibility:hidden")
-_BLANKS = re.compile(r"[^\S\n\t]+")
-_EDGES = re.compile(r"[ \t]*\n[ \t]*")
-_LINE_END = re.compile(r"\s*\n\s*")
-_GAPS = re.compile(r"\n{3,}")
-_CELL = re.compile(r" *\t[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +85,8 @@ def _html_text(content: bytes) -> tuple[str, str]:
     )
     root = html.document_fromstring(content, parser=parser)
     title = root.findtext(".//title") or ""
-    return title, _LINE_END.sub("\n", "".join(_pieces(root)))
+    lines = (line.strip() for line in "".join(_pieces(root)).split("\n"))
+    return title, "\n".join(filter(None, lines))
 
 
 def _is_utf8(content: bytes) -> bool:
@@ -163,9 +158,12 @@ def _read(content: bytes, media_type: str) -> _PageText:
 
 
 def _tidy(text: str) -> str:
-    """Control characters made visible, runs of white space as one."""
-    shown = _BLANKS.sub(" ", visible(text))
-    return _GAPS.sub("\n\n", _EDGES.sub("\n", _CELL.sub("\t", shown))).strip()
+    """Control characters made visible, runs of white space as one, a tab between cells."""
+    rows = ([" ".join(cell.split()) for cell in r.split("\t")] for r in visible(text).split("\n"))
+    shown = "\n".join("\t".join(filter(None, cells)) for cells in rows).strip()
+    while "\n\n\n" in shown:
+        shown = shown.replace("\n\n\n", "\n\n")
+    return shown
 
 
 def main() -> None:

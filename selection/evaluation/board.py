@@ -349,7 +349,7 @@ def _judged(judge: str | None, model: str) -> dict[str, Any]:
 
 def _last_part(name: str) -> str:
     """The name of a model without that of its provider."""
-    return re.split("[/:]", name.lower())[-1]
+    return name.lower().replace(":", "/").rpartition("/")[2]
 
 
 def _bounds(scores: pl.DataFrame) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from construction.judging.contracts import CriterionVerdict
 from construction.judging.evidence.shown import plain_pieces, plain_text
 from construction.judging.evidence.views import Evidence, FileView
 from construction.judging.model.prompt import CUT, addresses_judge, cleaned
-from data.neutralise import HIDDEN
+from data.neutralise import HIDDEN, SHOWN
 from data.randomness import Key, keyed_generator, keyed_order
 from data.text.lexicon import load_table
 from data.text.sentences import sentence_spans
@@ -133,7 +133,6 @@ def _shuffled(
 _LONGEST = 400_000  # characters of one text that are read
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _LEAST = 8  # characters in plain form: a shorter quote stands anywhere, so it must be a sentence
-_NAMED = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")  # a character that cannot be seen, in a cleaned text
 _MARKS = 80  # characters of both marks of what is left out
 _STOPS = ".!?。！？"
 _ALIKE = str.maketrans(
@@ -299,7 +298,7 @@ class Passage:
         text = " ".join(self.sentences)
         if len(text) <= most:
             return text
-        text = " ".join(_NAMED.sub("", text).split())
+        text = " ".join(SHOWN.sub("", text).split())
         ends = tuple(accumulate(len(_FORMS[ord(char)]) for char in text))
         at = text.translate(_FORMS).find(self.plain)
         first, last = bisect_right(ends, at), bisect_left(ends, at + len(self.plain)) + 1
@@ -357,7 +356,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return _NAMED.sub("", text).translate(_FORMS)
+    return SHOWN.sub("", text).translate(_FORMS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from data.canonical import digest, file_digest
 from data.captures import CaptureFile
 from data.contracts import Fixture
 from data.errors import ConfigError
+from data.text.scripts import WORD
 
 # Captured probe results and frozen pages: inputs with a digest that a rebuild replays (law 5).
 #
@@ -179,7 +180,6 @@ _READING = _lexicon(
 _READING_HOSTS = _lexicon("doc docs wiki help learn developer developers kb")
 _PAGE_TYPES = _lexicon("html htm php asp aspx jsp do cgi action")
 
-_WORDS = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOKEN = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9_.=~-]{16,}")
 
@@ -240,7 +240,7 @@ def _is_token_key(key: str) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORDS.findall(_CAMEL.sub("-", text)))
+    return frozenset(word.lower() for word in WORD.findall(_CAMEL.sub("-", text)))
 
 
 # Names that by definition never resolve on the public network (RFC 6761, 6762, 8375, ICANN).

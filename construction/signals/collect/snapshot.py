@@ -10,10 +10,11 @@ import dataclasses
 import datetime as dt
 import io
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -284,8 +285,8 @@ def _item_lines(raw: bytes, key: bytes | None) -> list[int]:
             starts.append(_next_value(raw, token.end()))
         elif text[:1] == b'"':
             last = text
-    breaks = [match.start() for match in re.finditer(rb"\n", raw)]
-    return [bisect_left(breaks, start) + 1 for start in starts]
+    breaks = list(accumulate(len(line) + 1 for line in raw.split(b"\n")))
+    return [bisect_right(breaks, start) + 1 for start in starts]
 
 
 def _next_value(raw: bytes, start: int) -> int:

@@ -34,6 +34,7 @@ from construction.statements.questions.wording import (
     is_forecast,
     phrase_of,
 )
+from data.text.scripts import WORD
 
 _LEAST_WORDS, _MOST_WORDS = 2, 8  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
@@ -119,7 +120,6 @@ _INFLOW = re.compile(
 _EMPTY_PRINT = frozenset(["other", "all"])
 _APART = re.compile(r",? (?:after|before|excluding|net of) .*$", re.I)  # what a line is without
 _INITIALS = re.compile(r"\b[A-Z]{2,}\b")
-_WORD = re.compile(r"[^\W_]+")
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _PRINT = WORDS["print"]
@@ -510,7 +510,7 @@ def _names(label: str, company: Company) -> bool:
     own = [*company.core, "company"]
     if company.ticker and len(company.ticker) >= _CODE:
         own.append(company.ticker.lower())
-    return not (set(initials) <= _KEPT and {*_WORD.findall(label.lower())}.isdisjoint(own))
+    return not (set(initials) <= _KEPT and {*WORD.findall(label.lower())}.isdisjoint(own))
 
 
 def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negated: bool) -> bool:

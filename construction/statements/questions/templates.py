@@ -15,6 +15,7 @@ from construction.statements.questions.contracts import Series, Sharpening
 from construction.statements.questions.wording import (
     COUNTRIES,
     LIST,
+    WORD,
     WORDS,
     Phrase,
     is_bare_thing,
@@ -162,7 +163,7 @@ def by_register(company_id: str) -> str:
 def core_name(name: str) -> tuple[str, ...]:
     """The words that distinguish a company: without legal form, case and punctuation."""
     text = fold_width(_STATE.sub("", name[:_MAX_NAME])).lower()
-    words = _WORD.findall(text.replace(".", "").replace("'", ""))
+    words = WORD.findall(text.replace(".", "").replace("'", ""))
     return tuple(word for word in words if word not in _LEGAL) or tuple(words)
 
 

@@ -46,7 +46,7 @@ _NUMBER = re.compile(_PLAIN)
 _GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3}){1,9}(\.[0-9]{1,15})?")
 _BRACKETED = re.compile(r"\(([0-9.,]+)\)")
 _MISSING = frozenset(("", "-", "―", "—", "–", "ー", "‐"))
-_MINUS = re.compile("^[△▲−]")
+_MINUS = ("△", "▲", "−")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,8 @@ def _clean_number(text: str) -> tuple[str | None, str | None]:
     if plain in _MISSING:
         return None, str(Reason.VALUE_MISSING)
     bracketed = _BRACKETED.fullmatch(plain)
-    plain = f"-{bracketed[1]}" if bracketed else _MINUS.sub("-", plain)
+    if bracketed or plain.startswith(_MINUS):
+        plain = f"-{bracketed[1] if bracketed else plain[1:]}"
     if _GROUPED.fullmatch(plain):
         plain = plain.replace(",", "")
     if _NUMBER.fullmatch(plain):
