@@ -57,7 +57,6 @@ _HOISTED = ("--config.node-linker=hoisted", "--config.manage-package-manager-ver
 _LOCK_VERSION = re.compile(r"^lockfileVersion: '?(\d+)", re.MULTILINE)
 _PNPM = {"5": "7", "6": "8"}  # which pnpm writes which version of locks
 _NEWEST_PNPM = "10"  # later ones need a newer Node than most machines have
-_NAME = re.compile(r"^(?P<name>.+?)-(?P<version>[^-]+)\.dist-info$")
 PACK = """
 import json, os, sys
 root, own = sys.argv[1], {}

@@ -30,6 +30,7 @@ from construction.statements.questions.wording import (
     comparable,
     has_foreign_letters,
     has_own_phrase,
+    has_word,
     is_broken_off,
     is_forecast,
     phrase_of,
@@ -86,7 +87,6 @@ _CHANGE_IN = re.compile(
     r"(?:net )?(?:changes?|increases?|decreases?)(?: ?/? ?\([a-z ]+\))? in (?:the )?(?!cash\b)(.+)",
     re.I,
 )
-_NET = re.compile(r"\bnet\b", re.I)
 _JOINED = re.compile(r"\b(?:and|including|or)\b|[,/&]", re.I)
 _SIDE = re.compile(
     r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase"
@@ -234,7 +234,7 @@ def _with_noun(text: str, series: Series) -> Iterator[str]:
 
 def _without_net(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
     """ "Inventories", where the row prints no more than that of "Inventory, Net"."""
-    if row is None or not series.label.lower().endswith(", net") or _NET.search(row.label):
+    if row is None or not series.label.lower().endswith(", net") or has_word(row.label, {"net"}):
         return
     rest = text.removeprefix("net ")
     printed = phrase_of(bare_label(row.label))

@@ -52,7 +52,6 @@ _GARBLED = re.compile(
     r"|,(?! (?:Co|Corp|Corporation|Inc|Incorporated|Ltd|Limited|LLC|LLP|L\.P|LP|plc|N\.V|S\.A|K\.K"
     r"|N\.A|AG|SE|Company)\b)(?!.*(?: & | and ))"
 )
-_WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
 _NO_VOWEL = re.compile(r"[^AEIOUY]+|[^AEIOUY]{3}[AEIOU]")  # initials: FPL, KDDI
 _FORM = re.compile(
     r"(?<=[ ,])(?i:(co|corp|inc|ltd)\b\.?(?=,|$| ltd))"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
 from data.text.folding import fold_spaces, fold_width
 from data.text.lexicon import load_table
+from data.text.scripts import WORD as SPELLED
 
 _TABLE = load_table(__package__, "phrases.toml")
 _WHOLE: Mapping[str, str] = _TABLE["whole"]
@@ -79,6 +80,11 @@ _ORDINARY = frozenset(
 KNOWN_WORDS = _ORDINARY.union(
     _KEEP, *(text.lower().replace("-", " ").split() for text in WORDS["keep_phrases"])
 )
+
+
+def has_word(text: str, words: Set[str]) -> bool:
+    """Is one of the words, which are in small letters, in the text?"""
+    return not words.isdisjoint(SPELLED.findall(text.lower()))
 
 
 def _reshaped(label: str) -> str:
