@@ -20,7 +20,7 @@ from typing import Any
 # A text is read once for the needs of all patterns, so that a further pattern costs next to nothing
 # where it cannot match.
 
-_EASTERN_FROM = "\u2e80"  # Han, kana and Hangul, of which none is another case of an ASCII letter
+_EASTERN_FROM = 0x2E80  # Han, kana and Hangul, of which none is another case of an ASCII letter
 _DIGIT = re.compile(r"\d")
 _TEXTS = 512  # whose needs are remembered: rules read them in several passes
 _COMMON = frozenset("abcdefghijklmnopqrstuvwxyz .,\n")
@@ -65,7 +65,7 @@ class _Content:
 
 @lru_cache(maxsize=4)
 def _content(text: str) -> _Content:
-    eastern = not text.isascii() and max(text) >= _EASTERN_FROM
+    eastern = not text.isascii() and max(text) >= chr(_EASTERN_FROM)
     lowered = text
     if not text.isascii():  # patterns take these for i and s, `lower` does not
         lowered = text.replace("ı", "i").replace("İ", "i").replace("ſ", "s")
