@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import sys
 import threading
 import time
@@ -36,6 +35,7 @@ from rich.text import Text
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import InputError, error_location
 from data.neutralise import one_line
+from data.snapshot.layout import is_id
 
 T = TypeVar("T")
 console = Console(stderr=True)
@@ -211,7 +211,6 @@ _log_of_builds = logging.getLogger(f"{LOGGER}.build")
 FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # set by Prefect's worker for the runs it starts
 _FOLDER = "logs"
 _KEPT = 100  # log files
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -243,7 +242,7 @@ def _logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[P
 
     Raises InputError for an id that is not a plain file name.
     """
-    if not _RUN_ID.fullmatch(run_id):
+    if not is_id(run_id):
         raise InputError("log", f"a run id of {len(run_id)} characters", "letters, digits, ._-", "")
     private_dir(out / "private")
     path = private_dir(out / "private" / _FOLDER) / f"{run_id}.jsonl"
