@@ -14,6 +14,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -570,10 +571,8 @@ def _is_bare_number(cell: object) -> bool:
 
 def _decoded(data: bytes) -> str:
     for name in ("utf-8-sig", "gb18030"):
-        try:
+        with suppress(UnicodeDecodeError):
             return data.decode(name)
-        except UnicodeDecodeError:
-            continue
     return data.decode("cp1252", "replace")
 
 
