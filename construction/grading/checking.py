@@ -14,7 +14,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -71,7 +70,6 @@ _TIME = re.compile(
     r"|(?P<bare>\s?[ap]\.?m\b)|[时点](?P<minutes>[0-5]\d)分)",
     re.IGNORECASE,
 )
-_WIDE_SIGN = re.compile(rf"[{_WIDE}]")
 _WORD = re.compile(rf"[{_WIDE}]+|[^\W_{_WIDE}]+")
 _CLAUSE = re.compile(r"(?<=[,;:.!?])\s+|(?<=[、。])")
 _LISTED = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
@@ -272,7 +270,7 @@ def _form_of(names: Sequence[str]) -> re.Pattern[str]:
     forms = list[str]()
     for words in sorted({*map(plain, names)} - {""}, key=lambda words: (-len(words), words)):
         inner = "".join(r"[\W_]*" if sign == " " else re.escape(sign) for sign in words)
-        first, last = (_WIDE_SIGN.match(end) for end in (words, words[-1]))
+        first, last = (re.match(f"[{_WIDE}]", end) for end in (words, words[-1]))
         before = "" if first else rf"(?<![^\W_{_WIDE}])"
         forms.append(f"{before}{inner}" + ("" if last else rf"(?![^\W_{_WIDE}])"))
     return re.compile("|".join(forms) or r"(?!)", re.IGNORECASE)
@@ -326,7 +324,7 @@ def says(words: str, phrase: str) -> bool:
 def _is_said(words: str, wanted: str) -> bool:
     if not wanted:
         return False
-    first, last = ("" if _WIDE_SIGN.match(end) else " " for end in (wanted, wanted[-1]))
+    first, last = ("" if re.match(f"[{_WIDE}]", end) else " " for end in (wanted, wanted[-1]))
     return f"{first}{wanted}{last}" in f" {words} "
 
 
@@ -571,13 +569,15 @@ def _is_bare_number(cell: object) -> bool:
 
 def _decoded(data: bytes) -> str:
     for name in ("utf-8-sig", "gb18030"):
-        with suppress(UnicodeDecodeError):
+        try:
             return data.decode(name)
+        except UnicodeDecodeError:
+            continue
     return data.decode("cp1252", "replace")
 
 
 def _value(digits: str) -> float:
-    bare = digits.replace(" ", "").replace("'", "").replace("’", "")
+    bare = re.sub(r"[ '’]", "", digits)
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,(?:\d{1,2}|\d{4,})", bare) and (
         "," in bare or bare.count(".") > 1
     ):  # a decimal comma, and points between thousands
