@@ -25,7 +25,7 @@ from benchmarks.sampler_fit import Fit, fit_of_samples
 from data.figures import percent
 from data.randomness import keyed_generator
 from selection.sampling.config import SEPARATOR
-from selection.sampling.report import DampingReport, compare_dampings
+from selection.sampling.stages import DampingReport, compare_dampings
 from selection.sampling.systematic import draw_with_replacement, leaf_probabilities
 
 SERIES = DRAWS = 1_000_000

@@ -222,7 +222,7 @@ def _text(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def why(view: AttemptView, checks: Sequence[_Check]) -> list[str]:
+def _why(view: AttemptView, checks: Sequence[_Check]) -> list[str]:
     """Why it did not pass, in sentences; the first thing to know comes first."""
     attempt = view.record.attempt
     lacking = view.lacking
@@ -299,7 +299,7 @@ def attempt_page(view: AttemptView, snapshot: str) -> str:
         first_checks=_FIRST_CHECKS,
         folded=_FOLDED,
         facts=_facts(view),
-        why=why(view, checks) if view.result != "passed" else [],
+        why=_why(view, checks) if view.result != "passed" else [],
         checks=checks,
         answer=None if submission.answer is None else _cut(submission.answer),
         steps=list(_steps(view))[:_MOST_STEPS],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def number(value: object) -> str:
@@ -16,7 +16,7 @@ def number(value: object) -> str:
 
     Texts with a leading zero are no numbers but codes, and None is empty.
     """
-    if isinstance(value, str) and _NUMBER.fullmatch(value):
+    if isinstance(value, str) and NUMBER.fullmatch(value):
         whole = value.lstrip("-")
         if whole.isdigit() and (whole == "0" or not whole.startswith("0")):
             return f"{int(value):,}"

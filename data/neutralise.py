@@ -33,7 +33,7 @@ HIDDEN = re.compile(
 _SEQUENCE = re.compile(
     r"(?:(?:\x1b|⟨U\+001B⟩)\[|\x9b|⟨U\+009B⟩)[0-?]*[ -/]*[@-~]|\[\d{1,3}(?:;\d{1,3})*m(?!\])"
 )
-_SHOWN = re.compile("⟨U\\+[0-9A-F]{4,6}⟩")
+SHOWN = re.compile("⟨U\\+[0-9A-F]{4,6}⟩")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|#~$"})
 # Numbers, and words as code names them; neither file names nor addresses fit.
@@ -63,7 +63,7 @@ def unmarked(text: str, instead: str = " ") -> str:
 
     To compare a text with one that was read as `visible` shows it, without `HIDDEN` characters.
     """
-    return _SHOWN.sub(instead, visible(_SEQUENCE.sub(instead, HIDDEN.sub("", text))))
+    return SHOWN.sub(instead, visible(_SEQUENCE.sub(instead, HIDDEN.sub("", text))))
 
 
 def one_line(text: str) -> str:

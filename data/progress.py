@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import sys
 import threading
 import time
@@ -36,6 +35,7 @@ from rich.text import Text
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import InputError, error_location
 from data.neutralise import one_line
+from data.snapshot.layout import is_id
 
 T = TypeVar("T")
 console = Console(stderr=True)
@@ -59,12 +59,12 @@ class _Running:
         """How far it is."""
         seconds = time.monotonic() - self.began
         if not self.units:
-            return f"{self.title}: {duration(seconds)} so far"
+            return f"{self.title}: {_duration(seconds)} so far"
         counted = f"{self.title}: {self.done} of {self.total} {self.units}"
         if self.done in (0, self.total):
-            return f"{counted}, {duration(seconds)} so far"
+            return f"{counted}, {_duration(seconds)} so far"
         remaining = seconds / self.done * (self.total - self.done)
-        return f"{counted}, {rate(self.done, seconds)}, about {duration(remaining)} left"
+        return f"{counted}, {_rate(self.done, seconds)}, about {_duration(remaining)} left"
 
 
 _running: list[_Running] = []  # what is innermost comes last
@@ -76,7 +76,7 @@ class _RateColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """Empty until something is done."""
-        return Text(rate(task.completed, task.elapsed or 0.0))
+        return Text(_rate(task.completed, task.elapsed or 0.0))
 
 
 def track(
@@ -134,10 +134,10 @@ _TELLER = "progress"
 def _tell_on() -> None:
     while True:
         time.sleep(1.0)
-        tell_if_due()
+        _tell_if_due()
 
 
-def tell_if_due() -> None:
+def _tell_if_due() -> None:
     """Print a line about what is being done, if there was none for 15 s."""
     now = list(_running)
     if now and not now[-1].has_bar:
@@ -156,7 +156,7 @@ def hush() -> None:
     console.quiet = True
 
 
-def rate(done: float, seconds: float) -> str:
+def _rate(done: float, seconds: float) -> str:
     """`3.2/s`, or `12/min` below one a second; empty while nothing is done."""
     if not done or seconds <= 0:
         return ""
@@ -164,7 +164,7 @@ def rate(done: float, seconds: float) -> str:
     return f"{each_second:,.1f}/s" if each_second >= 1 else f"{60 * each_second:.1f}/min"
 
 
-def duration(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     """`under 1 s`, `8 s`, `3 min`, `2 h 5 min`."""
     if seconds < 1:
         return "under 1 s"
@@ -196,7 +196,7 @@ def _lines(items: Iterable[T], running: _Running) -> Iterator[T]:
         running.done += 1
         if running.done < running.total and time.monotonic() - _said_at >= _LINE_EVERY:
             say(running.line)
-    say(f"{running.title}: {what} in {duration(time.monotonic() - running.began)}")
+    say(f"{running.title}: {what} in {_duration(time.monotonic() - running.began)}")
 
 
 def say(line: str) -> None:
@@ -211,7 +211,6 @@ _log_of_builds = logging.getLogger(f"{LOGGER}.build")
 FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # set by Prefect's worker for the runs it starts
 _FOLDER = "logs"
 _KEPT = 100  # log files
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -238,12 +237,12 @@ class _JsonLines(logging.Formatter):
 
 
 @contextmanager
-def logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[Path]:
+def _logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[Path]:
     """Append the records of `benchmint` loggers to `<out>/private/logs/<run id>.jsonl` (0600).
 
     Raises InputError for an id that is not a plain file name.
     """
-    if not _RUN_ID.fullmatch(run_id):
+    if not is_id(run_id):
         raise InputError("log", f"a run id of {len(run_id)} characters", "letters, digits, ._-", "")
     private_dir(out / "private")
     path = private_dir(out / "private" / _FOLDER) / f"{run_id}.jsonl"
@@ -275,7 +274,7 @@ def logged(out: Path) -> Iterator[None]:
     began = time.perf_counter()
     _forget(out / "private" / _FOLDER)
     log_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}Z-{os.getpid()}"
-    with logging_to(out, log_id):
+    with _logging_to(out, log_id):
         _log_of_builds.info("began", extra={"flow_run": os.environ.get(FLOW_RUN)})
         try:
             yield

@@ -127,7 +127,7 @@ _AT_ONCE = 8  # requests to the storage
 _LARGEST = (1 << 31) - 1  # bytes: what is encrypted at once
 
 
-class SharedAltered(BenchmintError):
+class _SharedAltered(BenchmintError):
     """An object of the shared storage is not what was written there."""
 
 
@@ -255,8 +255,8 @@ class ShardStore:
         except (InvalidTag, ValueError):
             raise self._altered(name, "another content") from None
 
-    def _altered(self, name: str, state: str) -> SharedAltered:
-        return SharedAltered(
+    def _altered(self, name: str, state: str) -> _SharedAltered:
+        return _SharedAltered(
             f"{self.address}/{name}: found {state}; expected what this build wrote there. All "
             "workers must be able to reach this storage, and nobody else may write to it. "
             f"Remove {self.address} and build again."

@@ -66,7 +66,7 @@ class StageKey(str):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class _Change:
     """A part of a key that is another than it was: of a list, how many of its items are."""
 
     part: str
@@ -74,7 +74,7 @@ class Change:
     of: int | None = None  # None: a single value
 
 
-def stage_key(stage: str, code: str, parts: Sequence[Any], named: Mapping[str, Any]) -> StageKey:
+def _stage_key(stage: str, code: str, parts: Sequence[Any], named: Mapping[str, Any]) -> StageKey:
     """The key over the stage's name, the code, and the parts.
 
     What is told of the parts: a configuration field by field, under its class's name; what bears
@@ -97,7 +97,7 @@ def _write_key(folder: Path, key: StageKey) -> None:
     write_bytes(folder / KEY_FILE, canonical_json(key.parts))
 
 
-def changes(root: Path, stage: str, key: StageKey) -> list[Change] | None:
+def _changes(root: Path, stage: str, key: StageKey) -> list[_Change] | None:
     """What is another than in the most similar output of the stage below `root`; None: no other.
 
     Outputs of older code, which do not record what they were made of, are left out.
@@ -109,7 +109,7 @@ def changes(root: Path, stage: str, key: StageKey) -> list[Change] | None:
 
 def change_reason(root: Path, stage: str, key: StageKey) -> str:
     """Why a stage has to run: what changed since its most similar output below `root`."""
-    known = changes(root, stage, key)
+    known = _changes(root, stage, key)
     if known is None:
         has_output = any((root / stage).glob("*"))
         return "made by different code" if has_output else "not made yet"
@@ -118,7 +118,7 @@ def change_reason(root: Path, stage: str, key: StageKey) -> str:
     return "changed: " + ", ".join([*reasons[:_MOST_REASONS], *more])
 
 
-def _in_words(change: Change) -> str:
+def _in_words(change: _Change) -> str:
     section, _, setting = change.part.partition(".")
     if section in _WORDS:
         words = _WORDS[section]
@@ -152,7 +152,7 @@ def _named(prefix: str, parts: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         yield type(part).__name__ if is_config else f"{prefix}{number}", part
 
 
-def _compared(before: _Parts, now: _Parts) -> list[Change]:
+def _compared(before: _Parts, now: _Parts) -> list[_Change]:
     names = dict.fromkeys([*now, *before])
     return [
         _change(name, before.get(name), now.get(name))
@@ -161,18 +161,18 @@ def _compared(before: _Parts, now: _Parts) -> list[Change]:
     ]
 
 
-def _change(name: str, before: str | list[str] | None, now: str | list[str] | None) -> Change:
+def _change(name: str, before: str | list[str] | None, now: str | list[str] | None) -> _Change:
     if not isinstance(now, list):
-        return Change(name)
+        return _Change(name)
     old, new = Counter(_items(before)), Counter(now)
-    return Change(name, max((new - old).total(), (old - new).total()), max(len(now), old.total()))
+    return _Change(name, max((new - old).total(), (old - new).total()), max(len(now), old.total()))
 
 
 def _items(part: str | list[str] | None) -> Iterable[str]:
     return part if isinstance(part, list) else ()
 
 
-def _distance(changed: Sequence[Change]) -> int:
+def _distance(changed: Sequence[_Change]) -> int:
     return sum(change.n for change in changed)
 
 
@@ -184,7 +184,7 @@ def _read(path: Path) -> _Parts | None:
     return parts if isinstance(parts, dict) else None
 
 
-class StageAltered(BenchmintError):
+class _StageAltered(BenchmintError):
     """A stage's output is not what the stage wrote."""
 
 
@@ -205,7 +205,7 @@ def _read_sums(output: Path) -> dict[str, str]:
 def _require_unaltered(output: Path) -> None:
     """Raise StageAltered if any file is another, missing, or too many. Reads every file once."""
     if altered := _altered(output):
-        raise StageAltered(
+        raise _StageAltered(
             f"{output}: found {altered} altered since the stage was computed; expected "
             "unmodified output."
         )
@@ -260,7 +260,7 @@ class RunStore:
 
         Parts with a name are told by it where a plan says what changed.
         """
-        return stage_key(stage, self.code_version, parts, named)
+        return _stage_key(stage, self.code_version, parts, named)
 
     def path(self, stage: str, key: str) -> Path:
         return self.root / stage / key

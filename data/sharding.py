@@ -53,7 +53,7 @@ class Runner(StrEnum):
     RAY = "ray"
 
 
-class WorkersLost(BenchmintError):
+class _WorkersLost(BenchmintError):
     """The workers that computed a shard ended again and again."""
 
 
@@ -243,15 +243,15 @@ def _why(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(str(error))[:150]}"
 
 
-def _workers_lost() -> WorkersLost:
-    return WorkersLost(
+def _workers_lost() -> _WorkersLost:
+    return _WorkersLost(
         f"a shard was started {_LOST_WORKERS + 1} times, and each time its worker died; expected "
         "workers with enough memory. Finished shards are kept: build again with larger workers."
     )
 
 
-def _no_worker_left() -> WorkersLost:
-    return WorkersLost(
+def _no_worker_left() -> _WorkersLost:
+    return _WorkersLost(
         "the cluster has no workers left; expected at least one. Finished shards are kept: "
         "start workers and build again."
     )
@@ -331,7 +331,7 @@ class _Reference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SharedJob:
+class _SharedJob:
     """What a worker gets: where to fetch the pickled job, what it is, and what must compute it."""
 
     store: ShardStore
@@ -353,13 +353,13 @@ def computed_elsewhere(
     store.require()
     packer = _Packing(store)
     jobs = [packer.job(part) for part in parts]
-    trees = map_shards(compute_shared, jobs, how.workers, how.runner, how.cluster)
+    trees = map_shards(_compute_shared, jobs, how.workers, how.runner, how.cluster)
     for part, tree in zip(parts, trees, strict=True):
         yield part.store.receive(part.stage, part.key, partial(store.get_tree, tree))
     store.clear()
 
 
-def compute_shared(job: SharedJob) -> str:
+def _compute_shared(job: _SharedJob) -> str:
     """What a worker does: the digest of the stored output of a shard.
 
     Raises ConfigError if this worker has other code or tools than the build, SharedAltered if what
@@ -401,11 +401,11 @@ class _Packing:
     store: ShardStore
     known: dict[Path, _Reference] = field(default_factory=dict)
 
-    def job(self, part: ShardPart) -> SharedJob:
+    def job(self, part: ShardPart) -> _SharedJob:
         buffer = BytesIO()
         _Pickler(buffer, self.reference).dump(part.compute)
         packed = self.store.put(buffer.getvalue())
-        return SharedJob(self.store, part.stage, part.key, packed, _made_by())
+        return _SharedJob(self.store, part.stage, part.key, packed, _made_by())
 
     def reference(self, path: Path) -> _Reference:
         if path not in self.known:

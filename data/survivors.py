@@ -68,7 +68,7 @@ class ContentStore:
             (self._folder / _INDEX).write_bytes(canonical_json(self._index))
 
 
-def unpack(folder: Path, wanted: Iterable[str], target: Path) -> None:
+def _unpack(folder: Path, wanted: Iterable[str], target: Path) -> None:
     """Write the contents of a store that have these digests as files `<target>/<sha256>`."""
     index: dict[str, tuple[int, int]] = orjson.loads((folder / _INDEX).read_bytes())
     with (folder / _CONTENTS).open("rb") as contents:
@@ -144,7 +144,7 @@ def unpack_fixtures(survivors: Sequence[Survivor], wanted: set[str], target: Pat
                 remaining.discard(item.sha256)
                 stores.setdefault(survivor.store, []).append(item.sha256)
     for store, digests in stores.items():
-        unpack(store, digests, target)
+        _unpack(store, digests, target)
 
 
 def survivor_values(instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> tuple[Any, ...]:

@@ -56,7 +56,7 @@ def with_words(out: Path, turns: Rows) -> Rows:
     ]
 
 
-def evidence(out: Path, instance_id: str) -> Rows:
+def _evidence(out: Path, instance_id: str) -> Rows:
     """Role, file, line and words of each turn of an instance."""
     turns = turn_lines(out / "staging.duckdb", instance_id)
     return [
@@ -100,7 +100,7 @@ class _Audit:
     token: str = field(repr=False)
 
 
-def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
+def _load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
     """The columns of the newest run under `out`. Raises InputError.
 
     What `leaves` the house names items as the public report does, by keyed ids; without the key
@@ -109,7 +109,7 @@ def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
     return _columns(out, _ledger(out), leaves=leaves)
 
 
-def load_audit(out: Path, token: str) -> _Audit:
+def _load_audit(out: Path, token: str) -> _Audit:
     """The newest run under `out` as it is served. Raises InputError."""
     ledger = _ledger(out)
     return _Audit(out, _columns(out, ledger, leaves=False), page.item_ids(ledger), token)
@@ -169,7 +169,7 @@ def _config(out: Path, published: str) -> SessionsConfig:
 
 def export_page(out: Path, target: Path) -> list[Path]:
     """Write page and rejections without names of items, paths or text; returns the files."""
-    return page.write_page(load_columns(out, leaves=True), target)
+    return page.write_page(_load_columns(out, leaves=True), target)
 
 
 def serve_page(out: Path, port: int) -> None:
@@ -178,19 +178,19 @@ def serve_page(out: Path, port: int) -> None:
     Address and token go to standard error. Raises InputError if there is no run or no port.
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    audit = load_audit(out, token)
+    audit = _load_audit(out, token)
     private_dir(out / "private")
     listening = listen(port)
     port = listening.getsockname()[1]
-    app = audit_app(audit, port)
+    app = _audit_app(audit, port)
     print(f"benchmint: serving on http://{LOOPBACK}:{port}/", file=sys.stderr)
     print(f"benchmint: token for evidence and sign-off: {token}", file=sys.stderr, flush=True)
     serve_app(app, listening, _MAX_CONNECTIONS)
 
 
-def audit_app(audit: _Audit, port: int) -> Guard:
+def _audit_app(audit: _Audit, port: int) -> Guard:
     """The application, behind the checks of Host and Origin. Everything public is made once."""
-    private = PrivateHalf(audit.out, audit.items, audit.columns, evidence)
+    private = PrivateHalf(audit.out, audit.items, audit.columns, _evidence)
     html = page.audit_page(audit.columns, served=True).encode()
     routes = [
         Route("/", _fixed(html, "text/html")),

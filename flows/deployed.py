@@ -273,7 +273,7 @@ def _evaluated(request: Request) -> str:
     return line
 
 
-def is_worth_retrying(error: BaseException) -> bool:
+def _is_worth_retrying(error: BaseException) -> bool:
     """May the same run succeed in a while? Disks and networks may; input and code do not change."""
     if isinstance(error, BenchmintError):
         return isinstance(error, BuildRunning)
@@ -283,7 +283,7 @@ def is_worth_retrying(error: BaseException) -> bool:
 def _decide_about_retries(error: BaseException) -> None:
     """Take the retries from the run where they cannot help: Prefect retries on any error."""
     run_id = flow_run.get_id()
-    if run_id is None or is_worth_retrying(error):
+    if run_id is None or _is_worth_retrying(error):
         return
     with get_client(sync_client=True) as client:
         client.update_flow_run(UUID(run_id), empirical_policy=FlowRunPolicy(retries=0))

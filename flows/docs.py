@@ -48,7 +48,7 @@ _BOUNDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class _Part:
     """A part of the page: its heading and the paragraph under it."""
 
     heading: str
@@ -64,9 +64,9 @@ class Reference:
     by path. The intro of the first part may name `{common}` and `{all}`, the numbers of settings.
     """
 
-    first: Part
-    usual: Part
-    advanced: Part
+    first: _Part
+    usual: _Part
+    advanced: _Part
     common: Sequence[Mapping[str, str]]
     behind: Sequence[str]
     meanings: Mapping[tuple[type[BaseModel], str], str] = dataclasses.field(default_factory=dict)
@@ -82,7 +82,7 @@ class _Section:
     defaults: dict[str, str]
 
 
-def settings_page(current: str, settings: BaseModel, reference: Reference) -> str:
+def _settings_page(current: str, settings: BaseModel, reference: Reference) -> str:
     """The page with its parts made anew. Raises ValueError where a heading is missing."""
     sections = list(_sections(reference, "", type(settings), settings, {}))
     advanced = [section for section in sections if _is_inside(section.path, reference.behind)]
@@ -261,13 +261,13 @@ def _escaped(text: str, *, keep_lines: bool = False) -> str:
 
 SETTINGS_PAGE = ROOT / "docs" / "configuration.md"
 COMMON_FILE = Path(__file__).with_name("common_settings.toml")
-_FIRST = Part(
+_FIRST = _Part(
     "Settings that most releases need",
     """
 These {common} of {all} settings are enough for most releases; the others rarely need changing.
 Each example is a line for the file; `release.name` is the key `name` in section `[release]`.""",
 )
-_USUAL = Part(
+_USUAL = _Part(
     "Reference",
     """
 Generated from the models by `flows/docs.py` (`make docs`); do not edit this part. Sections follow
@@ -275,7 +275,7 @@ the order of the recipe, with `[runtime]` last; limits and weights that rarely c
 [Advanced](#advanced). A default of *none* means that nothing is set. The environment variable for
 `seed` in `[selection]` is `BENCHMINT_SELECTION__SEED`; dots in a section name become `__`.""",
 )
-_ADVANCED = Part(
+_ADVANCED = _Part(
     "Advanced",
     """
 Limits and weights that were set by measurement. Before you change one, check what it affects:
@@ -287,7 +287,7 @@ _AnyGate = Gate[Any, Any]
 _SIGNS = {Bound.MIN: "≥", Bound.MAX: "≤"}
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table; `|` in a cell is escaped."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in lines)
@@ -297,7 +297,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def between_markers(page: str, name: str, table: str) -> str:
+def _between_markers(page: str, name: str, table: str) -> str:
     """The page with `table` between its markers `<!-- NAME: … -->` and `<!-- end NAME -->`.
 
     Raises ValueError if the page has no such markers.
@@ -319,39 +319,39 @@ def _stage_table(lanes: Iterable[Lane[Any]]) -> str:
             counts = ", ".join(kinds)
             rows.append((lane.name, stage.name, stage.meaning, counts))
     head = ("lane", "stage", "question", "counts")
-    return markdown_table(head, rows)
+    return _markdown_table(head, rows)
 
 
-def gate_table(gates: Iterable[_AnyGate]) -> str:
+def _gate_table(gates: Iterable[_AnyGate]) -> str:
     """All gates: what each asks, and the reasons that it gives."""
     rows = [(gate.name, gate.meaning, _family(gate)) for gate in gates]
-    return markdown_table(("gate", "question", "reasons"), rows)
+    return _markdown_table(("gate", "question", "reasons"), rows)
 
 
-def limit_table(gates: Iterable[_AnyGate]) -> str:
+def _limit_table(gates: Iterable[_AnyGate]) -> str:
     """The limits that a setting can change, in the order in which they decide."""
     head = ("gate", "what passes", "limit", "setting", "reason")
-    return markdown_table(head, (row for gate in gates for row in _limit_rows(gate)))
+    return _markdown_table(head, (row for gate in gates for row in _limit_rows(gate)))
 
 
-def is_adjustable(limit: Limit) -> bool:
+def _is_adjustable(limit: Limit) -> bool:
     """Whether a setting changes the limit or decides if it applies."""
     return limit.at is None or limit.policy is not None
 
 
 def _meaning_table(kind: str, meanings: Mapping[str, str]) -> str:
     """Names of a kind with their meanings."""
-    return markdown_table((kind, "meaning"), meanings.items())
+    return _markdown_table((kind, "meaning"), meanings.items())
 
 
-def reason_table(sentences: Mapping[str, str]) -> str:
+def _reason_table(sentences: Mapping[str, str]) -> str:
     """Every reason with its sentence."""
     rows = [(f"`{reason}`", sentence) for reason, sentence in sentences.items()]
-    return markdown_table(("reason", "meaning"), rows)
+    return _markdown_table(("reason", "meaning"), rows)
 
 
 def _limit_rows(gate: _AnyGate) -> Iterator[tuple[str, ...]]:
-    for limit in filter(is_adjustable, gate.limits):
+    for limit in filter(_is_adjustable, gate.limits):
         setting = f"`{gate.section}.{limit.name}`"
         if limit.policy is not None:
             field, value = limit.policy
@@ -379,7 +379,7 @@ def _family(gate: _AnyGate) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def configuration_page(current: str) -> str:
+def _configuration_page(current: str) -> str:
     """The reference of settings made anew. Raises ValueError where a heading is missing."""
     common = tomllib.loads(COMMON_FILE.read_text(encoding="utf-8"))
     meanings = {
@@ -391,7 +391,7 @@ def configuration_page(current: str) -> str:
     by_machine = {"runtime.workers": "processors, at most 4"}
     rows, behind = common["setting"], common["advanced"]
     reference = Reference(_FIRST, _USUAL, _ADVANCED, rows, behind, meanings, by_machine)
-    return settings_page(current, Settings(), reference)
+    return _settings_page(current, Settings(), reference)
 
 
 def _format_table() -> str:
@@ -402,7 +402,7 @@ def _format_table() -> str:
             read.setdefault(entry.name, []).append(entry.signature)
     rows = [(f"`{name}`", "; ".join(signatures)) for name, signatures in read.items()]
     unread = ", ".join(f"`{entry.name}`" for entry in FORMATS if isinstance(entry, Named))
-    table = markdown_table(("format", "what must be present"), rows)
+    table = _markdown_table(("format", "what must be present"), rows)
     return f"{table}\n\nRecognised, but not read (a dry run says why): {unread}."
 
 
@@ -417,9 +417,9 @@ def tables() -> Mapping[Path, Mapping[str, str]]:
     return {
         ROOT / "docs" / "sessions.md": {"session formats": _format_table()},
         ROOT / "docs" / "audit.md": {
-            "gates": gate_table(GATES),
-            "limits": limit_table(GATES),
-            "reasons": reason_table(sentences(GATES)),
+            "gates": _gate_table(GATES),
+            "limits": _limit_table(GATES),
+            "reasons": _reason_table(sentences(GATES)),
         },
         ROOT / "docs" / "run.md": {"agents": _agent_table()},
         ROOT / "docs" / "leaderboard.md": {"columns": _meaning_table("column", COLUMNS)},
@@ -427,20 +427,20 @@ def tables() -> Mapping[Path, Mapping[str, str]]:
     }
 
 
-def page_with_tables(path: Path) -> str:
+def _page_with_tables(path: Path) -> str:
     """The text of a page with its tables made anew."""
     page = path.read_text("utf-8")
     for name, table in tables()[path].items():
-        page = between_markers(page, name, table)
+        page = _between_markers(page, name, table)
     return page
 
 
 def main() -> None:
     """Write the generated parts into their pages."""
     page = SETTINGS_PAGE.read_text(encoding="utf-8")
-    write_bytes(SETTINGS_PAGE, configuration_page(page).encode())
+    write_bytes(SETTINGS_PAGE, _configuration_page(page).encode())
     for path in tables():
-        write_bytes(path, page_with_tables(path).encode())
+        write_bytes(path, _page_with_tables(path).encode())
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ from data.tables import write_frame
 _Row = tuple[str, ...]
 
 _PERIOD = 4  # characters
-_DELIMITER = re.compile(r"[,;\t|]")
+_DELIMITERS = str.maketrans(";\t|", ",,,")
 _NO_VALUE = re.compile(r"^[\s\"]+|(?:\.0+)?[\s\"]+$|\.0+$")
 
 
@@ -99,7 +99,7 @@ def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int
         for name, config in sorted(recipe.tables.items()):
             files.append(TableFile(name, given / f"{name}.parquet", name, None))
             unlinked = declaration.files[name].unlinked
-            write_frame(files[-1].path, with_periods(name, original[name], config, unlinked))
+            write_frame(files[-1].path, _with_periods(name, original[name], config, unlinked))
         write_anonymized(files, Anonymizing(recipe, key, seed), out)
         judged = judged_tables(out, recipe)
         released = {name: out / RELEASED / released_file(name) for name in recipe.tables}
@@ -151,7 +151,7 @@ def _rows(root: Path, path: str) -> set[_Row]:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = raw.decode("cp932", errors="replace")
-        lines = [_DELIMITER.split(line) for line in text.splitlines()]
+        lines = [line.split(",") for line in text.translate(_DELIMITERS).splitlines()]
     rows = (tuple(sorted(_NO_VALUE.sub("", cell) for cell in line)) for line in lines)
     return {row for row in rows if any(row)}
 
@@ -164,7 +164,7 @@ def reopened(declaration: Declaration, root: Path, raw: Path) -> Environment:
     return Environment(declaration, root, read_files(root, declaration), replaced)
 
 
-def with_periods(name: str, frame: pl.DataFrame, config: TableConfig, by: str) -> pl.DataFrame:
+def _with_periods(name: str, frame: pl.DataFrame, config: TableConfig, by: str) -> pl.DataFrame:
     """The rows with codes that are others in each period, so that their pseudonyms are too.
 
     `by`: `File.unlinked`; without it the rows are as they were. Raises InputError for no such

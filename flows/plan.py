@@ -80,7 +80,7 @@ def plan_build(recipe: Recipe, runtime: Runtime) -> Plan:
     kept = runtime.out / "private" / "stages"
     with TemporaryDirectory(prefix="benchmint-plan-") as folder, without_prefect():
         scratch = Path(folder)
-        recipe, given, _ = with_source(recipe, aside(recipe, runtime, scratch / "out"))
+        recipe, given, _ = with_source(recipe, _aside(recipe, runtime, scratch / "out"))
         store = RunStore(kept, code_version(ROOT))
         with _planning(store) as forecasts:
             aside_store = RunStore(scratch / "stages", code_version(ROOT))
@@ -123,7 +123,7 @@ async def _no_network(*_: Any) -> NoReturn:
     raise _ProbeNeeded()
 
 
-def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
+def _aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
     """The runtime with `out` in the place of its own, which holds what a build reads there.
 
     Folders that a build only reads are links, files that it writes anew are copies.

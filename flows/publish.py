@@ -83,7 +83,7 @@ def publish(
 
     Raises ReleaseError if it does not verify: it then stays, for `benchmint verify` to explain.
     """
-    tables = anonymized_tables(run, results)
+    tables = _anonymized_tables(run, results)
     masked = results.outputs.get("masking", ())
     opened = results.outputs.get(ENVIRONMENT.name, ())
     originals = [*tables.identifiers, *environment_identifiers(opened)]
@@ -134,7 +134,7 @@ def _inputs_of(results: Results) -> dict[str, str]:
     return results.inputs | model_replies(results.folders)
 
 
-def anonymized_tables(run: Run, results: Results) -> judged_tables.AnonymizedTables:
+def _anonymized_tables(run: Run, results: Results) -> judged_tables.AnonymizedTables:
     """The tables that the lane left, with their description for the auditor."""
     folders: Sequence[Path] = results.outputs.get("anonymize-tables", ())
     if not folders:

@@ -32,10 +32,10 @@ from data.errors import ConfigError
 if TYPE_CHECKING:
     from construction.judging.llm import Client
 
-PROMPT = "recogniser"  # the stage of its questions
+_PROMPT = "recogniser"  # the stage of its questions
 
 
-class Recogniser:
+class _Recogniser:
     """Asks the model, and knows how many calls had no answer, and the digest of the replies."""
 
     def __init__(self, client: Client) -> None:
@@ -96,7 +96,7 @@ def recogniser(
     store: Path,
     *,
     is_public: bool = False,
-) -> Iterator[Recogniser]:
+) -> Iterator[_Recogniser]:
     """The recogniser of a configuration; `store` is the private folder that keeps its replies.
 
     Raises ConfigError for a model at another address than the loopback, which would see originals
@@ -112,7 +112,7 @@ def recogniser(
     if calls.recorded is not None:
         add_recorded(store, calls.recorded)
     with Client(settings, endpoint, store, masked=is_public) as client:
-        yield Recogniser(client)
+        yield _Recogniser(client)
 
 
 def _usable(outcome: Outcome) -> RecogniserAnswer | None:
@@ -130,7 +130,7 @@ def _usable(outcome: Outcome) -> RecogniserAnswer | None:
 def _question(request: Request) -> Question:
     return Question(
         request.item_id,
-        PROMPT,
+        _PROMPT,
         request.system,
         request.user,
         RecogniserAnswer,

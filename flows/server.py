@@ -58,7 +58,7 @@ _HERE = b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; frame-an
 _LEAST_HOME = 16 << 20  # bytes: Prefect's database, which is new or holds earlier runs
 
 
-class ServerUnreachable(BenchmintError):
+class _ServerUnreachable(BenchmintError):
     """The settings name a Prefect server, and none is there."""
 
 
@@ -101,7 +101,7 @@ def own_server() -> Iterator[None]:
 def leads_to_server() -> bool:
     """Whether a server is there that runs are recorded in, named by the user or the service's."""
     surroundings.set_prefect_up()
-    return is_named(os.environ, Path.cwd()) or _leads_to_service()
+    return _is_named(os.environ, Path.cwd()) or _leads_to_service()
 
 
 def _leads_to_service() -> bool:
@@ -128,7 +128,7 @@ def _require_answer() -> None:
     try:
         httpx.get(f"{url}/health", timeout=_ANSWER_SECONDS)  # any status: somebody is there
     except httpx.TransportError:
-        raise ServerUnreachable(
+        raise _ServerUnreachable(
             f"{url}: no Prefect server responds there. Start it (make serve), or build without "
             "one: make stop, or unset PREFECT_API_URL."
         ) from None
@@ -178,7 +178,7 @@ def _give_up_with(child: BaseProcess, ending: threading.Event) -> None:
     os._exit(2)
 
 
-def is_named(variables: Mapping[str, str], folder: Path) -> bool:
+def _is_named(variables: Mapping[str, str], folder: Path) -> bool:
     """Whether the environment or a file that Prefect reads may name a server."""
     if any(variables.get(f"PREFECT_{name}") for name in ("API_URL", "PROFILE", "PROFILES_PATH")):
         return True

@@ -104,7 +104,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Service:
     return Service((ROOT / folder).resolve(), int(given), webhook)
 
 
-def process_environment(service: Service, url: str | None = None) -> dict[str, str]:
+def _process_environment(service: Service, url: str | None = None) -> dict[str, str]:
     """The caller's environment, led to this server (once its address is known) and its folder."""
     kept = {name: value for name, value in os.environ.items() if name not in _LEADING_AWAY}
     paths = {
@@ -139,7 +139,7 @@ def _start_service(service: Service) -> bool:
     return True
 
 
-def stop_service(service: Service) -> int:
+def _stop_service(service: Service) -> int:
     """End all processes of the service; how many there were."""
     if not service.folder.is_dir():
         return 0
@@ -159,11 +159,11 @@ def _start(service: Service) -> None:
     write_once(service.password, password.encode(), mode=PRIVATE_FILE)
     processes = service.processes
     server = ("flows.server", str(service.folder), str(service.port))
-    processes.spawn("server", server, service.root, process_environment(service))
+    processes.spawn("server", server, service.root, _process_environment(service))
     processes.wait("server", lambda: _healthy(service.url()))
     url = service.url()
     assert url is not None  # it answered there
-    setup, environment = _lead_prefect(service), process_environment(service, url)
+    setup, environment = _lead_prefect(service), _process_environment(service, url)
     setup.prepare(_POOL, service.webhook)
     _point_prefect(service, url)
     deploy = ("prefect", "--no-prompt", "deploy", "--all")
@@ -179,7 +179,7 @@ def _start(service: Service) -> None:
 
 def _lead_prefect(service: Service) -> ModuleType:
     """The module that asks the server, once the environment leads Prefect to it."""
-    os.environ.update(process_environment(service, service.url()))
+    os.environ.update(_process_environment(service, service.url()))
     return import_module("flows.service_setup")  # imports Prefect, which reads the environment
 
 
@@ -255,7 +255,7 @@ def start() -> None:
 @_app.command()
 def stop() -> None:
     """End server, worker and the runs in hand."""
-    ended = stop_service(from_environment())
+    ended = _stop_service(from_environment())
     print(f"{ended} processes ended" if ended else "nothing was running")
 
 

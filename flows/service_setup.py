@@ -68,7 +68,7 @@ def _prepare(pool: str, webhook: str | None) -> None:
         _resume(client, _runs(client, _UNENDED))  # nothing runs now, whatever the server says
         _resume(client, _crashed(client))
         _notify(client, webhook)
-        client.create_automation(watch(SILENCE))
+        client.create_automation(_watch(SILENCE))
 
 
 def deployments(root: Path) -> list[str]:
@@ -140,7 +140,7 @@ def _due(run: FlowRun) -> Scheduled:  # type: ignore[valid-type]
     )
 
 
-def watch(silence: timedelta) -> AutomationCore:
+def _watch(silence: timedelta) -> AutomationCore:
     """One automation: a run without a heartbeat is marked as lost, and so is each of its parts.
 
     A killed process says nothing, and without this its run, or a part of a run that the worker has

@@ -190,12 +190,12 @@ def say_what_is_missing(values: Mapping[str, Any]) -> None:
 def missing(values: Mapping[str, Any]) -> list[doctor.Finding]:
     """What is not as it should be for these settings, and what to do."""
     findings = [doctor.python(), doctor.workers(can_have=can_have_workers())]
-    if needs_sandbox(values):
+    if _needs_sandbox(values):
         findings.append(doctor.sandbox(sandbox_problem()))
     return [finding for finding in findings if finding.grade is not doctor.Grade.OK]
 
 
-def needs_sandbox(values: Mapping[str, Any]) -> bool:
+def _needs_sandbox(values: Mapping[str, Any]) -> bool:
     """Are candidates to be tried, or workflow tasks made, some of which are broken workspaces?"""
     is_demo = not any(_setting(values, "runtime", name) for name in _INPUT)
     has_demand = is_demo or bool(_setting(values, "runtime", "signals"))

@@ -77,7 +77,7 @@ def _share(items: int, size: int, *, below: bool) -> float:
     return (units // size if below else -(-units // size)) / _DECIMALS
 
 
-def apply(config: SelectionConfig, change: _Change) -> SelectionConfig:
+def _apply(config: SelectionConfig, change: _Change) -> SelectionConfig:
     """The configuration with a change."""
     name, *path = change.setting.split(".")
     if not path:
@@ -231,7 +231,7 @@ def _shares(case: Case) -> Iterator[Blocker]:
         if most >= row.low:
             continue
         change = _change_of(row, config, most, below=True)
-        config = apply(config, change)
+        config = _apply(config, change)
         yield Blocker(
             BlockerCode.SHARE,
             row.name,
@@ -258,7 +258,7 @@ def _forced(case: Case) -> Iterator[Blocker]:
         names = {case.programme.items[position] for position in removed}
         kept = tuple(name for name in config.must_include if name not in names)
         change = _changed(config, "must_include", kept)
-        config = apply(config, change)
+        config = _apply(config, change)
         yield Blocker(
             BlockerCode.FORCED,
             row.name,
@@ -301,7 +301,7 @@ def _order(case: Case) -> Iterator[Blocker]:
         if row.low is None or most >= row.low:
             continue
         change = _change_of(row, config, most, below=True)
-        config = apply(config, change)
+        config = _apply(config, change)
         needed, best = row.low / SCALE / config.size, most / SCALE / config.size
         yield Blocker(
             BlockerCode.ORDER,
@@ -358,7 +358,7 @@ def explain(
             blockers.append(blocker)
             if blocker.change is None:
                 return tuple(blockers)
-            config = apply(config, blocker.change)
+            config = _apply(config, blocker.change)
     case = Case(pool, config, programme_of(pool, config, family_weights))
     return (*blockers, *_needed(case, tuple(_together(case, available(preferred))), preferred))
 
@@ -371,7 +371,7 @@ def _needed(
         others = tuple(other for other in blockers if other is not blocker)
         config = case.config
         for other in others:
-            config = apply(config, other.change) if other.change else config
+            config = _apply(config, other.change) if other.change else config
         if others and _is_possible(programme_of(case.pool, config), available(preferred)):
             return _needed(case, others, preferred)
     return blockers
@@ -406,7 +406,7 @@ def _together(case: Case, solver: SolverName) -> Iterator[Blocker]:
         value, below = row.value(chosen), row.low is not None and row.value(chosen) < row.low
         bound = row.low if below else row.high
         change = _change_of(row, config, value, below=below)
-        config = apply(config, change)
+        config = _apply(config, change)
         unit = SCALE if row.coefficients is not None else 1
         yield Blocker(
             BlockerCode.TOGETHER,

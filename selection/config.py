@@ -16,7 +16,7 @@ class Objective(StrEnum):
 
     `by_pilots`, the default: `covariance` for fewer than 26 pilots, `margins` for more, as measured
     on held-out models (benchmarks/results/selection_regimes.md). `margins`: the item-rest
-    correlation of each item (`selection.pool.item_rest_correlation`), in 1/SCALE: its leads over
+    correlation of each item (`selection.pool._item_rest_correlation`), in 1/SCALE: its leads over
     all pairs of pilots, each weighted by the pair's lead on the rest of the pool, as a share of the
     item's spread. It is combined with quotas per family and, inside a family, per stratum of
     similar response profiles (`selection.pool.profile_strata`), which keep the subset's mean

@@ -93,7 +93,7 @@ def _rows(
         most = int(scaled(np.array([config.budget]))[0])
         yield Row("budget", RowKind.BUDGET, everything, high=most, coefficients=costs)
     if config.order_margin is not None:
-        yield from order_rows(pool, config.order_margin, config.size)
+        yield from _order_rows(pool, config.order_margin, config.size)
 
 
 def _quotas(
@@ -167,7 +167,7 @@ def _shares(pool: Pool, config: SelectionConfig) -> Iterator[Row]:
             yield Row(f"{kind} {name}", kind, members, low, high)
 
 
-def order_rows(pool: Pool, margin: float, size: int) -> Iterator[Row]:
+def _order_rows(pool: Pool, margin: float, size: int) -> Iterator[Row]:
     """Each pilot stays ahead of the next by at least `margin` in the subset's mean.
 
     Missing cells are filled as for the gains (`profiles.filled`); they do not count as failures.

@@ -95,7 +95,7 @@ def mean_absolute_error(estimates: Floats, full: Floats) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class AdjacentOrder:
+class _AdjacentOrder:
     """Two models next to each other by their pool means, and how reliably the subset orders them.
 
     `probability`: share of bootstrap resamples of the subset's items in which `better` leads; a tie
@@ -110,7 +110,7 @@ class AdjacentOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class GapClass:
+class _GapClass:
     """Pairs of models whose pool means differ by more than `above` and at most `up_to`."""
 
     above: float
@@ -124,8 +124,8 @@ class Reliability:
     """`smallest_gap`: the lowest class edge above which every class with pairs keeps the pool's
     order with probability 0.95 or more; None if even the widest gaps do not."""
 
-    adjacent: tuple[AdjacentOrder, ...]
-    by_gap: tuple[GapClass, ...]
+    adjacent: tuple[_AdjacentOrder, ...]
+    by_gap: tuple[_GapClass, ...]
     smallest_gap: float | None
 
 
@@ -139,7 +139,7 @@ def reliability(models: tuple[str, ...], pool: Floats, subset: Floats, key: int)
     ahead = _ahead(subset[:, order], key)
     full, here = full[order], here[order]
     adjacent = tuple(
-        AdjacentOrder(
+        _AdjacentOrder(
             better=models[order[i]],
             worse=models[order[j]],
             gap=round(float(full[i] - full[j]), 9),
@@ -170,7 +170,7 @@ def _ahead(subset: Floats, key: int) -> Floats:
     return np.asarray(ahead / _RESAMPLES)
 
 
-def _classes(gaps: Floats, ahead: Floats) -> tuple[GapClass, ...]:
+def _classes(gaps: Floats, ahead: Floats) -> tuple[_GapClass, ...]:
     """Pairs grouped by their gap. Pairs that are tied in the pool have no order to keep and are
     skipped."""
     classes = []
@@ -178,11 +178,11 @@ def _classes(gaps: Floats, ahead: Floats) -> tuple[GapClass, ...]:
         inside = (gaps > above) & (gaps <= up_to)
         if inside.any():
             share = round(float(ahead[inside].mean()), 6)
-            classes.append(GapClass(above, up_to, int(inside.sum()), share))
+            classes.append(_GapClass(above, up_to, int(inside.sum()), share))
     return tuple(classes)
 
 
-def _smallest(classes: tuple[GapClass, ...]) -> float | None:
+def _smallest(classes: tuple[_GapClass, ...]) -> float | None:
     smallest = None
     for part in reversed(classes):
         if part.reliability < _RELIABLE:
@@ -392,7 +392,7 @@ class PilotFits:
         self._responses = fit_responses(scores)
         self._folds = [
             _Fold(held, fit_responses(scores[:, ~held]))
-            for held in (folds_of(scores) if folds is None else folds)
+            for held in (_folds_of(scores) if folds is None else folds)
         ]
 
     def estimator(self, chosen: NDArray[np.bool_]) -> Estimator:
@@ -413,7 +413,7 @@ class PilotFits:
         return Estimator(best, errors, crossed[best], calibration, self._responses, chosen)
 
 
-def folds_of(scores: Floats) -> list[NDArray[np.bool_]]:
+def _folds_of(scores: Floats) -> list[NDArray[np.bool_]]:
     """Up to ten folds of the pilots, each with pilots of all levels.
 
     Raises ValueError with fewer than three pilots.

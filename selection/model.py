@@ -42,7 +42,7 @@ class _Arrays:
     values: Floats
 
 
-def arrays_of(programme: Programme, at_least: int | None = None) -> _Arrays:
+def _arrays_of(programme: Programme, at_least: int | None = None) -> _Arrays:
     """With `at_least`, the objective becomes the last row, and the tie-breaks are maximised.
 
     A column fixed to zero ends the columns, so that no model is without any.
@@ -207,7 +207,7 @@ def _by_highs(programme: Programme, *, whole: bool, at_least: int | None) -> Mod
     import highspy
 
     started = time.perf_counter()
-    arrays = arrays_of(programme, at_least)
+    arrays = _arrays_of(programme, at_least)
     engine: Any = highspy.Highs()
     for name, value in _HIGHS.items():
         engine.setOptionValue(name, value)

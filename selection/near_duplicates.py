@@ -9,7 +9,6 @@ finds as much likeness as between rewordings (benchmarks/results/near_duplicates
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
@@ -167,7 +166,8 @@ def _different_lines(first: str, second: str) -> tuple[str, str]:
 def _facts(text: str) -> tuple[list[str], list[str]]:
     """What no rewording changes: numbers, in digits or words, and names with signs in them."""
     numbers = sorted(str(number.value) for number in scan_numbers(text))
-    return numbers, sorted(w for w in _TOKEN.findall(fold_case(text)) if re.search(r"[\d._]", w))
+    tokens = _TOKEN.findall(fold_case(text))
+    return numbers, sorted(w for w in tokens if any(c.isdecimal() or c in "._" for c in w))
 
 
 def _changes(words: list[str], others: list[str]) -> Iterator[_Change]:

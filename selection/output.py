@@ -44,7 +44,7 @@ _PILOT = "pilot:"
 _OPTIMAL_GAP = 0
 
 
-def write_selection(
+def _write_selection(
     out: Path,
     pool: Pool,
     config: SelectionConfig,
@@ -106,11 +106,11 @@ def describe(
         "gap": _OPTIMAL_GAP,
         "scale": SCALE,
         "unique": solution.unique,
-        "rows": [row_record(row, solution.chosen) for row in programme.rows],
+        "rows": [_row_record(row, solution.chosen) for row in programme.rows],
     }
 
 
-def row_record(row: Row, chosen: NDArray[np.bool_]) -> dict[str, Any]:
+def _row_record(row: Row, chosen: NDArray[np.bool_]) -> dict[str, Any]:
     """A row with its value for a subset."""
     return {
         "name": row.name,
@@ -142,7 +142,7 @@ def select_from_matrix(
     """
     pool = pool_of_matrix(matrix, config)
     selected = select_subset(pool, config)
-    write_selection(out, pool, config, selected)
+    _write_selection(out, pool, config, selected)
     chosen = selected.solution.chosen
     if chosen is not None and (estimator := shipped(pool, chosen)):
         write_bytes(out / ESTIMATOR, pretty_json(estimator.record()))
@@ -291,7 +291,7 @@ def _of_statements(stored: _Stored) -> Iterator[str]:
     for name, fact in facts.items():
         if selection[name] != fact or type(selection[name]) is not type(fact):
             yield f"{name}: stated {selection[name]}, is {fact}"
-    if selection["rows"] != [row_record(row, chosen) for row in programme.rows]:
+    if selection["rows"] != [_row_record(row, chosen) for row in programme.rows]:
         yield from _of_rows(stored)
     if stored.model != _model_bytes(programme):
         yield f"{MODEL}: is not the model of this pool and configuration"
@@ -302,7 +302,7 @@ def _of_rows(stored: _Stored) -> Iterator[str]:
     if len(rows) != len(stored.programme.rows):
         yield f"rows: stated {len(rows)}, are {len(stored.programme.rows)}"
     for said, row in zip(rows, stored.programme.rows, strict=False):
-        fact = row_record(row, stored.chosen)
+        fact = _row_record(row, stored.chosen)
         for name in sorted({*said, *fact}):
             if said.get(name) != fact.get(name):
                 yield f"{row.name}: stated {name} {said.get(name)}, is {fact.get(name)}"

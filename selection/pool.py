@@ -128,11 +128,11 @@ def gains(pool: Pool, objective: Objective) -> Ints:
     """
     objective = resolved(objective, len(pool.pilots))
     if objective is Objective.COVARIANCE:
-        return scaled(shrunken_covariance(pool.scores))
+        return scaled(_shrunken_covariance(pool.scores))
     if objective is Objective.BALANCED:
         return np.zeros(len(pool.items), dtype=np.int64)
     if objective is not Objective.PAIRS:
-        return scaled(item_rest_correlation(pool.scores))
+        return scaled(_item_rest_correlation(pool.scores))
     total = np.zeros(len(pool.items), dtype=np.int64)
     for better, worse in combinations(range(len(pool.pilots)), 2):
         # Comparisons with a missing score are false.
@@ -196,7 +196,7 @@ def _means(scores: Floats, known: NDArray[np.bool_], axis: int, empty: float) ->
     return np.where(counts > 0, sums / np.maximum(counts, 1), empty)
 
 
-def item_rest_correlation(scores: Floats) -> Floats:
+def _item_rest_correlation(scores: Floats) -> Floats:
     """Pearson correlation, over models, of each item with the total of all other items.
 
     The corrected item-total correlation of classical test theory (Lord and Novick 1968, ch. 15). In
@@ -216,14 +216,14 @@ def item_rest_correlation(scores: Floats) -> Floats:
     return np.asarray(correlation.round(_DECIMALS))
 
 
-def shrunken_covariance(scores: Floats) -> Floats:
+def _shrunken_covariance(scores: Floats) -> Floats:
     """The spread of each item times its item-rest correlation, shrunk towards 1.
 
     With n pilots the correlation counts n times and the prior five times: with few pilots it is
     mostly chance, and how much an item varies says more.
     """
     n_pilots = scores.shape[1]
-    correlation = item_rest_correlation(scores)
+    correlation = _item_rest_correlation(scores)
     shrunk = (n_pilots * correlation + _PRIOR_PILOTS) / (n_pilots + _PRIOR_PILOTS)
     return np.asarray((filled(scores).std(axis=1) * shrunk).round(_DECIMALS))
 

@@ -38,7 +38,7 @@ from selection.select import NEAR_OPTIMAL, churn_frontier, near_optimal
 
 
 @dataclass(frozen=True, slots=True)
-class ModelMeans:
+class _ModelMeans:
     """A pilot's mean on the pool and the subset, and its pool mean as estimated from the subset
     by an estimator fitted on other pilots (None with fewer than three pilots)."""
 
@@ -49,7 +49,7 @@ class ModelMeans:
 
 
 @dataclass(frozen=True, slots=True)
-class PassCounts:
+class _PassCounts:
     """Items that every pilot passes, or fails, under a threshold (score ≥ it passes)."""
 
     threshold: float
@@ -60,7 +60,7 @@ class PassCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemDiscrimination:
+class _ItemDiscrimination:
     """Population standard deviation of an item's scores over the pilots."""
 
     item: str
@@ -69,7 +69,7 @@ class ItemDiscrimination:
 
 
 @dataclass(frozen=True, slots=True)
-class NearOptimal:
+class _NearOptimal:
     """The near-optimal subsets: `worst_objective` as a share of the optimum, range of tau."""
 
     subsets: int
@@ -79,7 +79,7 @@ class NearOptimal:
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier:
+class _Frontier:
     """Quality at a bound on the share of changed items; None where no subset exists."""
 
     max_changed: float
@@ -105,14 +105,14 @@ class Quality:
     calibrated_error: float | None
     estimator: str | None
     estimator_errors: Mapping[str, float]
-    models: tuple[ModelMeans, ...]
+    models: tuple[_ModelMeans, ...]
     reliability: Reliability
-    discrimination: tuple[ItemDiscrimination, ...]
+    discrimination: tuple[_ItemDiscrimination, ...]
     pool_deviation: float
     subset_deviation: float
-    pass_counts: tuple[PassCounts, ...]
-    near_optimal: NearOptimal
-    frontier: tuple[Frontier, ...]
+    pass_counts: tuple[_PassCounts, ...]
+    near_optimal: _NearOptimal
+    frontier: tuple[_Frontier, ...]
 
 
 def measure_quality(
@@ -161,9 +161,9 @@ def _tau(pool: Pool, chosen: NDArray[np.bool_]) -> float:
 
 def _models(
     pool: Pool, full: Floats, here: Floats, estimator: Estimator | None
-) -> tuple[ModelMeans, ...]:
+) -> tuple[_ModelMeans, ...]:
     return tuple(
-        ModelMeans(
+        _ModelMeans(
             model=model,
             pool=float(full[column]),
             subset=float(here[column]),
@@ -175,16 +175,16 @@ def _models(
 
 def _discrimination(
     pool: Pool, chosen: NDArray[np.bool_], deviations: Floats
-) -> tuple[ItemDiscrimination, ...]:
+) -> tuple[_ItemDiscrimination, ...]:
     return tuple(
-        ItemDiscrimination(pool.items[i].item_id, pool.items[i].family, float(deviations[i]))
+        _ItemDiscrimination(pool.items[i].item_id, pool.items[i].family, float(deviations[i]))
         for i in np.flatnonzero(chosen)
     )
 
 
 def _pass_counts(
     pool: Pool, config: SelectionConfig, chosen: NDArray[np.bool_]
-) -> tuple[PassCounts, ...]:
+) -> tuple[_PassCounts, ...]:
     thresholds = {config.selection_threshold, config.public_threshold} - {None}
     known = ~np.isnan(pool.scores)
     scored: NDArray[np.bool_] = np.asarray(known.any(axis=1))
@@ -194,7 +194,7 @@ def _pass_counts(
         all_pass: NDArray[np.bool_] = np.asarray((passes | ~known).all(axis=1)) & scored
         all_fail: NDArray[np.bool_] = ~np.asarray(passes.any(axis=1)) & scored
         counts.append(
-            PassCounts(
+            _PassCounts(
                 threshold=threshold,
                 all_pass_pool=int(all_pass.sum()),
                 all_fail_pool=int(all_fail.sum()),
@@ -210,31 +210,31 @@ def _near_optimal(
     programme: Programme,
     chosen: NDArray[np.bool_],
     key: int,
-) -> NearOptimal:
+) -> _NearOptimal:
     subsets = near_optimal(programme, chosen, key)
     alternatives = list(track(subsets, "near-optimal", NEAR_OPTIMAL, "subset"))
     if not alternatives:
-        return NearOptimal(0, None, None, None)
+        return _NearOptimal(0, None, None, None)
     best = programme.objective(chosen)
     worst = min(each.objective for each in alternatives)
     taus = [_tau(pool, each.chosen) for each in alternatives]
     share = round(worst / best, 9) if best > 0 else None
-    return NearOptimal(len(alternatives), share, min(taus), max(taus))
+    return _NearOptimal(len(alternatives), share, min(taus), max(taus))
 
 
-def _frontier(pool: Pool, config: SelectionConfig) -> tuple[Frontier, ...]:
+def _frontier(pool: Pool, config: SelectionConfig) -> tuple[_Frontier, ...]:
     full = pool_means(pool.scores)
     new = np.array([not item.in_last_release for item in pool.items], dtype=bool)
     points = []
     for point in churn_frontier(pool, config):
         share = round(point.max_changed, 9)
         if point.best is None:
-            points.append(Frontier(share, None, None, None, None))
+            points.append(_Frontier(share, None, None, None, None))
             continue
         subset = point.best.chosen
         here = subset_means(pool.scores, subset[None, :])[0]
         points.append(
-            Frontier(
+            _Frontier(
                 max_changed=share,
                 changed=int((subset & new).sum()),
                 objective=point.best.objective,
@@ -254,13 +254,13 @@ def write_quality(out: Path, quality: Quality) -> None:
     """Write the report; the same quality gives the same bytes."""
     out.mkdir(parents=True, exist_ok=True)
     write_bytes(out / JSON, pretty_json(asdict(quality)))
-    pictures = {name: draw(chart) for name, chart in charts(quality).items()}
+    pictures = {name: draw(chart) for name, chart in _charts(quality).items()}
     for name, content in pictures.items():
         write_bytes(out / name, content)
-    write_bytes(out / _TEXT, text_of(quality, sorted(pictures)).encode())
+    write_bytes(out / _TEXT, _text_of(quality, sorted(pictures)).encode())
 
 
-def charts(quality: Quality) -> dict[str, Chart]:
+def _charts(quality: Quality) -> dict[str, Chart]:
     """The charts by file name; the frontier only if a last release is known."""
     by_name = {
         "quality-means.svg": Chart(
@@ -308,7 +308,7 @@ def _histogram(quality: Quality) -> Chart:
     )
 
 
-def text_of(quality: Quality, pictures: Sequence[str]) -> str:
+def _text_of(quality: Quality, pictures: Sequence[str]) -> str:
     """The report as Markdown; names of models and items are neutralised."""
     parts = [
         *_summary(quality),
@@ -359,7 +359,7 @@ def _summary(quality: Quality) -> list[str]:
 def _means(quality: Quality) -> list[str]:
     rows = [
         (
-            plain(each.model),
+            _plain(each.model),
             f"{each.pool:.4f}",
             f"{each.subset:.4f}",
             "" if each.calibrated is None else f"{each.calibrated:.4f}",
@@ -372,7 +372,7 @@ def _means(quality: Quality) -> list[str]:
 def _order(quality: Quality) -> list[str]:
     rows = [
         (
-            f"{plain(each.better)} ahead of {plain(each.worse)}",
+            f"{_plain(each.better)} ahead of {_plain(each.worse)}",
             f"{100 * each.gap:.2f}",
             f"{100 * each.subset_gap:.2f}",
             f"{each.probability:.3f}",
@@ -407,7 +407,7 @@ def _passes(quality: Quality) -> list[str]:
 def _weakest(quality: Quality) -> list[str]:
     ordered = sorted(quality.discrimination, key=lambda each: (each.deviation, each.item))
     rows = [
-        (plain(each.item), plain(each.family), f"{each.deviation:.4f}")
+        (_plain(each.item), _plain(each.family), f"{each.deviation:.4f}")
         for each in ordered[:_LEAST_LISTED]
     ]
     return _table("Least discrimination", ("item", "family", "standard deviation"), rows)
@@ -436,7 +436,7 @@ def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> li
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
-def plain(name: str) -> str:
+def _plain(name: str) -> str:
     """A name as inline code that can neither break its table cell nor act as markup."""
     kept = "".join(
         " " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in name

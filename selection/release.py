@@ -58,7 +58,7 @@ _Stratum = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class LiteItem:
+class _LiteItem:
     """A task with its three stratum labels; None where a task has no label."""
 
     item_id: str
@@ -93,7 +93,7 @@ class _Lite:
     margins: tuple[_MarginReport, ...]
 
 
-def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> _Lite:
+def _choose_lite(items: Sequence[_LiteItem], size: int, seed: int = 0) -> _Lite:
     """Draw `size` items; the order of the input does not matter.
 
     Raises ConfigError if the pool is smaller than the size or contains an id twice.
@@ -153,7 +153,7 @@ def _drawn(held: Sequence[str], seats: int, seed: int) -> list[str]:
 
 
 def _margin_reports(
-    pool: Sequence[LiteItem], subset: Sequence[LiteItem]
+    pool: Sequence[_LiteItem], subset: Sequence[_LiteItem]
 ) -> tuple[_MarginReport, ...]:
     reports = []
     for name, level in (("family", 0), ("role", 1), ("deliverable_type", 2), ("crossed", None)):
@@ -163,7 +163,7 @@ def _margin_reports(
     return tuple(reports)
 
 
-def _counted(items: Sequence[LiteItem], level: int | None) -> dict[str, int]:
+def _counted(items: Sequence[_LiteItem], level: int | None) -> dict[str, int]:
     values = (" / ".join(item.stratum) if level is None else item.stratum[level] for item in items)
     return dict(sorted(Counter(values).items()))
 
@@ -501,7 +501,7 @@ def _with_lite(
     if not size:
         return report
     items = [
-        LiteItem(
+        _LiteItem(
             candidate.task_id,
             candidate.task_family.value if candidate.task_family else None,
             candidate.role.value if candidate.role else None,
@@ -509,7 +509,7 @@ def _with_lite(
         )
         for candidate in released
     ]
-    return report | {"lite": asdict(choose_lite(items, size, seed))}
+    return report | {"lite": asdict(_choose_lite(items, size, seed))}
 
 
 STAGE = "select"

@@ -41,7 +41,7 @@ class FindingCode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class _Finding:
     """Something that the user of a matrix must know. `count` is a number of cells or items."""
 
     level: Level
@@ -105,7 +105,7 @@ class ScoreMatrix:
         return whole.of_items(np.array(order, dtype=np.intp))
 
 
-def read_scores(path: Path) -> tuple[ScoreMatrix, tuple[Finding, ...]]:
+def read_scores(path: Path) -> tuple[ScoreMatrix, tuple[_Finding, ...]]:
     """Read `item,family,model,score[,cost]` from CSV (plain or gzip) or Parquet and examine it.
 
     Raises InputError if the file or a column is missing, or if any finding is an error.
@@ -118,7 +118,7 @@ def read_scores(path: Path) -> tuple[ScoreMatrix, tuple[Finding, ...]]:
             str(path), first.detail, "scores in [0, 1], one per item and model", "Fix the file."
         )
     matrix = _matrix(frame)
-    return matrix, examine(matrix)
+    return matrix, _examine(matrix)
 
 
 def _read(path: Path) -> pl.DataFrame:
@@ -152,7 +152,7 @@ def _columns(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
     )
 
 
-def _name_errors(frame: pl.DataFrame) -> list[Finding]:
+def _name_errors(frame: pl.DataFrame) -> list[_Finding]:
     """Empty, overlong or unprintable names; they would end up in messages and file names."""
     errors = []
     for column in _NAMES:
@@ -168,11 +168,11 @@ def _name_errors(frame: pl.DataFrame) -> list[Finding]:
                 f"{bad.height} rows whose {column} is empty, longer than {_LONGEST_NAME} "
                 "characters or has control characters"
             )
-            errors.append(Finding(Level.ERROR, FindingCode.BAD_NAME, column, bad.height, detail))
+            errors.append(_Finding(Level.ERROR, FindingCode.BAD_NAME, column, bad.height, detail))
     return errors
 
 
-def _cost_errors(frame: pl.DataFrame) -> list[Finding]:
+def _cost_errors(frame: pl.DataFrame) -> list[_Finding]:
     if "cost" not in frame.columns:
         return []
     cost = pl.col("cost")
@@ -181,10 +181,10 @@ def _cost_errors(frame: pl.DataFrame) -> list[Finding]:
         return []
     item = str(bad.row(0, named=True)["item"])
     detail = f"{bad.height} costs that are negative or not finite, first for {item}"
-    return [Finding(Level.ERROR, FindingCode.BAD_COST, item, bad.height, detail)]
+    return [_Finding(Level.ERROR, FindingCode.BAD_COST, item, bad.height, detail)]
 
 
-def _cell_errors(frame: pl.DataFrame) -> list[Finding]:
+def _cell_errors(frame: pl.DataFrame) -> list[_Finding]:
     errors = []
     outside = frame.filter(
         pl.col("score").is_not_null()
@@ -194,21 +194,23 @@ def _cell_errors(frame: pl.DataFrame) -> list[Finding]:
         row = outside.row(0, named=True)
         detail = f"{outside.height} scores outside [0, 1], first {row['score']} for {row['item']}"
         errors.append(
-            Finding(Level.ERROR, FindingCode.OUT_OF_RANGE, str(row["item"]), outside.height, detail)
+            _Finding(
+                Level.ERROR, FindingCode.OUT_OF_RANGE, str(row["item"]), outside.height, detail
+            )
         )
     repeated = frame.group_by("item", "model").len().filter(pl.col("len") > 1)
     if repeated.height:
         item, model, _ = repeated.sort("item", "model").row(0)
         detail = f"{repeated.height} cells given more than once, first {item} by {model}"
         errors.append(
-            Finding(Level.ERROR, FindingCode.REPEATED_CELL, str(item), repeated.height, detail)
+            _Finding(Level.ERROR, FindingCode.REPEATED_CELL, str(item), repeated.height, detail)
         )
     torn = frame.group_by("item").agg(pl.col("family").n_unique()).filter(pl.col("family") > 1)
     if torn.height:
         item = torn.sort("item").row(0)[0]
         detail = f"{torn.height} items in several families, first {item}"
         errors.append(
-            Finding(Level.ERROR, FindingCode.FAMILY_CONFLICT, str(item), torn.height, detail)
+            _Finding(Level.ERROR, FindingCode.FAMILY_CONFLICT, str(item), torn.height, detail)
         )
     return errors
 
@@ -229,39 +231,39 @@ def _matrix(frame: pl.DataFrame) -> ScoreMatrix:
     return ScoreMatrix(tuple(items["item"]), tuple(items["family"]), tuple(models), scores, costs)
 
 
-def examine(matrix: ScoreMatrix) -> tuple[Finding, ...]:
+def _examine(matrix: ScoreMatrix) -> tuple[_Finding, ...]:
     """What a user should know before selecting from this matrix; warnings only."""
     return (*_missing(matrix), *_constant(matrix), *_duplicates(matrix), *_impossible(matrix))
 
 
-def _missing(matrix: ScoreMatrix) -> list[Finding]:
+def _missing(matrix: ScoreMatrix) -> list[_Finding]:
     gaps = np.isnan(matrix.scores)
     findings = []
     if gaps.any():
         share = float(gaps.mean())
         detail = f"{int(gaps.sum())} of {gaps.size} cells missing ({percent(share)})"
         findings.append(
-            Finding(Level.WARNING, FindingCode.MISSING_CELLS, "matrix", int(gaps.sum()), detail)
+            _Finding(Level.WARNING, FindingCode.MISSING_CELLS, "matrix", int(gaps.sum()), detail)
         )
     for row in np.flatnonzero(gaps.all(axis=1)):
         detail = "no model has a score for this item"
         findings.append(
-            Finding(Level.WARNING, FindingCode.EMPTY_ITEM, matrix.items[row], 1, detail)
+            _Finding(Level.WARNING, FindingCode.EMPTY_ITEM, matrix.items[row], 1, detail)
         )
     return findings
 
 
-def _constant(matrix: ScoreMatrix) -> list[Finding]:
+def _constant(matrix: ScoreMatrix) -> list[_Finding]:
     low = np.nanmin(np.where(np.isnan(matrix.scores), np.inf, matrix.scores), axis=1)
     high = np.nanmax(np.where(np.isnan(matrix.scores), -np.inf, matrix.scores), axis=1)
     constant = int((low == high).sum())
     if not constant:
         return []
     detail = f"{constant} of {len(matrix.items)} items get the same score from every model"
-    return [Finding(Level.WARNING, FindingCode.CONSTANT_ITEMS, "matrix", constant, detail)]
+    return [_Finding(Level.WARNING, FindingCode.CONSTANT_ITEMS, "matrix", constant, detail)]
 
 
-def _duplicates(matrix: ScoreMatrix) -> list[Finding]:
+def _duplicates(matrix: ScoreMatrix) -> list[_Finding]:
     """Models whose columns are equal cell by cell: probably one model under two names."""
     first: dict[bytes, str] = {}
     findings = []
@@ -270,11 +272,11 @@ def _duplicates(matrix: ScoreMatrix) -> list[Finding]:
         twin = first.setdefault(values.tobytes(), model)
         if twin != model:
             detail = f"the same scores as {twin} on all {len(matrix.items)} items"
-            findings.append(Finding(Level.WARNING, FindingCode.DUPLICATE_MODEL, model, 1, detail))
+            findings.append(_Finding(Level.WARNING, FindingCode.DUPLICATE_MODEL, model, 1, detail))
     return findings
 
 
-def _impossible(matrix: ScoreMatrix) -> list[Finding]:
+def _impossible(matrix: ScoreMatrix) -> list[_Finding]:
     """Models with one and the same score on very many items: a broken run, not a result."""
     findings = []
     for column, model in enumerate(matrix.models):
@@ -283,6 +285,6 @@ def _impossible(matrix: ScoreMatrix) -> list[Finding]:
         if len(values) >= _MANY_ITEMS and values.min() == values.max():
             detail = f"score {values[0]:g} on all {len(values)} items"
             findings.append(
-                Finding(Level.WARNING, FindingCode.IMPOSSIBLE_MODEL, model, len(values), detail)
+                _Finding(Level.WARNING, FindingCode.IMPOSSIBLE_MODEL, model, len(values), detail)
             )
     return findings

@@ -32,8 +32,8 @@ OWN_ROOM = "construction.grading.answers"
 # a page, a line for each of its fields.
 LONGER_FUNCTIONS = {
     "selection/evaluation/leaderboard_page.py:_record",
-    "selection/evaluation/leaderboard_page.py:leaderboard_html",
-    "construction/sessions/packaging/package.py:package",
+    "selection/evaluation/leaderboard_page.py:_leaderboard_html",
+    "construction/sessions/packaging/package.py:_package",
     "flows/commands/build.py:build_command",
     "flows/commands/lanes.py:questions_command",
     "flows/commands/lanes.py:signals_command",

@@ -32,8 +32,8 @@ from construction.signals.collect import (
 )
 from construction.signals.config import SignalsRecipe
 from construction.signals.mixture import (
+    _mixture_picture,
     dated_files,
-    mixture_picture,
     mixture_report,
     pattern_needs,
     public_mixture,
@@ -130,7 +130,7 @@ def test_the_report_serves_each_of_its_readers(mixture: Path) -> None:
     assert weights.keys() <= default_crosswalk().task_families.keys()
     assert pattern_needs([mixture]) == report["needs"]
     assert sum(seed.ideas for seed in seeds_of(report)) == SignalsRecipe().analysis.ideas
-    assert mixture_picture(mixture).inline.startswith("<svg")
+    assert _mixture_picture(mixture).inline.startswith("<svg")
 
 
 def test_ideas_become_demand_and_demand_becomes_drafts(mixture: Path, tmp_path: Path) -> None:

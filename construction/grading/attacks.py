@@ -284,7 +284,7 @@ Grader = Callable[[TaskSpec, Submission], Score]
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class _Attack:
     """A submission without work. `name` tells the variants of a family apart."""
 
     family: str
@@ -294,24 +294,24 @@ class Attack:
 
 def attacks(
     spec: TaskSpec, tools: Sequence[str], inputs: Mapping[str, Path], folder: Path
-) -> Iterator[Attack]:
+) -> Iterator[_Attack]:
     """All attacks on a task, the cheapest first.
 
     `tools` are those that the task offers and `inputs` its input files by the names that
     agents see; files of the attacks are written into `folder`.
     """
-    yield Attack(NULL, "nothing", Submission())
+    yield _Attack(NULL, "nothing", Submission())
     for name, outputs in _null_deliverables(spec, inputs, folder):
-        yield Attack(NULL, name, Submission(answer="", outputs=str(outputs), steps=1))
+        yield _Attack(NULL, name, Submission(answer="", outputs=str(outputs), steps=1))
     text = reference_text(spec)
     talk = Submission(answer=text, statements=((1, text),), steps=1)
-    yield Attack(TALK, "reference text", talk)
+    yield _Attack(TALK, "reference text", talk)
     calls = tuple(
         Call(f"call-{number}", 1, name, {}, "{}") for number, name in enumerate(_tools(spec, tools))
     )
     audit = tuple(AuditRow(service, name, {}, "ok", 1) for service, name in _operations(spec))
     both = Submission(answer=text, statements=((1, text),), calls=calls, audit=audit, steps=1)
-    yield Attack(EMPTY_CALLS, "reference text and empty calls", both)
+    yield _Attack(EMPTY_CALLS, "reference text and empty calls", both)
 
 
 def gain(score: Score) -> float:
@@ -361,7 +361,7 @@ def _null_deliverables(
     spec: TaskSpec, inputs: Mapping[str, Path], folder: Path
 ) -> Iterator[tuple[str, Path]]:
     """Folders of files with the names asked for, by what the files hold."""
-    names = list(asked_names(spec.rules))
+    names = list(_asked_names(spec.rules))
     if not names:
         return
     contents: dict[str, Callable[[str], bytes | None]] = {
@@ -399,7 +399,7 @@ def _written(folder: Path, files: Mapping[str, bytes | None]) -> Path:
     return folder
 
 
-def asked_names(rules: Sequence[RuleSpec]) -> Iterator[str]:
+def _asked_names(rules: Sequence[RuleSpec]) -> Iterator[str]:
     """File names that satisfy what rules say of names, types and numbers."""
     hints = [name for rule in rules if rule.kind == "named" for name in rule.params["names"]]
     named = [name for name in map(_base, hints) if _is_writable(name)]

@@ -36,7 +36,7 @@ def combine(
         task_id=task_id,
         grader=_GRADER,
         parts=tuple(parts),
-        overall=overall(parts),
+        overall=_overall(parts),
         passed=passed,
         acc=round(sum(judged) / len(judged), _DIGITS) if answers and judged == answers else None,
         ee=round(gold_steps / steps, _DIGITS) if passed and steps and gold_steps else None,
@@ -45,7 +45,7 @@ def combine(
     )
 
 
-def overall(parts: Sequence[ScorePart]) -> float | None:
+def _overall(parts: Sequence[ScorePart]) -> float | None:
     """The weighted mean of the parts; None without weight or while one of them is unjudged."""
     weighted = [part for part in parts if part.weight > 0]
     if not weighted or any(part.value is None for part in weighted):

@@ -207,7 +207,7 @@ class _HardRule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class OutputFile:
+class _OutputFile:
     """A file of the output folder: its relative name, its extension, and what was seen in it."""
 
     name: str
@@ -223,7 +223,7 @@ class _Outputs:
     and are not looked at. `overflow`: the folder holds more files than are examined.
     """
 
-    files: tuple[OutputFile, ...] = ()
+    files: tuple[_OutputFile, ...] = ()
     copies: tuple[str, ...] = ()
     overflow: bool = False
 
@@ -245,11 +245,11 @@ def check(
     rules: Sequence[_HardRule], output_dir: Path, limits: RuleLimits | None = None
 ) -> tuple[RuleResult, ...]:
     """Check every rule on the files below `output_dir`; one result per rule, in order."""
-    outputs = look_at_outputs(rules, output_dir, limits)
-    return tuple(judge_rule(rule, outputs.files, outputs.overflow) for rule in rules)
+    outputs = _look_at_outputs(rules, output_dir, limits)
+    return tuple(_judge_rule(rule, outputs.files, outputs.overflow) for rule in rules)
 
 
-def look_at_outputs(
+def _look_at_outputs(
     rules: Sequence[_HardRule],
     output_dir: Path,
     limits: RuleLimits | None = None,
@@ -272,7 +272,7 @@ def look_at_outputs(
     first = {content: name for name, content in reversed(alike.items())}
     todo = [name for name in own if first[alike[name]] == name]
     seen = dict(zip(todo, look(output_dir, todo, limits), strict=True))
-    files = tuple(OutputFile(name, _extension(name), seen[first[alike[name]]]) for name in own)
+    files = tuple(_OutputFile(name, _extension(name), seen[first[alike[name]]]) for name in own)
     return _Outputs(files, copies, len(present) > limits.files)
 
 
@@ -289,7 +289,7 @@ def _digest(folder: Path, name: str, max_bytes: int) -> str | None:
         return None
 
 
-def judge_rule(rule: _HardRule, outputs: Sequence[OutputFile], overflow: bool) -> RuleResult:
+def _judge_rule(rule: _HardRule, outputs: Sequence[_OutputFile], overflow: bool) -> RuleResult:
     """Judge one rule. `overflow`: the folder holds more files than were examined."""
     judge = _content if rule.kind in _CONTENT_RULES else _JUDGES.get(rule.kind)
     if judge is None:
@@ -302,7 +302,7 @@ def judge_rule(rule: _HardRule, outputs: Sequence[OutputFile], overflow: bool) -
     return judge(rule, files)
 
 
-def printable(name: str) -> str:
+def _printable(name: str) -> str:
     """A hostile file name on one line, with escapes for control characters."""
     shown = name.encode("utf-8", "backslashreplace").decode()
     shown = "".join(
@@ -316,14 +316,14 @@ def _failed(
     reason: RuleReason | ContentReason,
     observed: _Scalar = None,
     limit: _Scalar = None,
-    file: OutputFile | None = None,
+    file: _OutputFile | None = None,
 ) -> RuleResult:
-    name = printable(file.name) if file else None
+    name = _printable(file.name) if file else None
     return RuleResult(rule.rule_id, rule.kind, False, str(reason), observed, limit, name)
 
 
 def _each(
-    rule: _HardRule, files: Sequence[OutputFile], fault: Callable[[Seen], RuleReason | None]
+    rule: _HardRule, files: Sequence[_OutputFile], fault: Callable[[Seen], RuleReason | None]
 ) -> RuleResult:
     """Passed if no file has the fault; `observed` counts the files that have none."""
     faults = [fault(file.seen) for file in files]
@@ -334,7 +334,7 @@ def _each(
     return RuleResult(rule.rule_id, rule.kind, True, None, sound, len(files))
 
 
-def _file_type(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _file_type(rule: _HardRule, files: Sequence[_OutputFile]) -> RuleResult:
     def fault(seen: Seen) -> RuleReason | None:
         if seen.trouble in _NOT_LOOKED_AT:
             return _TROUBLES[seen.trouble]
@@ -347,14 +347,14 @@ def _file_type(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
 _NOT_LOOKED_AT = frozenset({"timeout", "crashed", "unsafe_file"})
 
 
-def _count(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _count(rule: _HardRule, files: Sequence[_OutputFile]) -> RuleResult:
     wanted = int(rule.params["min"])
     if len(files) < wanted:
         return _failed(rule, RuleReason.TOO_FEW_FILES, len(files), wanted)
     return RuleResult(rule.rule_id, rule.kind, True, None, len(files), wanted)
 
 
-def _named(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _named(rule: _HardRule, files: Sequence[_OutputFile]) -> RuleResult:
     present = set(map(_base, files))
     wanted = [name.rpartition("/")[2].lower() for name in rule.params["names"]]
     there = sum(name in present for name in wanted)
@@ -363,11 +363,11 @@ def _named(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     return RuleResult(rule.rule_id, rule.kind, True, None, there, len(wanted))
 
 
-def _base(file: OutputFile) -> str:
+def _base(file: _OutputFile) -> str:
     return file.name.rpartition("/")[2].lower()
 
 
-def _non_empty(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _non_empty(rule: _HardRule, files: Sequence[_OutputFile]) -> RuleResult:
     def fault(seen: Seen) -> RuleReason | None:
         if seen.trouble in _NOT_LOOKED_AT:
             return _TROUBLES[seen.trouble]
@@ -377,7 +377,7 @@ def _non_empty(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     return _each(rule, files, fault)
 
 
-def _opens(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _opens(rule: _HardRule, files: Sequence[_OutputFile]) -> RuleResult:
     return _each(rule, files, _trouble)
 
 
@@ -385,7 +385,7 @@ def _trouble(seen: Seen) -> RuleReason | None:
     return _TROUBLES.get(seen.trouble, RuleReason.CRASHED) if seen.trouble else None
 
 
-def _no_traceback(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _no_traceback(rule: _HardRule, files: Sequence[_OutputFile]) -> RuleResult:
     return _each(
         rule,
         files,
@@ -393,7 +393,7 @@ def _no_traceback(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     )
 
 
-def _content(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
+def _content(rule: _HardRule, files: Sequence[_OutputFile]) -> RuleResult:
     """A rule on content; only files with the names that it states count, if it states any."""
     names = {name.lower() for name in rule.params.get("names_of_files", ())}
     chosen = [file for file in files if not names or _base(file) in names] or files
@@ -403,7 +403,7 @@ def _content(rule: _HardRule, files: Sequence[OutputFile]) -> RuleResult:
     return RuleResult(rule.rule_id, rule.kind, True, None, outcome.observed, outcome.limit)
 
 
-_JUDGES: dict[str, Callable[[_HardRule, Sequence[OutputFile]], RuleResult]] = {
+_JUDGES: dict[str, Callable[[_HardRule, Sequence[_OutputFile]], RuleResult]] = {
     "file_type": _file_type,
     "count": _count,
     "named": _named,
@@ -454,8 +454,8 @@ def grade_files(
     if outputs is not None:
         is_copying = any(rule.kind == "same" for rule in spec.rules)  # then a copy is the work
         inputs = () if is_copying else spec.inputs
-        seen = look_at_outputs(spec.rules, outputs, limits, inputs, look)
-    results = [judge_rule(rule, seen.files, seen.overflow) for rule in spec.rules]
+        seen = _look_at_outputs(spec.rules, outputs, limits, inputs, look)
+    results = [_judge_rule(rule, seen.files, seen.overflow) for rule in spec.rules]
     columns = [
         ScorePart(
             name=f"{RULE}{result.rule_id}",
@@ -492,7 +492,7 @@ def _not_own_work(spec: TaskSpec, seen: _Outputs) -> str | None:
     return None
 
 
-def _has_enough(rule: RuleSpec, own: Sequence[OutputFile]) -> bool:
+def _has_enough(rule: RuleSpec, own: Sequence[_OutputFile]) -> bool:
     """Are there as many files of own work as a rule counts, with the names that it asks for?"""
     if rule.kind == "named":
         present = {_base_of(file.name) for file in own}

@@ -65,7 +65,7 @@ def _signed(text: str, number: Number) -> tuple[Decimal, bool]:
     return -number.value if negative else number.value, is_percent
 
 
-def reached(spec: TaskSpec, submission: Submission) -> dict[str, int]:
+def _reached(spec: TaskSpec, submission: Submission) -> dict[str, int]:
     """Milestones with direct evidence, and the step (from 1) of the first one.
 
     Failed calls are no evidence. An output is evidence only for milestones of its own step and of
@@ -86,7 +86,7 @@ def reached(spec: TaskSpec, submission: Submission) -> dict[str, int]:
     return steps
 
 
-def inferred(spec: TaskSpec, direct: Mapping[str, int]) -> dict[str, int]:
+def _inferred(spec: TaskSpec, direct: Mapping[str, int]) -> dict[str, int]:
     """The milestones reached directly, and those that they imply, at the same step at the latest.
 
     What is implied implies on; cycles end.
@@ -107,8 +107,8 @@ def progress(spec: TaskSpec, submission: Submission) -> Progress:
     """The progress of an attempt; meant for failed ones. Empty without milestones."""
     if not spec.milestones:
         return Progress()
-    direct = reached(spec, submission)
-    steps = inferred(spec, direct)
+    direct = _reached(spec, submission)
+    steps = _inferred(spec, direct)
     missed = next((item for item in spec.milestones if item.name not in steps), None)
     operations = {step.index: step.operation for step in spec.steps}
     return Progress(

@@ -273,7 +273,7 @@ _PROPERTY = re.compile(
 _NO_CUE = re.compile(r"(?m)^(?:WEBVTT.*|\d+|(?:\d+:)?\d\d?:\d\d[,.]\d{1,3}\s*-->.*)[ \t]*\r?$")
 
 
-def open_mail(data: bytes, bounds: Bounds) -> Content:
+def _open_mail(data: bytes, bounds: Bounds) -> Content:
     """Subject, people and body."""
     mail = HeaderParser().parsestr(decode(data).lstrip())
     if not mail.keys():
@@ -282,7 +282,7 @@ def open_mail(data: bytes, bounds: Bounds) -> Content:
     return _holding(data, f"{spoken}\n{mail.get_payload()}", bounds)
 
 
-def open_calendar(data: bytes, bounds: Bounds) -> Content:
+def _open_calendar(data: bytes, bounds: Bounds) -> Content:
     """What events say of themselves; lines that were folded are one.
 
     Raises ValueError if it is no calendar.
@@ -294,7 +294,7 @@ def open_calendar(data: bytes, bounds: Bounds) -> Content:
     return _holding(data, said.replace("\\n", "\n").replace("\\,", ","), bounds)
 
 
-def open_captions(data: bytes, bounds: Bounds) -> Content:
+def _open_captions(data: bytes, bounds: Bounds) -> Content:
     """What is said, without the numbers and times of the cues."""
     return _holding(data, _NO_CUE.sub("", decode(data)), bounds)
 
@@ -505,9 +505,9 @@ def _is_text(name: str) -> bool:
 
 OPENERS: dict[str, Callable[[bytes, Bounds], Content]] = {
     "text": _open_text,
-    "mail": open_mail,
-    "calendar": open_calendar,
-    "captions": open_captions,
+    "mail": _open_mail,
+    "calendar": _open_calendar,
+    "captions": _open_captions,
     "xlsx": _open_xlsx,
     "docx": _open_docx,
     "pptx": _open_pptx,

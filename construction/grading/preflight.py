@@ -57,7 +57,7 @@ _WIDE = {ord(char): ord(char) + 0xFEE0 for char in "0123456789.-"}  # full-width
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class _Probe:
     """One trial of a grader: of which kind, what it should do, and whether it did."""
 
     kind: str
@@ -65,30 +65,30 @@ class Probe:
     held: bool
 
 
-def audit(
+def _audit(
     spec: TaskSpec,
     attacked: Attacked,
     grader: Grader,
     database: Database | None,
     null_limit: float,
-) -> list[Probe]:
+) -> list[_Probe]:
     """All probes of one task; `attacked` is what the gate saw, `database` None: no reference path.
 
     A submission that is undecided without a judge was not rejected.
     """
     gains = {NULL: attacked.null, TALK: attacked.talk, EMPTY_CALLS: attacked.empty_calls}
     probes = [
-        Probe(name.replace("_", " "), REJECTED, not breaks(Bound.MAX, gained, null_limit))
+        _Probe(name.replace("_", " "), REJECTED, not breaks(Bound.MAX, gained, null_limit))
         for name, gained in gains.items()
     ]
     if attacked.oracle is not None:
-        probes.append(Probe("computed answer", ACCEPTED, attacked.oracle == 1))
+        probes.append(_Probe("computed answer", ACCEPTED, attacked.oracle == 1))
     part = spec.answers[0] if len(spec.answers) == 1 else None
     if part is None or part.type != "number" or _number(part) is None:
         return probes
-    for expected, forms in ((REJECTED, wrong_answers(part)), (ACCEPTED, equivalent_forms(part))):
+    for expected, forms in ((REJECTED, _wrong_answers(part)), (ACCEPTED, _equivalent_forms(part))):
         for kind, text in forms.items():
-            probes.append(Probe(kind, expected, _holds(spec, grader, text, expected)))
+            probes.append(_Probe(kind, expected, _holds(spec, grader, text, expected)))
     return probes + list(_mistakes(spec, grader, database))
 
 
@@ -106,7 +106,7 @@ def _number(part: AnswerSpec) -> Decimal | None:
         return None
 
 
-def wrong_answers(part: AnswerSpec) -> Mapping[str, str]:
+def _wrong_answers(part: AnswerSpec) -> Mapping[str, str]:
     """Answers that are wrong in one way, by kind; those that the gold does not allow are absent."""
     value = Decimal(part.value)
     near = value + max(abs(value) // 7, Decimal(3))
@@ -122,7 +122,7 @@ def wrong_answers(part: AnswerSpec) -> Mapping[str, str]:
     return {kind: text for kind, text in answers.items() if kind != "times 1000"}
 
 
-def equivalent_forms(part: AnswerSpec) -> Mapping[str, str]:
+def _equivalent_forms(part: AnswerSpec) -> Mapping[str, str]:
     """The right answer in other forms, by kind."""
     value = Decimal(part.value)
     bare = json.dumps(int(value) if value == value.to_integral_value() else float(value))
@@ -136,7 +136,7 @@ def equivalent_forms(part: AnswerSpec) -> Mapping[str, str]:
     }
 
 
-def _mistakes(spec: TaskSpec, grader: Grader, database: Database | None) -> Iterator[Probe]:
+def _mistakes(spec: TaskSpec, grader: Grader, database: Database | None) -> Iterator[_Probe]:
     """What agents submit that walk the reference steps with one mistake."""
     for flaw in FLAWS if database is not None else ():
         assert database is not None
@@ -146,10 +146,10 @@ def _mistakes(spec: TaskSpec, grader: Grader, database: Database | None) -> Iter
             return
         if wrong is not None:
             kind = f"agent: {flaw.replace('-', ' ')}"
-            yield Probe(kind, REJECTED, grader(spec, wrong).passed is False)
+            yield _Probe(kind, REJECTED, grader(spec, wrong).passed is False)
 
 
-def audited_kinds(probes: Iterable[Probe]) -> tuple[AuditedKind, ...]:
+def _audited_kinds(probes: Iterable[_Probe]) -> tuple[AuditedKind, ...]:
     """Counts by kind: first what has to be rejected, then what has to be accepted."""
     tried, held = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for probe in probes:
@@ -240,7 +240,7 @@ def grading_facts(
         deterministic_share=share(fsum(released), len(released)),
         judge_only=released.count(0.0),
         verified=verified(tasks),
-        audit=audited_kinds(Probe(**row) for task in tasks for row in probes[task.task_id]),
+        audit=_audited_kinds(_Probe(**row) for task in tasks for row in probes[task.task_id]),
     )
 
 
@@ -297,7 +297,7 @@ def _audited(
     grader = partial(_graded, threshold=job.config.pass_threshold)
     path = database if computable(spec) else None
     limit = job.config.null_limit
-    return [asdict(row) for row in audit(spec, attacked[spec.task_id], grader, path, limit)]
+    return [asdict(row) for row in _audit(spec, attacked[spec.task_id], grader, path, limit)]
 
 
 def _graded(spec: TaskSpec, submission: Submission, threshold: float) -> Score:

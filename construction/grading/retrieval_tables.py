@@ -71,7 +71,7 @@ def _sought(spec: TaskSpec) -> _Sought | None:
         return None
 
 
-def first_query(spec: TaskSpec, submission: Submission) -> bool | None:
+def _first_query(spec: TaskSpec, submission: Submission) -> bool | None:
     """Did the first search of series, or else the first reading, return the series? None: no call.
 
     A reading of the series itself counts as found.
@@ -84,7 +84,7 @@ def first_query(spec: TaskSpec, submission: Submission) -> bool | None:
     return _returned(first, aim)
 
 
-def error_of(
+def _error_of(
     spec: TaskSpec, submission: Submission, reading: str | None, database: Database | None
 ) -> RetrievalError:
     """The error of a wrong answer; `reading` is the value that the grader read, in base units.
@@ -290,8 +290,8 @@ def _score(release: ReleasedTasks, row: _Graded, database: Database | None) -> d
         "error_reason": part.reason,
         "error_kind": None
         if part.value == 1
-        else str(error_of(spec, submission, part.detail.get("reading"), database)),
-        "first_query": first_query(spec, submission),
+        else str(_error_of(spec, submission, part.detail.get("reading"), database)),
+        "first_query": _first_query(spec, submission),
     }
 
 

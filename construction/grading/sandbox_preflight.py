@@ -98,7 +98,7 @@ class SandboxReason(GateReason):
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class _Tried:
     """What a trial exercised (`inputs`, `tools`, `outputs`, `criteria`) and the faults by step.
 
     `untried` is 1 where there was no trial; then `reason` says why.
@@ -116,14 +116,14 @@ class Tried:
     reason: SandboxReason | None = None
 
 
-NOT_TRIED = Tried(untried=1, reason=SandboxReason.NOT_TRIED)
-NO_SANDBOX = Tried(untried=1, reason=SandboxReason.NO_SANDBOX)
+NOT_TRIED = _Tried(untried=1, reason=SandboxReason.NOT_TRIED)
+NO_SANDBOX = _Tried(untried=1, reason=SandboxReason.NO_SANDBOX)
 
 
-def measure(outcome: TrialOutcome) -> Tried:
+def measure(outcome: TrialOutcome) -> _Tried:
     """Count what a trial exercised, and what failed."""
     faults = [fault.step for fault in outcome.faults]
-    return Tried(
+    return _Tried(
         inputs=outcome.inputs,
         tools=outcome.tools,
         outputs=outcome.outputs,
@@ -163,7 +163,7 @@ def _tried(policy: str, status: Literal[Status.FAILED, Status.UNVERIFIED]) -> Li
     )
 
 
-GATE: Gate[Tried, SandboxRecipe] = Gate(
+GATE: Gate[_Tried, SandboxRecipe] = Gate(
     name="sandbox",
     stage=STAGE,
     section=SECTION,

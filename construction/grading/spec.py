@@ -81,7 +81,7 @@ class RuleSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class CriterionSpec:
+class _CriterionSpec:
     """A criterion of the rubric, which only a judge can score."""
 
     dimension: str
@@ -108,7 +108,7 @@ class TaskSpec:
     milestones: tuple[MilestoneSpec, ...] = ()
     checks: tuple[CheckSpec, ...] = ()
     rules: tuple[RuleSpec, ...] = ()
-    criteria: tuple[CriterionSpec, ...] = ()
+    criteria: tuple[_CriterionSpec, ...] = ()
 
 
 def spec_of(task: Mapping[str, Any]) -> TaskSpec:
@@ -124,7 +124,7 @@ def spec_of(task: Mapping[str, Any]) -> TaskSpec:
         milestones=_parts(MilestoneSpec, task.get("milestones", ())),
         checks=_parts(CheckSpec, task.get("checks", ())),
         rules=_parts(RuleSpec, task.get("rules", ())),
-        criteria=_parts(CriterionSpec, rubric.get("criteria", ())),
+        criteria=_parts(_CriterionSpec, rubric.get("criteria", ())),
     )
 
 

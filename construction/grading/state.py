@@ -1,6 +1,6 @@
 """The state of delivered files as graded parts: what each check finds, on copies.
 
-Checks that read files run in a confined process (`judge_in_child`), as everything does that opens
+Checks that read files run in a confined process (`_judge_in_child`), as everything does that opens
 what an agent made; in this process only for files that this project wrote itself (`judge_here`).
 Checks of the kind `runs` execute delivered files by the `run` of the caller. Without one nothing is
 executed, and the part stays unjudged: the default can never run an agent's program on this machine.
@@ -58,7 +58,7 @@ def grade_state(
 
     Programs are not run where a file that they need is missing.
     """
-    judge = judge or judge_in_child
+    judge = judge or _judge_in_child
     checks = state_checks(spec)
     plain = [(check.kind, check.params) for check in checks if check.kind != RUNS]
     answers = iter(judge(plain, files) if plain else ())
@@ -169,7 +169,7 @@ def judge_check(kind: str, params: Mapping[str, Any], files: Files, run: Run) ->
     return judge_state(kind, params, files)
 
 
-def judge_in_child(questions: Sequence[_Question], files: Files) -> list[StateReason | None]:
+def _judge_in_child(questions: Sequence[_Question], files: Files) -> list[StateReason | None]:
     """In a confined process; if it dies, every check that it was to answer fails."""
     root = Path(__file__).resolve().parents[__name__.count(".")]
     encoded = {name: base64.b64encode(content).decode() for name, content in files.items()}

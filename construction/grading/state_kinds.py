@@ -205,7 +205,7 @@ class _Job:
         return self.minutes, self.hours, self.days
 
 
-def jobs_of(text: str) -> list[_Job]:
+def _jobs_of(text: str) -> list[_Job]:
     """The jobs of a user's crontab. Raises ValueError at a line that cron would refuse."""
     jobs = []
     for line in text.splitlines():
@@ -215,11 +215,11 @@ def jobs_of(text: str) -> list[_Job]:
         if not stripped or stripped.startswith("#") or is_setting:
             continue
         times, command = _split(stripped)
-        jobs.append(job(times, command))
+        jobs.append(_job(times, command))
     return jobs
 
 
-def job(times: str, command: str = "") -> _Job:
+def _job(times: str, command: str = "") -> _Job:
     """A job from its five fields or its macro."""
     minute, hour, day, month, weekday = _MACROS.get(times.lower(), times).split()
     months = _field(month, 1, 12, _MONTHS)
@@ -366,8 +366,8 @@ def _lines(params: Mapping[str, Any], data: bytes) -> StateReason | None:
 
 def _schedule(params: Mapping[str, Any], data: bytes) -> StateReason | None:
     """The jobs whose command contains `command` are started exactly at `times`, one job each."""
-    started = [each for each in jobs_of(_text_of(data)) if params["command"] in each.command]
-    wanted = [job(times) for times in params["times"]]
+    started = [each for each in _jobs_of(_text_of(data)) if params["command"] in each.command]
+    wanted = [_job(times) for times in params["times"]]
     same = len(started) == len(wanted) and all(
         any(each.times == other.times for each in started) for other in wanted
     )

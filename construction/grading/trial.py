@@ -74,7 +74,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class _Returned:
     """What came back from a sandbox.
 
     `refused`: the files of the plan that could not be uploaded, by path, and why. `report` is the
@@ -132,7 +132,7 @@ def outside_faults(
     return (*_tool_faults(task, database, elsewhere), *_route_faults(task))
 
 
-def sandbox_faults(trial: Trial, returned: Returned) -> Iterator[Fault]:
+def _sandbox_faults(trial: Trial, returned: _Returned) -> Iterator[Fault]:
     """What went wrong between upload and download."""
     seen = zip(trial.plan["inputs"], returned.report["inputs"], strict=True)
     for number, ((path, _), fault) in enumerate(seen):
@@ -241,7 +241,7 @@ _START = ("sh", "-c", f"mkdir -p {OUTPUTS} && exec python3 {_AGENT}")
 Found = Callable[[Trial, tuple[Fault, ...]], None]
 
 
-class TrialStopped(BenchmintError):
+class _TrialStopped(BenchmintError):
     """The infrastructure ended a trial: nothing is known about the task."""
 
 
@@ -289,11 +289,11 @@ def _faults_in_box(trial: Trial, box: Box) -> tuple[Fault, ...]:
             refused = _upload(sandbox, trial)
             report = _act(sandbox, trial)
             fetch_outputs(sandbox, Path(folder, OUTPUTS))
-            returned = Returned(refused, report, _digests(Path(folder, OUTPUTS)))
-            return tuple(sandbox_faults(trial, returned))
+            returned = _Returned(refused, report, _digests(Path(folder, OUTPUTS)))
+            return tuple(_sandbox_faults(trial, returned))
     except (SandboxFailed, ValueError, KeyError, TypeError) as error:
         why = str(error) if isinstance(error, SandboxFailed) else "the report is damaged"
-        raise TrialStopped(
+        raise _TrialStopped(
             f"{STAGE}: {trial.task.task_id}: {why}. Nothing is decided about this task, "
             "and what was tried is kept: run the same command again."
         ) from error

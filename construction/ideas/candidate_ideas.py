@@ -114,7 +114,7 @@ class _Situation:
     materials: Mapping[str, tuple[str, str, str]]
 
 
-def suggest_ideas(
+def _suggest_ideas(
     seeds: Sequence[SeedIdea], config: ModelStagesConfig, known: Sequence[str] = ()
 ) -> Proposed:
     """5 to 8 ideas per seed, filtered; `known` are titles and prompts not to be repeated."""
@@ -247,7 +247,7 @@ class _IdeasAnswer(Answer):
     ideas: Annotated[tuple[_IdeaAnswer, ...], Field(max_length=20)]
 
 
-def propose_ideas(
+def _propose_ideas(
     seeds: Sequence[SeedIdea],
     client: Asker,
     config: ModelStagesConfig,
@@ -321,7 +321,7 @@ _SEEDS = TypeAdapter(tuple[SeedIdea, ...])
 
 
 @dataclass(frozen=True, slots=True)
-class CandidateIdeas:
+class _CandidateIdeas:
     """Ideas and who made them (`judge`), what the model cost, digests of its replies by name."""
 
     proposed: Proposed
@@ -355,7 +355,7 @@ def prompts_of_release(release: Path | None) -> list[str]:
 
 def candidate_ideas(
     seeds: Sequence[SeedIdea], known: Sequence[str], judges: Judges
-) -> CandidateIdeas:
+) -> _CandidateIdeas:
     """5 to 8 ideas per seed, filtered: by the model where it is asked for, else by the rules.
 
     `known` are prompts that no idea may repeat. Raises ReleaseError where the model gave no reply
@@ -364,16 +364,16 @@ def candidate_ideas(
     config = judges.config
     judge = config.model.judge_of(ModelStage.CANDIDATE_IDEAS)
     if not config.model.does(ModelStage.CANDIDATE_IDEAS):
-        return CandidateIdeas(suggest_ideas(seeds, config.model_stages, known), judge)
+        return _CandidateIdeas(_suggest_ideas(seeds, config.model_stages, known), judge)
     with judges.client(masked=True) as client:  # what registries publish is public
         settings = config.stage_settings(ModelStage.CANDIDATE_IDEAS)
-        proposed = propose_ideas(seeds, client, settings, known)
+        proposed = _propose_ideas(seeds, client, settings, known)
         require_answers(list(proposed.judged))
         replies = {"model-replies-ideas": client.replies_digest()}
-    return CandidateIdeas(proposed, judge, judges.costs({STAGE: proposed.judged}), replies)
+    return _CandidateIdeas(proposed, judge, judges.costs({STAGE: proposed.judged}), replies)
 
 
-def write_ideas(ideas: CandidateIdeas, out: Path) -> None:
+def write_ideas(ideas: _CandidateIdeas, out: Path) -> None:
     """Write the ideas that passed, one per line, and the stage tables of seeds and ideas."""
     proposed = ideas.proposed
     rows = [asdict(idea) | {"judge": ideas.judge} for idea in proposed.ideas]
@@ -385,7 +385,7 @@ def write_ideas(ideas: CandidateIdeas, out: Path) -> None:
     write_model_use(out, ideas.costs, ideas.replies)
 
 
-def replace_ideas(ideas: CandidateIdeas, folder: Path) -> None:
+def replace_ideas(ideas: _CandidateIdeas, folder: Path) -> None:
     """Put the ideas and their tables in the place of those of an earlier run, file by file.
 
     Nothing else in the folder is touched: it may be the user's own.
@@ -397,7 +397,7 @@ def replace_ideas(ideas: CandidateIdeas, folder: Path) -> None:
             made.replace(folder / made.name)
 
 
-def summary(ideas: CandidateIdeas) -> str:
+def summary(ideas: _CandidateIdeas) -> str:
     """One line: how many ideas passed, whose they are, and why others were left out."""
     ledger = ideas.proposed.ledger
     reasons = Counter(str(row.reason) for row in ledger if row.outcome is Outcome.REJECTED)

@@ -79,11 +79,11 @@ class Proposed:
 def sift(
     judged: Sequence[Judged[tuple[Idea, ...]]], known: Sequence[str], threshold: float
 ) -> Proposed:
-    """The ideas of the seeds after all filters, with ledger and tallies; `known` as for `twins`."""
+    """The ideas of the seeds after all filters, with ledger and tallies (`known`: see `_twins`)."""
     order = sorted(judged, key=lambda seed_ideas: seed_ideas.item_id)
     ideas = [idea for seed_ideas in order for idea in seed_ideas.value or ()]
-    twin = twins(ideas, known, threshold)
-    faults = {idea.idea_id: first_fault(idea) or twin.get(idea.idea_id) for idea in ideas}
+    twin = _twins(ideas, known, threshold)
+    faults = {idea.idea_id: _first_fault(idea) or twin.get(idea.idea_id) for idea in ideas}
     seed_rows = [_consumed(seed_ideas) for seed_ideas in order]
     idea_rows = [_filtered(idea, faults[idea.idea_id]) for idea in ideas]
     ids = [idea.idea_id for idea in ideas]
@@ -111,7 +111,7 @@ def _filtered(idea: Idea, fault: IdeaReason | None) -> LedgerRow:
     return LedgerRow(PREFILTER, "idea", idea.idea_id, outcome, reason=fault, stratum=idea.seed)
 
 
-def first_fault(idea: Idea) -> IdeaReason | None:
+def _first_fault(idea: Idea) -> IdeaReason | None:
     """The first prefilter that an idea fails, in the order of the paper."""
     checks = (
         _composite,
@@ -175,7 +175,7 @@ def _neither_trivial_nor_impossible(idea: Idea) -> IdeaReason | None:
     return IdeaReason.IMPOSSIBLE if too_much or _holds(needs, "impossible") else None
 
 
-def twins(
+def _twins(
     ideas: Sequence[Idea], known: Sequence[str], threshold: float
 ) -> Mapping[str, IdeaReason]:
     """Ideas that repeat a known text or an earlier idea, in the order of idea ids.

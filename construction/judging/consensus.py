@@ -67,7 +67,7 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundCount:
+class _RoundCount:
     """The funnel of one round: items answered in it, admitted by it, and open after it."""
 
     round: int
@@ -87,7 +87,7 @@ class Endorsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class _Queued:
     """An item that waits, with the answers of its last round by annotator."""
 
     item_id: str
@@ -101,8 +101,8 @@ class Routed:
     """The outcome of all items, sorted by id; the funnel by round; the stage's ledger and tally."""
 
     admitted: tuple[Endorsed, ...]
-    queue: tuple[Queued, ...]
-    funnel: tuple[RoundCount, ...]
+    queue: tuple[_Queued, ...]
+    funnel: tuple[_RoundCount, ...]
     ledger: tuple[LedgerRow, ...]
     tally: StageTally
 
@@ -138,13 +138,13 @@ def route(
         outcomes.append(outcome)
     closed = tally(STAGE, StageKind.FILTER, UNIT, items, ledger)
     admitted = tuple(one for one in outcomes if isinstance(one, Endorsed))
-    queue = tuple(one for one in outcomes if isinstance(one, Queued))
+    queue = tuple(one for one in outcomes if isinstance(one, _Queued))
     funnel = _funnel(rounds, admitted, decisions)
     return Routed(admitted, queue, funnel, tuple(ledger), closed)
 
 
 _Rounds = dict[int, list[Opinion]]
-_ItemOutcome = Endorsed | Queued | ConsensusReason
+_ItemOutcome = Endorsed | _Queued | ConsensusReason
 
 
 def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, _Rounds]:
@@ -176,10 +176,10 @@ def _outcome(
     last = sorted(rounds[held[-1]], key=lambda opinion: opinion.annotator) if held else []
     last_answers = tuple((opinion.annotator, opinion.answer) for opinion in last)
     if len(last_answers) < config.min_annotators:
-        return Queued(item_id, held[-1] if held else 0, last_answers, ConsensusReason.TOO_FEW)
+        return _Queued(item_id, held[-1] if held else 0, last_answers, ConsensusReason.TOO_FEW)
     if held[-1] >= config.max_rounds:
         return ConsensusReason.GIVEN_UP
-    return Queued(item_id, held[-1], last_answers, ConsensusReason.DISPUTED)
+    return _Queued(item_id, held[-1], last_answers, ConsensusReason.DISPUTED)
 
 
 def _row(
@@ -189,7 +189,7 @@ def _row(
     last = max(rounds, default=0)
     if isinstance(outcome, Endorsed):
         return LedgerRow(STAGE, UNIT, item_id, Outcome.KEPT, stratum=f"round_{outcome.round}")
-    reason = outcome.reason if isinstance(outcome, Queued) else outcome
+    reason = outcome.reason if isinstance(outcome, _Queued) else outcome
     errored = reason is ConsensusReason.REPEATED
     if reason is ConsensusReason.REVIEWED_OUT:
         last = 0
@@ -207,7 +207,7 @@ def _row(
 
 def _funnel(
     rounds: Mapping[str, _Rounds], admitted: Sequence[Endorsed], decided: Mapping[str, str | None]
-) -> tuple[RoundCount, ...]:
+) -> tuple[_RoundCount, ...]:
     """One count per round with any answer; round 0 is the review."""
     by_round = Counter(one.round for one in admitted)
     answered = Counter(number for held in rounds.values() for number in held)
@@ -215,5 +215,5 @@ def _funnel(
     remaining, counts = len(rounds), []
     for number in sorted(number for number in answered if answered[number]):
         remaining -= by_round[number]
-        counts.append(RoundCount(number, answered[number], by_round[number], remaining))
+        counts.append(_RoundCount(number, answered[number], by_round[number], remaining))
     return tuple(counts)

@@ -86,7 +86,7 @@ class BatchError(BenchmintError):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class _Order:
     """One request of a batch: its question's key, its turn, the manner it is asked in."""
 
     key: str
@@ -113,7 +113,7 @@ class _Answer:
     message: str = field(default="", repr=False)
 
 
-def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterator[_Answer]:
+def _read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterator[_Answer]:
     """The lines of an output or error file; those with a foreign id are skipped.
 
     `keys` as for `read_reply`.
@@ -133,9 +133,9 @@ def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterat
         yield _Answer(key, declined(status, code, message), status, code, message)
 
 
-def chunks(orders: Sequence[Order], runtime: LlmRuntime) -> Iterator[list[Order]]:
+def _chunks(orders: Sequence[_Order], runtime: LlmRuntime) -> Iterator[list[_Order]]:
     """The orders in batches of one model within the endpoint's limits."""
-    chunk: list[Order] = []
+    chunk: list[_Order] = []
     size = 0
     for order in sorted(orders, key=lambda order: str(order.sent["model"])):
         length = len(order.line)
@@ -149,7 +149,7 @@ def chunks(orders: Sequence[Order], runtime: LlmRuntime) -> Iterator[list[Order]
         yield chunk
 
 
-class Batches:
+class _Batches:
     """Settles questions batch by batch; who calls it holds the store alone."""
 
     def __init__(self, line: Line, store: Store) -> None:
@@ -169,14 +169,14 @@ class Batches:
             self._finish(noted, (), deadline)
         for _ in range(_ROUNDS):
             orders = [] if self._store.batches() else self._orders(questions)
-            own = chunks(orders, self._line.runtime)
+            own = _chunks(orders, self._line.runtime)
             for noted, chunk in [(self.submit(chunk), chunk) for chunk in own]:
                 self._finish(noted, chunk, deadline)
         return {key: self._outcome(key, question) for key, question in questions.items()}
 
-    def _orders(self, questions: Mapping[str, Question]) -> list[Order]:
+    def _orders(self, questions: Mapping[str, Question]) -> list[_Order]:
         """The calls that are still to be made, as far as the budget allows."""
-        orders: list[Order] = []
+        orders: list[_Order] = []
         config, budget = self._line.config, self._line.budget
         for question_key, question in questions.items():
             replies = self._store.replies(question_key)
@@ -190,10 +190,10 @@ class Batches:
             elif not budget.reserve(worst, Tariff(model, batch=True), wait=False):
                 self._failed[question_key] = NO_BUDGET
             else:
-                orders.append(Order(question_key, turn, manner, worst, body(turn, config, manner)))
+                orders.append(_Order(question_key, turn, manner, worst, body(turn, config, manner)))
         return orders
 
-    def submit(self, orders: Sequence[Order]) -> NotedBatch:
+    def submit(self, orders: Sequence[_Order]) -> NotedBatch:
         """Record a batch and submit it; it has no id if it is unclear whether it arrived."""
         name = digest([[order.key for order in orders], time.time_ns()])
         worst = sum((order.worst for order in orders), Usage())
@@ -240,7 +240,7 @@ class Batches:
                 batch = self._patient.batches.retrieve(batch.id)
             return batch
 
-    def _finish(self, noted: NotedBatch, orders: Sequence[Order], deadline: float) -> None:
+    def _finish(self, noted: NotedBatch, orders: Sequence[_Order], deadline: float) -> None:
         """Wait for a batch and keep its replies; one that is not done stays recorded."""
         tariff, budget = Tariff(noted.model, batch=True), self._line.budget
         batch = self.wait(noted, deadline)
@@ -268,14 +268,14 @@ class Batches:
         with self._explained():
             contents = [self._patient.files.content(file).content for file in files]
         keys, longest = (self._line.http.api_key,), self._line.runtime.max_reply_bytes
-        return [answer for content in contents for answer in read_lines(content, longest, keys)]
+        return [answer for content in contents for answer in _read_lines(content, longest, keys)]
 
-    def _row(self, key: str, reply: Reply, order: Order | None) -> Stored:
+    def _row(self, key: str, reply: Reply, order: _Order | None) -> Stored:
         config = self._line.config
         left_out = order.manner.without(config, order.turn.question) if order else ()
         return Stored(key, len(self._store.replies(key)), replace(reply, left_out=left_out))
 
-    def _learn(self, answers: Iterable[_Answer], orders: Mapping[str, Order]) -> None:
+    def _learn(self, answers: Iterable[_Answer], orders: Mapping[str, _Order]) -> None:
         """Remember which forms of request the endpoint accepted and which it refused."""
         for line in answers:
             order = orders.get(line.key)
@@ -428,7 +428,7 @@ class Client(AbstractContextManager["Client"]):
                 parts = (self._store, self._dialects, self._budget)
                 self._line = Line(config, self._runtime, http, *parts)
             if is_batch and self._store is not None:
-                return Batches(self._line, self._store).ask(waiting)
+                return _Batches(self._line, self._store).ask(waiting)
             self._live = self._live or Live(self._line)
             return self._live.ask(waiting, self._known)
 

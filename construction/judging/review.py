@@ -93,14 +93,14 @@ class Decision(_About):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class _Recorded:
     """A decision and the hash of its entry in the log."""
 
     decision: Decision
     entry: str
 
 
-Decisions = Mapping[tuple[str, Topic], Recorded]
+Decisions = Mapping[tuple[str, Topic], _Recorded]
 
 
 def disputes(
@@ -189,11 +189,11 @@ def _decisions(entries: Sequence[Mapping[str, Any]], path: Path) -> Decisions:
         except ValidationError:
             wrong = f"{path}:{number}: this entry is not a decision."
             raise hash_chain.BrokenChain(wrong) from None
-        known[decision.key] = Recorded(decision, entry["hash"])
+        known[decision.key] = _Recorded(decision, entry["hash"])
     return known
 
 
-def overridden(screened: Screened | None, recorded_decision: Recorded | None) -> Screened | None:
+def overridden(screened: Screened | None, recorded_decision: _Recorded | None) -> Screened | None:
     """The verdict that the review decided on; without a decision the given one."""
     if recorded_decision is None:
         return screened
@@ -282,7 +282,7 @@ class RowReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class BadRow:
+class _BadRow:
     """A row that cannot be used: its number in the sheet, from 1, and the reason."""
 
     line: int
@@ -290,21 +290,21 @@ class BadRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class _Imported:
     """Decisions by item and topic; rows not used; how many rows are undecided."""
 
     decisions: tuple[Decision, ...]
-    bad_rows: tuple[BadRow, ...]
+    bad_rows: tuple[_BadRow, ...]
     undecided: int
 
 
-def protected(text: str) -> str:
-    """The text as a cell that no spreadsheet takes for a formula; `bared` restores it."""
+def _protected(text: str) -> str:
+    """The text as a cell that no spreadsheet takes for a formula; `_bared` restores it."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def bared(cell: str) -> str:
-    """The text of a cell that `protected` wrote."""
+def _bared(cell: str) -> str:
+    """The text of a cell that `_protected` wrote."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
@@ -317,11 +317,11 @@ def _sheet_rows(items: Sequence[ReviewItem]) -> list[tuple[str, ...]]:
         answers = (f"{judge}: {answer or '-'}" for judge, answer in known.items())
         cells_shown = (item.item_id, item.topic, item.text, "; ".join(answers))
         cells = (*cells_shown, ", ".join(OPTIONS[item.topic]), "", "", "", "")
-        rows.append(tuple(protected(visible(cell)[:_LONGEST]) for cell in cells))
+        rows.append(tuple(_protected(visible(cell)[:_LONGEST]) for cell in cells))
     return rows
 
 
-def csv_sheet(items: Sequence[ReviewItem]) -> bytes:
+def _csv_sheet(items: Sequence[ReviewItem]) -> bytes:
     """The items as CSV, with the byte order mark by which spreadsheets recognise UTF-8."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -330,7 +330,7 @@ def csv_sheet(items: Sequence[ReviewItem]) -> bytes:
     return b"\xef\xbb\xbf" + out.getvalue().encode()
 
 
-def xlsx_sheet(items: Sequence[ReviewItem]) -> bytes:
+def _xlsx_sheet(items: Sequence[ReviewItem]) -> bytes:
     """The items as a workbook, with a drop-down list where the options are fixed."""
     from openpyxl import Workbook  # comes with an extra
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -358,7 +358,7 @@ def xlsx_sheet(items: Sequence[ReviewItem]) -> bytes:
 
 def sheet_writer(path: Path) -> Callable[[Sequence[ReviewItem]], bytes]:
     """What makes a sheet of the kind that the path's extension names. Raises InputError."""
-    writer = {".csv": csv_sheet, ".xlsx": xlsx_sheet}.get(path.suffix.lower())
+    writer = {".csv": _csv_sheet, ".xlsx": _xlsx_sheet}.get(path.suffix.lower())
     if writer is None:
         actual = f"the extension {path.suffix or '(none)'}"
         raise InputError(str(path), actual, ".csv or .xlsx", "Use one of these extensions.")
@@ -373,14 +373,14 @@ def read_decisions(
     encoding: str = "utf-8",
     reviewer: str = "",
     today: date | None = None,
-) -> Imported:
+) -> _Imported:
     """The decisions of a filled sheet (.csv or .xlsx).
 
     `reviewer` and `today` are used where a row names none. Raises InputError for a file that is
     not such a sheet or exceeds the limits.
     """
     table = read_table(path, limits, encoding)
-    header = [bared(cell.text).strip().casefold() for cell in table[0][1]] if table else []
+    header = [_bared(cell.text).strip().casefold() for cell in table[0][1]] if table else []
     wrong = [name for name in _NEEDED if header.count(name) != 1]
     if wrong:
         problem = f"no column, or several, named {', '.join(wrong)}"
@@ -401,7 +401,7 @@ def read_decisions(
     return _settled(rows, undecided)
 
 
-def _settled(rows: Mapping[int, Decision | RowReason], undecided: int) -> Imported:
+def _settled(rows: Mapping[int, Decision | RowReason], undecided: int) -> _Imported:
     """One decision per item and topic; where rows of one item differ, none of them counts."""
     by_key: dict[tuple[str, Topic], set[Decision]] = {}
     for row in rows.values():
@@ -410,11 +410,11 @@ def _settled(rows: Mapping[int, Decision | RowReason], undecided: int) -> Import
     bad = []
     for line, row in rows.items():
         if isinstance(row, RowReason):
-            bad.append(BadRow(line, row))
+            bad.append(_BadRow(line, row))
         elif len(by_key[row.key]) > 1:
-            bad.append(BadRow(line, RowReason.REPEATED))
+            bad.append(_BadRow(line, RowReason.REPEATED))
     good = (next(iter(by_key[key])) for key in sorted(by_key) if len(by_key[key]) == 1)
-    return Imported(tuple(good), tuple(bad), undecided)
+    return _Imported(tuple(good), tuple(bad), undecided)
 
 
 def _decision(
@@ -425,7 +425,7 @@ def _decision(
 ) -> Decision | RowReason:
     if any(cell.formula for cell in row.values()) or _is_formula(row["decision"].text):
         return RowReason.FORMULA
-    texts = {name: visible(bared(cell.text)).strip() for name, cell in row.items()}
+    texts = {name: visible(_bared(cell.text)).strip() for name, cell in row.items()}
     item = known.get((texts["item"], texts["topic"]))
     if item is None:
         return RowReason.UNKNOWN_ITEM
@@ -468,7 +468,7 @@ def _day(text: str, today: date | None) -> date | None:
         return None
 
 
-def import_lines(imported: Imported, new: int) -> Iterator[str]:
+def import_lines(imported: _Imported, new: int) -> Iterator[str]:
     """What was recorded (`new` decisions) and what was not used, in lines for a person."""
     known = len(imported.decisions) - new
     yield f"{amount(new, 'decision')} recorded, {known} known, {imported.undecided} undecided"

@@ -84,7 +84,7 @@ _Rounds = Mapping[str, Sequence[Round]]  # by task id, the first round first
 
 
 @dataclass(frozen=True, slots=True)
-class Consented:
+class _Consented:
     """What the annotators, or people, agreed on: the routing, the verdicts, and who gave them.
 
     `inputs` holds the digest of the rounds: answers that a rebuild does not ask for again. `costs`
@@ -105,7 +105,7 @@ def hold_consensus(
     cases: Sequence[Case],
     decisions: Decisions,
     pictures: Pictures | None = None,
-) -> Consented:
+) -> _Consented:
     """Hold the rounds that are due, admit what is unanimous or decided, queue the rest.
 
     `folder` keeps the rounds, and takes what people have to decide. A build that was stopped before
@@ -113,23 +113,23 @@ def hold_consensus(
     ReleaseError where a model gave no reply about some case.
     """
     decided, config = answers_decided(decisions, Topic.CONTAINMENT), judges.config.consensus
-    log = read_rounds(folder)
-    known = rounds_of(log, release, cases, config)
+    log = _read_rounds(folder)
+    known = _rounds_of(log, release, cases, config)
     is_new = all(line.release != release for line in log)
     due = _due(cases, known, decided, config, is_new=is_new)
     held = {
         name: _verdicts_of(judges, name, due, known, pictures) for name in config.annotators if due
     }
-    log = with_release(log, release, held_rounds(due, held, known))
-    write_rounds(folder, log)
-    rounds = rounds_of(log, release, cases, config)
+    log = _with_release(log, release, _held_rounds(due, held, known))
+    _write_rounds(folder, log)
+    rounds = _rounds_of(log, release, cases, config)
 
-    ids, given = [case.candidate.task_id for case in cases], opinions(rounds)
+    ids, given = [case.candidate.task_id for case in cases], _opinions(rounds)
     write_items(folder, _disputed(cases, rounds, route(ids, given, config), config))
     routed = route(ids, given, config, decided=decided)
     admitted = {item.item_id: item for item in routed.admitted}
     verdicts = [
-        Judged(name, endorsed_verdict(rounds[name], admitted[name], config.annotators))
+        Judged(name, _endorsed_verdict(rounds[name], admitted[name], config.annotators))
         for name in ids
         if name in admitted
     ]
@@ -137,10 +137,10 @@ def hold_consensus(
     for name in [name for name in held if name != RULES]:
         costs += judges.with_model(name).costs({STAGE: held[name]})
     judge = f"consensus: {', '.join(map(_judge_name, config.annotators))}"
-    return Consented(routed, verdicts, judge, costs, {"consensus-rounds": digest(rounds)})
+    return _Consented(routed, verdicts, judge, costs, {"consensus-rounds": digest(rounds)})
 
 
-def write_consensus(cases: Sequence[Case], consented: Consented, out: Path) -> None:
+def write_consensus(cases: Sequence[Case], consented: _Consented, out: Path) -> None:
     """Write what was agreed on, and the stage tables of all cases."""
     ids, ledger = [case.candidate.task_id for case in cases], consented.routed.ledger
     write_stage_tables(out, StageKind.FILTER, ids, ledger, stage=STAGE, unit=UNIT)
@@ -172,10 +172,10 @@ def _verdicts_of(
     judges = judges.with_model(annotator)
     settings = judges.config.stage_settings(ModelStage.SCREEN)
     with judges.client(masked=True) as client:
-        return require_answers(judge_anew(cases, known, client, settings, pictures))
+        return require_answers(_judge_anew(cases, known, client, settings, pictures))
 
 
-def judge_anew(
+def _judge_anew(
     cases: Sequence[Case],
     earlier: _Rounds,
     client: Asker,
@@ -195,7 +195,7 @@ def judge_anew(
     return ask(replace(stage, content=content), cases, client)
 
 
-def read_rounds(folder: Path) -> list[ReleaseRounds]:
+def _read_rounds(folder: Path) -> list[ReleaseRounds]:
     """The log, oldest release first; empty where there is none. Raises InputError."""
     path = folder / _ROUNDS
     lines = path.read_bytes().splitlines() if path.is_file() else []
@@ -209,13 +209,13 @@ def read_rounds(folder: Path) -> list[ReleaseRounds]:
     return log
 
 
-def write_rounds(folder: Path, log: Sequence[ReleaseRounds]) -> None:
+def _write_rounds(folder: Path, log: Sequence[ReleaseRounds]) -> None:
     """Replace the log at once; only its owner may read it."""
     lines = b"".join(canonical_json(line) + b"\n" for line in log)
     write_bytes(folder / _ROUNDS, lines, mode=PRIVATE_FILE)
 
 
-def with_release(
+def _with_release(
     log: Sequence[ReleaseRounds], release: str, held: Iterable[Round]
 ) -> list[ReleaseRounds]:
     """The log with `held` in the line of `release`, which is a new last line if there is none."""
@@ -229,7 +229,7 @@ def with_release(
     ]
 
 
-def rounds_of(
+def _rounds_of(
     log: Sequence[ReleaseRounds], release: str, cases: Sequence[Case], config: ConsensusConfig
 ) -> dict[str, list[Round]]:
     """By task id, in order: the rounds that count for `release`, of cases as they are now."""
@@ -243,7 +243,7 @@ def rounds_of(
     return {item: [by_item[item][number] for number in sorted(by_item[item])] for item in known}
 
 
-def held_rounds(
+def _held_rounds(
     cases: Sequence[Case],
     judged_by: Mapping[str, Sequence[Judged[Screened]]],
     known: _Rounds,
@@ -260,7 +260,7 @@ def held_rounds(
     ]
 
 
-def opinions(rounds: _Rounds) -> list[Opinion]:
+def _opinions(rounds: _Rounds) -> list[Opinion]:
     """The reason codes as `consensus.route` takes them; who abstains gives none."""
     return [
         Opinion(held.item_id, annotator, str(verdict.reason_code), held.round)
@@ -271,7 +271,9 @@ def opinions(rounds: _Rounds) -> list[Opinion]:
     ]
 
 
-def endorsed_verdict(rounds: Sequence[Round], endorsed: Endorsed, order: Sequence[str]) -> Screened:
+def _endorsed_verdict(
+    rounds: Sequence[Round], endorsed: Endorsed, order: Sequence[str]
+) -> Screened:
     """The verdict of an endorsed case: the first with the answer.
 
     `order` are the annotators. Of a case that the review endorsed the last round is read, in which
@@ -293,7 +295,7 @@ def _due(
     is_new: bool,
 ) -> list[Case]:
     """The cases without any round, and in a new release those that wait for the next round."""
-    waiting = {item.item_id for item in route(list(known), opinions(known), config).queue}
+    waiting = {item.item_id for item in route(list(known), _opinions(known), config).queue}
     next_round = waiting - decided.keys() if is_new else set()
 
     def is_due(task_id: str) -> bool:

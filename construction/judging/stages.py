@@ -139,7 +139,7 @@ def screen_cases(
     judge = judges.config.model.judge_of(ModelStage.SCREEN)
     judged = _judged(ModelStage.SCREEN, cases, judges, pictures, out)
     by_model = judges.config.model.does(ModelStage.SCREEN)
-    write_items(out, for_review(cases, judged, judge) if by_model else [])
+    write_items(out, _for_review(cases, judged, judge) if by_model else [])
     write_screened(cases, judged, decisions, judge, judges.config, out)
 
 
@@ -165,7 +165,7 @@ def write_screened(
         verdicts.append((item.item_id, verdict))
         ledger.append(gated_row(SCREEN, UNIT, item.item_id, deciding([verdict]), {}))
         if verdict.status is not Status.FAILED:
-            kept.append(_decided(screened_case(case, screened, _judge_of(item, judge)), decisions))
+            kept.append(_decided(_screened_case(case, screened, _judge_of(item, judge)), decisions))
     _write(out / _KEPT, kept)
     ids = [case.candidate.task_id for case in cases]
     write_stage_tables(
@@ -178,7 +178,7 @@ def _judge_of(item: Judged[Any], judge: str) -> str:
     return judge if item.is_recorded else "rules"
 
 
-def for_review(
+def _for_review(
     cases: Sequence[Case], judged: Sequence[Judged[Screened]], judge: str
 ) -> list[ReviewItem]:
     """What people are to decide: a model without an answer, or one that facts speak against."""
@@ -192,7 +192,7 @@ def for_review(
     return disputes(Topic.CONTAINMENT, texts, {judge: answers, "facts": against})
 
 
-def screened_case(case: Case, verdict: Screened, judge: str) -> Case:
+def _screened_case(case: Case, verdict: Screened, judge: str) -> Case:
     """The case without results among its inputs, with the day it counts from, and who judged it."""
     candidate, evidence = case.candidate, case.evidence
     is_unread = verdict.reason_code is ContainmentReason.NEEDS_MODEL
@@ -226,12 +226,12 @@ def write_tasks(
     """Give the cases their request, deliverables, labels and difficulty."""
     judged = _judged(ModelStage.WRITE, cases, judges, pictures, out)
     judge = judges.config.model.judge_of(ModelStage.WRITE)
-    write_written(
-        cases, with_classes(cases, judged, judges.config.classes, seed), decisions, judge, out
+    _write_written(
+        cases, _with_classes(cases, judged, judges.config.classes, seed), decisions, judge, out
     )
 
 
-def with_classes(
+def _with_classes(
     cases: Sequence[Case], judged: Sequence[Judged[Written]], config: ClassesConfig, seed: int
 ) -> list[Judged[Written]]:
     """The tasks with the task classes of the pool, whose big class is the role.
@@ -264,7 +264,7 @@ def with_classes(
     return list(map(classed, judged))
 
 
-def write_written(
+def _write_written(
     cases: Sequence[Case],
     judged: Sequence[Judged[Written]],
     decisions: Decisions,
@@ -273,7 +273,8 @@ def write_written(
 ) -> None:
     """Write the cases with request, deliverables and labels, and the stage tables."""
     kept = (
-        _decided(written_case(*answered), decisions) for answered in _answered(cases, judged, judge)
+        _decided(_written_case(*answered), decisions)
+        for answered in _answered(cases, judged, judge)
     )
     _write(out / _KEPT, kept)
     _write_tables(out, WRITE, judged)
@@ -293,7 +294,7 @@ def _write_tables(out: Path, stage: str, judged: Sequence[Judged[Any]]) -> None:
     write_stage_tables(out, StageKind.FILTER, ids, ledger, stage=stage, unit=UNIT)
 
 
-def written_case(case: Case, written: Written, judge: str) -> Case:
+def _written_case(case: Case, written: Written, judge: str) -> Case:
     """The case with its request in the frame of code, its deliverables, labels and difficulty."""
     candidate = _with_judge(case.candidate, ModelStage.WRITE, judge)
     words = words_of(candidate.language, written.request)
@@ -352,10 +353,10 @@ def grade_tasks(
 ) -> None:
     """Give the candidates of the cases their rubric and rules, and keep the programs."""
     judged = _judged(ModelStage.GRADE, cases, judges, pictures, out)
-    write_graded(cases, judged, judges.config.model.judge_of(ModelStage.GRADE), out)
+    _write_graded(cases, judged, judges.config.model.judge_of(ModelStage.GRADE), out)
 
 
-def write_graded(
+def _write_graded(
     cases: Sequence[Case], judged: Sequence[Judged[Graded]], judge: str, out: Path
 ) -> None:
     """Write the candidates with rubric and rules, their programs, and the stage tables."""
@@ -382,7 +383,7 @@ def graded_candidate(case: Case, graded: Graded, judge: str) -> Candidate:
 
 
 def read_graded(folder: Path) -> tuple[Candidate, ...]:
-    """The candidates that `write_graded` completed."""
+    """The candidates that `_write_graded` completed."""
     lines = (folder / _KEPT).read_bytes().splitlines()
     return tuple(Candidate.model_validate_json(line) for line in lines)
 

@@ -20,7 +20,9 @@ _LARGEST, _MOST_FILES = 4 << 20, 2_000
 
 _STEP = re.compile(r"^\s*([A-Za-z]+)\s+(.*)$", re.DOTALL)
 _HEREDOC = re.compile(r"<<-?\s*[\"']?(\w+)[\"']?")
-_ADDRESS = re.compile(r"^(?:https?|git|ssh)(?:://|@)")
+_ADDRESSES = tuple(
+    f"{scheme}{mark}" for scheme in ("http", "https", "git", "ssh") for mark in ("://", "@")
+)
 _IDLE = frozenset(
     "CMD ENTRYPOINT EXPOSE LABEL USER SHELL STOPSIGNAL HEALTHCHECK".split()  # noqa: SIM905
 )
@@ -44,7 +46,7 @@ class Dockerfile:
     unplain: str = ""
 
 
-def parse(text: str) -> Dockerfile:
+def _parse(text: str) -> Dockerfile:
     """Read a Dockerfile; what is not understood makes it `unplain`, and is no error."""
     made, stages = Dockerfile(), set[str]()
     for name, rest in _steps(text):
@@ -93,7 +95,7 @@ def _copy(made: Dockerfile, name: str, rest: str) -> None:
     if not is_plain or any(flag.startswith("--from") for flag in flags):
         made.unplain = made.unplain or f"{name} {rest}"[:80]
         return
-    if any(_ADDRESS.match(path) for path in paths[:-1]):
+    if any(path.startswith(_ADDRESSES) for path in paths[:-1]):
         made.unplain = made.unplain or f"{name} {rest}"[:80]
         return
     target = str(PurePosixPath(made.workdir, paths[-1]))
@@ -114,7 +116,7 @@ def _variables(made: Dockerfile, rest: str) -> None:
 
 def _is_plain(made: Dockerfile, rest: str) -> bool:
     """Folders made, modes set, tools of a plain system installed: had without the image."""
-    for command in re.split(r"&&|;", rest):
+    for command in rest.replace("&&", ";").split(";"):
         words = command.split()
         names = [word for word in words[1:] if not word.startswith("-")]
         match words[:1], names[:1]:
@@ -203,7 +205,7 @@ def read_task(folder: Path, root: Path | None = None) -> HarborTask:
     return replace(
         task,
         instruction=_joined(task, INSTRUCTION),
-        docker=parse(_text(docker, task.root)) if docker.is_file() else None,
+        docker=_parse(_text(docker, task.root)) if docker.is_file() else None,
         test=_joined(task, TEST),
         solve=_joined(task, SOLVE),
     )

@@ -106,7 +106,7 @@ def recognises(row: Row) -> bool:
 def lint(rows: Sequence[Any], _path: Path) -> Report:
     """The faults of records; their data is not here."""
     report = Report("DataClawBench records", len(rows))
-    report.defects += lint_records(rows)
+    report.defects += _lint_records(rows)
     wanted = [
         (str(row.get("id")), words_of(f"{row.get('question')} {row.get('guidelines')}"))
         for row in rows
@@ -118,7 +118,7 @@ def lint(rows: Sequence[Any], _path: Path) -> Report:
     return report
 
 
-def lint_records(records: Sequence[Any]) -> list[Finding]:
+def _lint_records(records: Sequence[Any]) -> list[Finding]:
     """The faults of all records, in their order."""
     findings, seen = [], set[str]()
     for number, record in enumerate(records, 1):

@@ -123,7 +123,7 @@ class FileSpan:
     """A file named at `text[start:end]`; `path` is that text.
 
     `reach` is the earliest offset at which the name could start. Names with spaces and names
-    after Chinese words have no certain start; `settled` compares them with files that are known.
+    after Chinese words have no certain start; `_settled` compares them with files that are known.
     A `doubtful` span (a folder, `Makefile`, `logo.ai`) is a file only where one is known.
     """
 
@@ -222,14 +222,14 @@ def find_file_spans(text: str, known: Sequence[str] = ()) -> tuple[FileSpan, ...
 
 
 def _begun(text: str, span: FileSpan, known: Sequence[str]) -> FileSpan:
-    name = tail(settled(text, span, known) or "")
+    name = tail(_settled(text, span, known) or "")
     if not name or tail(span.path) == name:
         return span
     start = span.end - len(name)
     return replace(span, path=text[start : span.end], start=start)
 
 
-def settled(text: str, span: FileSpan, known: Iterable[str]) -> str | None:
+def _settled(text: str, span: FileSpan, known: Iterable[str]) -> str | None:
     """The longest of the `known` paths with whose name the span ends; None if there is none."""
     wide = text[span.reach : span.end].casefold()
     names = [path for path in known if _ends_with(wide, tail(path))]
@@ -429,7 +429,7 @@ def _named(
     for position, turn in enumerate(instance.user_turns):
         for span in find_file_spans(turn.said):
             wide = turn.said[span.reach : span.end]
-            known = settled(turn.said, span, [*attached, *acted])
+            known = _settled(turn.said, span, [*attached, *acted])
             start = span.start if known is None else span.end - len(tail(known))
             path = turn.said[min(start, span.start) : span.end].removeprefix("@")
             if known is not None and tail(known) in attached:

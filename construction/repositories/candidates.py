@@ -89,7 +89,7 @@ _CHANGE_MADE = TestPlan(
 )
 
 
-def prompt_of(request: Request, *, by_rubric: bool = False) -> str:
+def _prompt_of(request: Request, *, by_rubric: bool = False) -> str:
     """The request, what hidden tests rely on and it does not say, and what to deliver."""
     listed = (name if name.startswith("“") else f"`{name}`" for name in request.unsaid)
     relied_on = [f"What the tests rely on: {', '.join(listed)}"] if request.unsaid else []
@@ -121,7 +121,7 @@ def candidate_of(
     return Candidate(
         task_id=origin.task_id,
         lane=Lane.REPOSITORIES,
-        prompt=prompt_of(request, by_rubric=tests is None),
+        prompt=_prompt_of(request, by_rubric=tests is None),
         language=language_of(request.text) or "und",
         task_family=Label(value="software_engineering", confidence=1.0, reason=kind),
         execution_surface="workspace",

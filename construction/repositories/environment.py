@@ -57,7 +57,6 @@ _HOISTED = ("--config.node-linker=hoisted", "--config.manage-package-manager-ver
 _LOCK_VERSION = re.compile(r"^lockfileVersion: '?(\d+)", re.MULTILINE)
 _PNPM = {"5": "7", "6": "8"}  # which pnpm writes which version of locks
 _NEWEST_PNPM = "10"  # later ones need a newer Node than most machines have
-_NAME = re.compile(r"^(?P<name>.+?)-(?P<version>[^-]+)\.dist-info$")
 PACK = """
 import json, os, sys
 root, own = sys.argv[1], {}
@@ -192,8 +191,9 @@ def _inside(item: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
 
 def _packages(folder: Path) -> Iterator[str]:
     for path in (folder / "site").glob("*.dist-info"):
-        if match := _NAME.match(path.name):
-            yield f"{match['name'].replace('_', '-').lower()}=={match['version']}"
+        name, _, version = path.stem.rpartition("-")
+        if name and version:
+            yield f"{name.replace('_', '-').lower()}=={version}"
 
 
 def _python(building: _Building, spec: EnvironmentSpec) -> None:

@@ -110,7 +110,7 @@ class Prover:
 
     def run(self, patch: bytes, plan: TestPlan) -> _Ran:
         """The outcomes of the tests on a submission. Raises ProgramNotRun."""
-        said = run_plan(self.suite.spec, self.folder, self._tar, patch, plan, tell=True)
+        said = _run_plan(self.suite.spec, self.folder, self._tar, patch, plan, tell=True)
         tests = {str(name): str(outcome) for name, outcome in said["tests"].items()}
         return _Ran(tests, bool(said["timed_out"]), str(said["tail"]))
 
@@ -143,7 +143,7 @@ class Prover:
         plan = replace(plan, fail_to_pass=tuple(to_pass), pass_to_pass=tuple(kept))
         tried = ["nothing"]  # it was run above: what decides fails on the base
         for name, attack in self.attacks():
-            said = run_plan(self.suite.spec, self.folder, self._tar, attack, plan, tell=False)
+            said = _run_plan(self.suite.spec, self.folder, self._tar, attack, plan, tell=False)
             if said["passed"]:
                 return failed(RepositoryReason.ATTACKED, name, flaky)
             tried.append(name)
@@ -173,7 +173,7 @@ class Prover:
         return self.change.patch_to(store.tree_with(base, kept), sorted(kept))
 
 
-def run_plan(
+def _run_plan(
     spec: EnvironmentSpec, folder: Path, tar: bytes, patch: bytes, plan: TestPlan, *, tell: bool
 ) -> dict[str, Any]:
     """What `run_tests` said of a change in a box of its own. Raises ProgramNotRun."""

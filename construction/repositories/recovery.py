@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from construction.repositories.contracts import (
     CONFIDENCE,
@@ -31,12 +31,14 @@ _PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file", "file
 _CONTENTS = ("content", "contents", "file_text", "file_content")
 _OLD = ("old_string", "oldString", "old_str", "oldText", "old")
 _NEW = ("new_string", "newString", "new_str", "newText", "new")
-_EDITORS = re.compile(
-    r"(?i)(?:write|write_?file|create_?file|edit|multi_?edit|replace|str_replace(?:_\w+)?|"
-    r"search_replace|str_replace_editor|file_editor)"
+# Names of tools, in small letters and without `_`.
+_EDITORS = frozenset(
+    {"write", "writefile", "createfile", "edit", "multiedit", "replace"}
+    | {"searchreplace", "fileeditor"}
 )
-_READERS = re.compile(r"(?i)(?:read|read_?file|view|open_?file)")
-_PATCHES = re.compile(r"(?i)(?:apply_?patch|patch)")
+_REPLACES = "strreplace"  # so begin `str_replace_editor` and its like
+_READERS = frozenset(("read", "readfile", "view", "openfile"))
+_PATCHES = frozenset(("applypatch", "patch"))
 _ENVELOPE = re.compile(r"\*\*\* Begin Patch\n(.*?)\n\*\*\* End Patch", re.DOTALL)
 _SECTION = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*(\d{1,6})(?:→|\t|\| ?|: )(.*)$")
@@ -51,12 +53,12 @@ def edits_of(call: ToolCall, root: str | None) -> Iterator[Edit]:
         return
     arguments = call.arguments
     command = arguments.get("command")
-    if _PATCHES.fullmatch(call.name) or "*** Begin Patch" in str(arguments.get("cmd", command)):
+    if _tool(call) in _PATCHES or "*** Begin Patch" in str(arguments.get("cmd", command)):
         for text in map(str, arguments.values()):
             yield from _patched(text, root)
         return
     path = _relative(_first(arguments, _PATHS), root)
-    if path is None or not _EDITORS.fullmatch(call.name):
+    if path is None or not (_tool(call) in _EDITORS or _tool(call).startswith(_REPLACES)):
         return
     if isinstance(arguments.get("edits"), list):
         for item in arguments["edits"]:
@@ -82,12 +84,16 @@ def _first(arguments: Mapping[str, object], names: Sequence[str]) -> str | None:
     return next((value for value in values if isinstance(value, str)), None)
 
 
+def _tool(call: ToolCall) -> str:
+    return call.name.lower().replace("_", "")
+
+
 def _relative(path: str | None, root: str | None) -> str | None:
     """A path of the log below the working folder; None for one that is elsewhere."""
     if not path:
         return None
     text = posixpath.normpath(path.replace("\\", "/"))
-    if text.startswith("/") or re.match(r"[A-Za-z]:/", text):
+    if text.startswith("/") or PureWindowsPath(text).is_absolute():
         folder = posixpath.normpath((root or "").replace("\\", "/"))
         if not root or not text.startswith(f"{folder}/"):
             return None
@@ -139,14 +145,14 @@ def replay(edits: Sequence[Edit], files: Files) -> None:
 def _shown_lines(call: ToolCall, root: str | None) -> tuple[str, dict[int, str]] | None:
     """The path and the numbered lines that a reading call showed; None if it tells none."""
     path = _relative(_first(call.arguments, _PATHS), root)
-    if path is None or call.is_error or not call.result or not _READERS.fullmatch(call.name):
+    if path is None or call.is_error or not call.result or _tool(call) not in _READERS:
         return None
     seen = (_NUMBERED.match(line) for line in call.result.split("\n"))
     lines = {int(match[1]): match[2] for match in seen if match is not None}
     return (path, lines) if len(lines) >= _LEAST_SHOWN else None
 
 
-def agrees(content: bytes, lines: Mapping[int, str]) -> bool:
+def _agrees(content: bytes, lines: Mapping[int, str]) -> bool:
     """Has a file these lines at these numbers? Readers number what follows its last break too."""
     have = content.decode("utf-8", "replace").split("\n")
     return all(
@@ -404,7 +410,7 @@ def _compared(repository: Repository, commit: str, shown: _Shown) -> tuple[int, 
         return 0, 0
     contents = repository.store.files(commit, {path for path, _ in shown})
     known = [(path, lines) for path, lines in shown if path in contents]
-    agree = sum(agrees(contents[path], lines) for path, lines in known)
+    agree = sum(_agrees(contents[path], lines) for path, lines in known)
     return agree, len(known) - agree
 
 

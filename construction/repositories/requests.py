@@ -140,8 +140,8 @@ def write_requests(
 ) -> list[Judged[Written]]:
     """The request of each task, in order, or why there is none. Raises UnansweredError."""
     if not judges.config.model.does(_MODEL_STAGE):
-        return [_unasked(case.task.task, spoken(case, config)) for case in cases]
-    stage = request_stage(config, judges.config.model.judge_of(_MODEL_STAGE))
+        return [_unasked(case.task.task, _spoken(case, config)) for case in cases]
+    stage = _request_stage(config, judges.config.model.judge_of(_MODEL_STAGE))
     with judges.client(masked=True) as client:
         judged = require_answers(ask(stage, cases, client))
         replies = {f"model-replies-{_MODEL_STAGE}": client.replies_digest()}
@@ -154,7 +154,7 @@ def _unasked(task: str, said: T) -> Judged[T]:
     return Judged(task, said)
 
 
-def request_stage(
+def _request_stage(
     config: RepositoriesConfig, judge: str
 ) -> Stage[Unwritten, RequestAnswer, Written]:
     """The stage, for callers that want its requests or checks alone."""
@@ -169,7 +169,7 @@ def request_stage(
         return Checked(Request(request, judge))
 
     def settled(case: Unwritten, answer: RequestAnswer | None) -> Written:
-        said = spoken(case, config)
+        said = _spoken(case, config)
         if isinstance(said, Request) or answer is None:
             return said
         return next(iter(_faults(case, _text(answer), config)), said)
@@ -184,7 +184,7 @@ def request_stage(
     )
 
 
-def spoken(case: Unwritten, config: RepositoriesConfig) -> Written:
+def _spoken(case: Unwritten, config: RepositoriesConfig) -> Written:
     """The person's one message as it stands, or why it is no request without a model.
 
     What follows other talk leans on it ("this option", "yes, the second").
@@ -194,7 +194,7 @@ def spoken(case: Unwritten, config: RepositoriesConfig) -> Written:
     text = "".join(messages[:1])
     if not task.opens or len(messages) != 1 or len(text) < config.min_request_chars:
         return RepositoryReason.NEEDS_MODEL
-    if given_share(case.change.patch, text) > config.max_given_share:
+    if _given_share(case.change.patch, text) > config.max_given_share:
         return RepositoryReason.GIVES_PATCH
     if task.edited is not None and task.edited < config.min_edited:
         return RepositoryReason.OTHER_WORK  # a commit may hold what other sessions did
@@ -206,7 +206,7 @@ def spoken(case: Unwritten, config: RepositoriesConfig) -> Written:
     )
 
 
-def given_share(patch: bytes, request: str) -> float:
+def _given_share(patch: bytes, request: str) -> float:
     """The share of the lines that a patch adds which the request contains, as a diff or not."""
     added = set(added_lines(patch))
     return share(sum(line in request for line in added), len(added))
@@ -227,7 +227,7 @@ def _faults(
         for line in dict.fromkeys((*added_lines(case.change.patch), *added_lines(case.tests)))
         if line in request and line not in said and line.strip(_MARKS) not in named
     ]
-    if given or given_share(case.change.patch, request) > config.max_given_share:
+    if given or _given_share(case.change.patch, request) > config.max_given_share:
         lines = ", ".join(f"“{line}”" for line in given[:8])
         faults[RepositoryReason.GIVES_PATCH] = (
             f"`request` holds lines of the change or of its tests as they are: {lines or 'many'}; "

@@ -58,7 +58,7 @@ def _manifest_paths(paths: Collection[str]) -> set[str]:
     return {path for path in named if "node_modules/" not in path}
 
 
-def python_spec(
+def _python_spec(
     texts: _Texts, imported: Collection[str] = ()
 ) -> EnvironmentSpec | RepositoryReason:
     """What the tests of a Python tree need, or why it cannot be had from the registry.
@@ -169,7 +169,7 @@ def _pins(lock: Mapping[str, Any], own: set[str]) -> Iterator[str]:
             yield f"{name}=={package['version']}"
 
 
-def node_spec(texts: _Texts, folder: str) -> EnvironmentSpec | RepositoryReason:
+def _node_spec(texts: _Texts, folder: str) -> EnvironmentSpec | RepositoryReason:
     """What the tests of a package of Node need: manifests and the lock above it."""
     above = [folder, *("/".join(p.parts) for p in PurePosixPath(folder).parents)]
     locks = [
@@ -402,7 +402,7 @@ _Commands = tuple[EnvironmentSpec, list[dict[str, Any]]]
 def _python(
     texts: Mapping[str, str], chosen: Sequence[str], modules: Collection[str]
 ) -> _Commands | RepositoryReason:
-    spec = python_spec(texts, modules)
+    spec = _python_spec(texts, modules)
     if isinstance(spec, RepositoryReason):
         return spec
     settings = "".join(text for path, text in texts.items() if path.endswith((".toml", ".cfg")))
@@ -427,7 +427,7 @@ def _scripts(texts: Mapping[str, str], chosen: Sequence[str]) -> _Commands | Rep
             above = posixpath.dirname(above)
         homes.setdefault(above, []).append(path)
     first = next(iter(homes))
-    spec = node_spec(texts, first)
+    spec = _node_spec(texts, first)
     if isinstance(spec, RepositoryReason):
         return spec
     commands = []

@@ -39,7 +39,11 @@ from construction.repositories.trees import (
 from data.canonical import canonical_json, digest, file_digest
 from data.contracts import Session
 
-_LICENCE_FILE = re.compile(r"(?i)^(?:licen[cs]e|copying)(?:\.(?:md|txt|rst))?$")
+_LICENCE_FILES = {
+    f"{stem}{end}"
+    for stem in ("license", "licence", "copying")
+    for end in ("", ".md", ".txt", ".rst")
+}
 _STATED = re.compile(r"""(?m)^\s*"?license"?\s*[:=]\s*(?:\{\s*text\s*=\s*)?["']([^"']{2,40})["']""")
 _LICENCES = {  # a line that only this licence has
     "MIT": "Permission is hereby granted, free of charge, to any person obtaining a copy",
@@ -105,7 +109,7 @@ def _licence_of(store: Store) -> str | None:
     """The licence that the main branch or the newest tree states, as far as it is one known."""
     for commit in store.tips():
         there = [e.path for e in store.entries(commit) if e.is_file]
-        texts = [path for path in there if _LICENCE_FILE.match(path)]
+        texts = [path for path in there if path.lower() in _LICENCE_FILES]
         contents = store.files(commit, {*texts, "package.json", "pyproject.toml"})
         whole = {path: content.decode("utf-8", "replace") for path, content in contents.items()}
         for path in texts:

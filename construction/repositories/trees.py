@@ -70,7 +70,7 @@ def problem_of(
     contents = store.blobs(entry.name for entry in entries)
     for entry in entries:
         content = contents[entry.name]
-        if entry.mode == LINK and not is_inside(entry.path, content):
+        if entry.mode == LINK and not _is_inside(entry.path, content):
             return RepositoryReason.LINK_OUTSIDE
         if is_pointer(content, len(content)):
             return RepositoryReason.LFS
@@ -94,7 +94,7 @@ def is_safe(path: str) -> bool:
     )
 
 
-def is_inside(path: str, target: bytes) -> bool:
+def _is_inside(path: str, target: bytes) -> bool:
     """Does a link at `path` lead to a place in the tree?"""
     try:
         text = target.decode("utf-8")

@@ -98,7 +98,7 @@ class _Mutant:
         return f"{self.path}:{self.line}: `{old}` → `{self.new or 'left out'}`"
 
 
-def mutants_of(path: str, before: str, after: str) -> list[_Mutant]:
+def _mutants_of(path: str, before: str, after: str) -> list[_Mutant]:
     """The mutants of the lines that a change brought."""
     if max(len(before), len(after)) > _LONGEST:
         return []
@@ -278,7 +278,7 @@ def write_tests(
     cases: Sequence[Untested], judges: Judges, config: RepositoriesConfig, prove: _Prove, out: Path
 ) -> list[ProofOfTests]:
     """The proof of each task with tests of a model, in order. Raises UnansweredError."""
-    stage = writing_stage(config, judges.config.model.judge_of(MODEL_STAGE), prove)
+    stage = _writing_stage(config, judges.config.model.judge_of(MODEL_STAGE), prove)
     with judges.client(masked=True) as client:
         judged = require_answers(ask(stage, cases, client))
         replies = {f"model-replies-{MODEL_STAGE}": client.replies_digest()}
@@ -288,7 +288,7 @@ def write_tests(
     return proofs
 
 
-def writing_stage(
+def _writing_stage(
     config: RepositoriesConfig, judge: str, prove: _Prove
 ) -> Stage[Untested, TestsAnswer, ProofOfTests]:
     """The stage, for callers that want its tests or checks alone."""
@@ -364,7 +364,7 @@ def _mutants(change: Change, path: str) -> list[tuple[str, bytes]]:
     task = change.task
     sources = [p for p in change.parts[0] if is_source(p) and kind_of(p) == kind_of(path)]
     before, after = (change.texts(tree, sources) for tree in (task.base_tree, task.reference_tree))
-    every = [m for p, text in after.items() for m in mutants_of(p, before.get(p, ""), text)]
+    every = [m for p, text in after.items() for m in _mutants_of(p, before.get(p, ""), text)]
     made = []
     for mutant in sorted(every, key=lambda m: digest(f"{m}".encode()))[:_MOST_MUTANTS]:
         text = after[mutant.path]

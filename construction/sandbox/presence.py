@@ -28,7 +28,7 @@ class Presence(StrEnum):
         return {str(self): digest(str(self))}
 
 
-class Presences(CaptureFile[str, Presence]):
+class _Presences(CaptureFile[str, Presence]):
     """What was found, by the name and date of the release."""
 
     EXPECTED = "whether a release was built with a sandbox"
@@ -54,7 +54,7 @@ def presence(
     captured: Path, release: str, problem: Callable[[], str | None], *, look_again: bool
 ) -> Presence:
     """What was captured for a release; to `look_again`, or if nothing was, what holds here now."""
-    presences = Presences.load(captured)
+    presences = _Presences.load(captured)
     known = presences.find(release)
     if known is None or look_again:
         known = Presence.PRESENT if problem() is None else Presence.ABSENT

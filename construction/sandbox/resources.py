@@ -9,7 +9,6 @@ with each run: a watchdog sees what has happened already.
 from __future__ import annotations
 
 import os
-import re
 import signal
 import threading
 import time
@@ -68,7 +67,7 @@ def enforcer(limits: Limits, root: Path = _CGROUPS) -> _Enforcer:
         with suppress(OSError):
             if (group := make(limits, label, root)) is not None:
                 return group
-    return Watchdog(limits)
+    return _Watchdog(limits)
 
 
 class _Cgroup:
@@ -95,7 +94,7 @@ class _Cgroup:
             _remove(folder)
 
 
-class Watchdog:
+class _Watchdog:
     """Adds up memory and processes below the sandbox, and kills it over the limit."""
 
     name = "watchdog"
@@ -161,8 +160,9 @@ def _resident_bytes(pid: int) -> int:
     """The resident memory of a process; 0 once it has ended."""
     with suppress(OSError):
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
-        if match := re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE):
-            return int(match[1]) * 1024
+        for line in status.splitlines():
+            if line.startswith("VmRSS:"):  # so many kB
+                return int(line.split()[1]) * 1024
     return 0
 
 

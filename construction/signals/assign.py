@@ -84,7 +84,7 @@ _NEAREST = 2  # anchors per pattern: a single one may be near by chance
 
 
 @dataclass(frozen=True, slots=True)
-class PatternShare:
+class _PatternShare:
     """A pattern's share of a signal, with its evidence.
 
     The shares of a signal sum to 1. `cues`, `similarity` (mean cosine to the pattern's two nearest
@@ -110,7 +110,7 @@ class Assignment:
     """
 
     slug: str
-    shares: tuple[PatternShare, ...]
+    shares: tuple[_PatternShare, ...]
     cluster: int | None
     nearest: str
     nearest_similarity: float
@@ -203,7 +203,7 @@ def abstaining(assignment: Assignment) -> Assignment:
     """The assignment of a skill without a summary: by the cues of its name, else uncategorized."""
     has_cues = any(share.cues for share in assignment.shares)
     best = assignment.shares[0]
-    nothing = PatternShare(UNCATEGORIZED, 1.0, best.score, 0.0, best.similarity, False, ())
+    nothing = _PatternShare(UNCATEGORIZED, 1.0, best.score, 0.0, best.similarity, False, ())
     shares = assignment.shares if has_cues else (nothing,)
     return replace(assignment, shares=shares, is_told=False)
 
@@ -215,7 +215,7 @@ def _score(
     similarity: float,
     cluster: ClusterName | None,
     config: ScoringConfig,
-) -> PatternShare:
+) -> _PatternShare:
     span = config.similarity_full - config.similarity_none
     near = min(1.0, max(0.0, (similarity - config.similarity_none) / span))
     in_cluster = cluster is not None and cluster.pattern == pattern
@@ -224,19 +224,19 @@ def _score(
         + config.anchor_weight * near
         + config.cluster_weight * float(in_cluster)
     )
-    return PatternShare(pattern, 0.0, round(score, 9), cues, similarity, in_cluster, tuple(hits))
+    return _PatternShare(pattern, 0.0, round(score, 9), cues, similarity, in_cluster, tuple(hits))
 
 
-def _shared(scored: Sequence[PatternShare], config: ScoringConfig) -> tuple[PatternShare, ...]:
+def _shared(scored: Sequence[_PatternShare], config: ScoringConfig) -> tuple[_PatternShare, ...]:
     best = scored[0].score
     if best < config.least_score:
-        return (PatternShare(UNCATEGORIZED, 1.0, best, 0.0, scored[0].similarity, False, ()),)
+        return (_PatternShare(UNCATEGORIZED, 1.0, best, 0.0, scored[0].similarity, False, ()),)
     kept = [one for one in scored if one.score >= config.keep * best][: config.max_patterns]
     powers = [one.score**config.sharpness for one in kept]
     parts = [round(power / sum(powers), 9) for power in powers]
     parts[0] = round(1.0 - sum(parts[1:]), 9)  # so that they sum to 1 after rounding
     return tuple(
-        PatternShare(o.pattern, part, o.score, o.cues, o.similarity, o.in_cluster, o.hits)
+        _PatternShare(o.pattern, part, o.score, o.cues, o.similarity, o.in_cluster, o.hits)
         for o, part in zip(kept, parts, strict=True)
     )
 
@@ -254,7 +254,7 @@ class Need(StrEnum):
     NO_GRADER = "no_grader"
 
 
-def needs_of(signal: Signal) -> frozenset[Need]:
+def _needs_of(signal: Signal) -> frozenset[Need]:
     """What the name and the summary of a skill say that it needs."""
     text = plain_form(without_exclusions(f"{signal.name}. {signal.summary}"))
     return frozenset(need for need in Need if _words(need).search(text))
@@ -267,7 +267,7 @@ def needs_by_pattern(
 
     A signal of several patterns counts in each by its share. Patterns without mass are left out.
     """
-    needs = {signal.slug: needs_of(signal) for signal in signals}
+    needs = {signal.slug: _needs_of(signal) for signal in signals}
     parts: dict[str, list[tuple[float, str]]] = {}
     for assignment in assignments:
         for share in assignment.shares:

@@ -73,10 +73,10 @@ class Codebook:
 @cache
 def default_codebook() -> Codebook:
     """The codebook of this package."""
-    return load_codebook(_HERE)
+    return _load_codebook(_HERE)
 
 
-def load_codebook(folder: Path) -> Codebook:
+def _load_codebook(folder: Path) -> Codebook:
     """Read `families.toml`, `patterns.toml` and `cues.toml` of a folder.
 
     Raises ConfigError if a pattern names an unknown family, has no cue entry or no anchor, or if
@@ -183,10 +183,10 @@ class _Spread:
 @cache
 def default_crosswalk() -> Crosswalk:
     """This package's crosswalk, checked against its codebook."""
-    return load_crosswalk(Path(__file__).parent / "crosswalk.toml", default_codebook())
+    return _load_crosswalk(Path(__file__).parent / "crosswalk.toml", default_codebook())
 
 
-def load_crosswalk(path: Path, codebook: Codebook) -> Crosswalk:
+def _load_crosswalk(path: Path, codebook: Codebook) -> Crosswalk:
     """Read and check a crosswalk; raises ConfigError that names the table in error."""
     with path.open("rb") as handle:
         document = tomllib.load(handle)

@@ -124,7 +124,7 @@ class _Phrase:
     halves: tuple[tuple[_CueWord, ...], ...]
 
 
-def plain_form(text: str) -> str:
+def _plain_form(text: str) -> str:
     """The text with plain instead of full-width letters and simplified instead of traditional Han.
 
     Each character becomes exactly one, so that offsets do not change.
@@ -132,14 +132,14 @@ def plain_form(text: str) -> str:
     return narrow_in_place(text).translate(_SCRIPT)
 
 
-def tokens_of(text: str) -> list[_Token]:
+def _tokens_of(text: str) -> list[_Token]:
     """The words of a text in order; every Han character is a word."""
     return [
         _Token(m[0], m[0].lower(), m.start(), m.end(), is_han(m[0])) for m in _TOKEN.finditer(text)
     ]
 
 
-def parse_cue(cue: str) -> _Phrase:
+def _parse_cue(cue: str) -> _Phrase:
     """Parse a cue in the notation of cues.toml; with capitals and no Han it is case-sensitive."""
     case_sensitive = cue.lower() != cue and not has_han(cue)
     written = cue if case_sensitive else cue.lower()
@@ -152,7 +152,7 @@ def _cue_words(half: str, case_sensitive: bool) -> Iterator[_CueWord]:
         yield _CueWord(match[0], is_prefix, case_sensitive)
 
 
-def match_at(
+def _match_at(
     phrase: _Phrase, text: str, tokens: Sequence[_Token], at: int
 ) -> tuple[tuple[int, int], ...] | None:
     """The offsets of each part if the phrase begins with token `at`, else None."""
@@ -347,7 +347,7 @@ def _once(hits: Iterable[CueHit]) -> Iterator[CueHit]:
 def _field_hits(
     field: str, text: str, codebook: Codebook, config: MatchingConfig
 ) -> Iterator[CueHit]:
-    plain = plain_form(text)
+    plain = _plain_form(text)
     spans = _zones(plain, is_title=field != "summary", config=config)
     for match in _longest(list(_find_all(plain, _index(codebook)))):
         start, end = match.parts[0][0], match.parts[-1][1]
@@ -359,10 +359,10 @@ def _field_hits(
 
 
 def _find_all(text: str, index: _Index) -> Iterator[_Match]:
-    tokens = tokens_of(text)
+    tokens = _tokens_of(text)
     for at, token in enumerate(tokens):
         for cue in _candidates(token, index):
-            parts = match_at(cue.phrase, text, tokens, at)
+            parts = _match_at(cue.phrase, text, tokens, at)
             if parts:
                 yield _Match(cue, parts)
 
@@ -399,7 +399,7 @@ def _index(codebook: Codebook) -> _Index:
     words: dict[str, list[_Cue]] = {}
     prefixes: dict[str, list[_Cue]] = {}
     for text in sorted(owners):
-        cue = _Cue(text, parse_cue(text), tuple(owners[text]))
+        cue = _Cue(text, _parse_cue(text), tuple(owners[text]))
         first = cue.phrase.halves[0][0]
         (prefixes if first.is_prefix else words).setdefault(first.text.lower(), []).append(cue)
     return _Index(

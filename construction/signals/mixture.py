@@ -1,6 +1,6 @@
 """Analyses popularity snapshots and writes the mixture of families with its tables and chart.
 
-`table_rows` and `report_data` turn an analysis into rows and into the figures of the report page.
+`_table_rows` and `_report_data` turn an analysis into rows and into the figures of the report page.
 `pictures_of` draws a release: the mixture, what the pool lacks, and the subset for manual audit.
 """
 
@@ -92,7 +92,7 @@ class _Panel:
     rows: tuple[_ChartRow, ...]
 
 
-def mixture_panel(
+def _mixture_panel(
     mixture: Mixture, names: Mapping[str, str], change: MixtureChange | None = None
 ) -> _Panel:
     """Weights by signal family, heaviest first, with the change since the previous snapshot.
@@ -112,7 +112,7 @@ def mixture_panel(
     return _Panel(f"Market weight by {mixture.measure}, {mixture.counting} counting{since}", rows)
 
 
-def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> _Panel:
+def _gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> _Panel:
     """Weights by task family against the shares of the pool, largest gap first."""
     rows = tuple(
         _ChartRow(
@@ -130,7 +130,7 @@ def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> _Panel:
     )
 
 
-def draw(panels: Sequence[_Panel], title: str, *, standalone: bool = False) -> str:
+def _draw(panels: Sequence[_Panel], title: str, *, standalone: bool = False) -> str:
     """The panels below each other as an `<svg>`; a standalone file contains its style."""
     parts: list[str] = []
     y = 0
@@ -202,7 +202,7 @@ _UNMAPPED = "(unmapped)"
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotReport:
+class _SnapshotReport:
     """The results for one snapshot; `gap` if there is a pool, `change` if an earlier snapshot."""
 
     snapshot: SignalSnapshot
@@ -223,7 +223,7 @@ class SnapshotReport:
         return {"measure": mixture.measure, "counting": mixture.counting}
 
 
-def table_rows(report: SnapshotReport) -> dict[str, list[_Row]]:
+def _table_rows(report: _SnapshotReport) -> dict[str, list[_Row]]:
     """Rows by table name, for the tables of `data.schemas`; sorted."""
     return {
         "signals": list(_signal_rows(report)),
@@ -233,7 +233,7 @@ def table_rows(report: SnapshotReport) -> dict[str, list[_Row]]:
     }
 
 
-def _signal_rows(report: SnapshotReport) -> Iterator[_Row]:
+def _signal_rows(report: _SnapshotReport) -> Iterator[_Row]:
     book = report.analysis.codebook
     for signal, assignment in zip(
         report.snapshot.signals, report.analysis.assignments, strict=True
@@ -258,7 +258,7 @@ def _signal_rows(report: SnapshotReport) -> Iterator[_Row]:
         }
 
 
-def _share_rows(report: SnapshotReport) -> Iterator[_Row]:
+def _share_rows(report: _SnapshotReport) -> Iterator[_Row]:
     for assignment in report.analysis.assignments:
         for share in assignment.shares:
             yield report._key | {
@@ -284,7 +284,7 @@ def _evidence_of(assignment: Assignment, pattern: str) -> list[_Row]:
     ]
 
 
-def _pattern_rows(report: SnapshotReport) -> Iterator[_Row]:
+def _pattern_rows(report: _SnapshotReport) -> Iterator[_Row]:
     mixture, book = report.analysis.mixture, report.analysis.codebook
     weights = mixture.pattern_weights
     ideas = {seed.pattern: seed.ideas for seed in report.seeds}
@@ -305,7 +305,7 @@ def _pattern_rows(report: SnapshotReport) -> Iterator[_Row]:
         )
 
 
-def _weight_rows(report: SnapshotReport) -> Iterator[_Row]:
+def _weight_rows(report: _SnapshotReport) -> Iterator[_Row]:
     signal = report.analysis.mixture.weights
     tasks = spread(signal, report.crosswalk.signal_to_task)
     groups = spread(tasks.masses, report.crosswalk.task_to_display)
@@ -333,7 +333,7 @@ def _weight_rows(report: SnapshotReport) -> Iterator[_Row]:
             )
 
 
-def report_data(report: SnapshotReport) -> _Row:
+def _report_data(report: _SnapshotReport) -> _Row:
     """The figures of the report page in JSON types; signals are named only by slug."""
     mixture, book = report.analysis.mixture, report.analysis.codebook
     tasks = spread(mixture.weights, report.crosswalk.signal_to_task)
@@ -362,7 +362,7 @@ def report_data(report: SnapshotReport) -> _Row:
     }
 
 
-def _sure_families(report: SnapshotReport) -> _Row:
+def _sure_families(report: _SnapshotReport) -> _Row:
     """How many signals have a sure main family, and their share of the mass."""
     book, measure = report.analysis.codebook, report.snapshot.measure
     masses = {one.slug: float(one.popularity[measure]) for one in report.snapshot.signals}
@@ -421,9 +421,9 @@ def write_mixture(recipe: SignalsRecipe, dated: _Dated, out: Path, *, quiet: boo
     analysis, crosswalk = analyses[-1], default_crosswalk()
     seeds = seed_ideas(analysis.mixture, default_codebook(), crosswalk, config)
     least = config.scoring.least_main_share
-    report = SnapshotReport(newest, analysis, crosswalk, seeds, None, moved, least)
+    report = _SnapshotReport(newest, analysis, crosswalk, seeds, None, moved, least)
     _write_tables(out, collected[-1], report)
-    figures = report_data(report) | {
+    figures = _report_data(report) | {
         "task_weights": spread(analysis.mixture.weights, crosswalk.signal_to_task).weights,
         "needs": needs_by_pattern(newest.signals, analysis.assignments, days[-1].masses),
         "history": past(days, [path.name for _, path in dated]),
@@ -432,14 +432,14 @@ def write_mixture(recipe: SignalsRecipe, dated: _Dated, out: Path, *, quiet: boo
     write_bytes(out / REPORT, pretty_json(figures))
     names = {name: family.name for name, family in default_codebook().families.items()}
     write_bytes(out / DRIFT, drift_page(figures, names).encode())
-    panels = [mixture_panel(analysis.mixture, names, moved)]
+    panels = [_mixture_panel(analysis.mixture, names, moved)]
     title = f"Mixture of {newest.source}, {newest.date}"
-    write_bytes(out / _INLINE, draw(panels, title).encode())
-    write_bytes(out / CHART, draw(panels, title, standalone=True).encode())
+    write_bytes(out / _INLINE, _draw(panels, title).encode())
+    write_bytes(out / CHART, _draw(panels, title, standalone=True).encode())
 
 
-def _write_tables(out: Path, collected: Collected, report: SnapshotReport) -> None:
-    rows = table_rows(report)
+def _write_tables(out: Path, collected: Collected, report: _SnapshotReport) -> None:
+    rows = _table_rows(report)
     for table in (SIGNALS, SIGNAL_PATTERNS, PATTERNS, WEIGHTS):
         write_table(out / f"{table.name}.parquet", rows[table.name], table.schema)
     write_table(out / "ledger.parquet", map(ledger_record, collected.ledger), LEDGER)
@@ -551,7 +551,7 @@ def public_mixture(signals: Path, ideas: Path) -> dict[str, Any]:
     }
 
 
-def mixture_picture(signals: Path) -> Picture:
+def _mixture_picture(signals: Path) -> Picture:
     """The chart of the mixture."""
     inline, standalone = ((signals / name).read_text("utf-8") for name in (_INLINE, CHART))
     return Picture("Mixture", inline, standalone, _STYLE)
@@ -563,9 +563,9 @@ def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def pictures_of(signals: Sequence[Path], selection: Mapping[str, Any]) -> dict[str, Picture]:
     """By name: `audit/<name>.svg` and a section of the report, each where there are figures."""
-    pictures = {"mixture": mixture_picture(signals[0])} if signals else {}
+    pictures = {"mixture": _mixture_picture(signals[0])} if signals else {}
     if gap := selection.get("coverage_gap"):
-        pictures["coverage-gap"] = _picture("Coverage gap", [gap_panel(_gap(gap), {})])
+        pictures["coverage-gap"] = _picture("Coverage gap", [_gap_panel(_gap(gap), {})])
     if lite := selection.get("lite"):
         heading = f"Lite subset for manual audit: {lite['size']} of {lite['pool_size']} tasks"
         pictures["lite-subset"] = _picture(heading, [_margin(row) for row in lite["margins"]])
@@ -573,7 +573,7 @@ def pictures_of(signals: Sequence[Path], selection: Mapping[str, Any]) -> dict[s
 
 
 def _picture(title: str, panels: list[_Panel]) -> Picture:
-    return Picture(title, draw(panels, title), draw(panels, title, standalone=True), _STYLE)
+    return Picture(title, _draw(panels, title), _draw(panels, title, standalone=True), _STYLE)
 
 
 def _gap(report: Mapping[str, Any]) -> CoverageGap:

@@ -26,7 +26,7 @@ from data.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
-class PatternMass:
+class _PatternMass:
     """A pattern's mass, its number of signals, and its heaviest signals by share of mass."""
 
     pattern: str
@@ -38,7 +38,7 @@ class PatternMass:
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyWeight:
+class _FamilyWeight:
     """A signal family's mass and its weight among the benchmarkable ones (0 for the others)."""
 
     family: str
@@ -60,8 +60,8 @@ class Mixture:
     measure: str
     counting: str
     total: float
-    patterns: tuple[PatternMass, ...]
-    families: tuple[FamilyWeight, ...]
+    patterns: tuple[_PatternMass, ...]
+    families: tuple[_FamilyWeight, ...]
     uncategorized_share: float
     meta_share: float
     uncategorized: tuple[str, ...]
@@ -119,10 +119,12 @@ def parts(
     return own
 
 
-def _pattern_mass(slug: str, parts: Sequence[tuple[float, str]], codebook: Codebook) -> PatternMass:
+def _pattern_mass(
+    slug: str, parts: Sequence[tuple[float, str]], codebook: Codebook
+) -> _PatternMass:
     heaviest = sorted(parts, key=lambda part: (-part[0], part[1]))[:_HEAVIEST]
     pattern = codebook.patterns[slug]
-    return PatternMass(
+    return _PatternMass(
         slug,
         pattern.family,
         pattern.benchmarkable,
@@ -133,15 +135,15 @@ def _pattern_mass(slug: str, parts: Sequence[tuple[float, str]], codebook: Codeb
 
 
 def _family_weights(
-    patterns: Sequence[PatternMass], codebook: Codebook
-) -> tuple[FamilyWeight, ...]:
+    patterns: Sequence[_PatternMass], codebook: Codebook
+) -> tuple[_FamilyWeight, ...]:
     market = fsum(one.mass for one in patterns if one.benchmarkable)
     rows = []
     for family in codebook.families:
         own = [one for one in patterns if one.family == family]
         mass = fsum(one.mass for one in own)
         counted = fsum(one.mass for one in own if one.benchmarkable)
-        rows.append(FamilyWeight(family, round(mass, 9), _share(counted, market), len(own)))
+        rows.append(_FamilyWeight(family, round(mass, 9), _share(counted, market), len(own)))
     return tuple(rows)
 
 
@@ -160,7 +162,7 @@ class DatedMixture:
 
 
 @dataclass(frozen=True, slots=True)
-class WeightChange:
+class _WeightChange:
     """A family or pattern before and after; `points` is the difference in percentage points.
 
     `low` and `high` are the ends of its 95 % interval, where one was computed (`drift`).
@@ -184,8 +186,8 @@ class MixtureChange:
 
     before: dt.date
     after: dt.date
-    families: tuple[WeightChange, ...]
-    patterns: tuple[WeightChange, ...]
+    families: tuple[_WeightChange, ...]
+    patterns: tuple[_WeightChange, ...]
     distance: float
 
 
@@ -214,11 +216,11 @@ def change(before: DatedMixture, after: DatedMixture) -> MixtureChange:
     )
 
 
-def _changes(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[WeightChange, ...]:
+def _changes(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[_WeightChange, ...]:
     rows = []
     for name in before.keys() | after.keys():
         old, new = before.get(name, 0.0), after.get(name, 0.0)
-        rows.append(WeightChange(name, old, new, round(100.0 * (new - old), 9)))
+        rows.append(_WeightChange(name, old, new, round(100.0 * (new - old), 9)))
     return tuple(sorted(rows, key=lambda row: (-abs(row.points), row.name)))
 
 
@@ -315,10 +317,10 @@ def _row(
 ) -> GapRow:
     share = round(tasks / held, 9) if held else 0.0
     gap = round(100.0 * (weight - share), 9)
-    return GapRow(family, weight, share, gap, tasks, suggested, action(gap, config))
+    return GapRow(family, weight, share, gap, tasks, suggested, _action(gap, config))
 
 
-def action(gap: float, config: GapConfig) -> Action:
+def _action(gap: float, config: GapConfig) -> Action:
     """The action for a gap in percentage points; a gap equal to a limit triggers its action."""
     if gap >= config.act:
         return Action.PRIORITY
@@ -370,7 +372,7 @@ class SeedIdea:
 
 
 @cache
-def gradings() -> Mapping[str, _Grading]:
+def _gradings() -> Mapping[str, _Grading]:
     """The gradings of seeds.toml by pattern."""
     with _PATH.open("rb") as handle:
         tables = tomllib.load(handle)
@@ -387,7 +389,7 @@ def seed_ideas(
     ConfigError if a pattern has no grading.
     """
     weights = mixture.pattern_weights
-    lacking = sorted(weights.keys() - gradings().keys())
+    lacking = sorted(weights.keys() - _gradings().keys())
     if lacking:
         raise ConfigError(f"{_PATH}: no grading for {', '.join(lacking)}. Add a table for each.")
     numbers = _numbers(weights, config)
@@ -407,7 +409,7 @@ def seed_ideas(
                 user_goal=pattern.goal,
                 artifact=pattern.artifact,
                 execution_surface=pattern.surface,
-                grading=gradings()[name],
+                grading=_gradings()[name],
                 signals=masses[name].heaviest,
             )
         )

@@ -174,7 +174,7 @@ class CategoryReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class _Rule:
     """`category` for names with one of these first components and, if given, one of these words in
     the label and one of these endings of the unit.
 
@@ -197,7 +197,7 @@ class _Assigned:
     tallies: tuple[StageTally, ...]
 
 
-def assign(series: pl.DataFrame, rules: tuple[Rule, ...] | None = None) -> _Assigned:
+def assign(series: pl.DataFrame, rules: tuple[_Rule, ...] | None = None) -> _Assigned:
     """Fill the category of each series by its name; without one, the ledger has `category.none`.
 
     A series without a category stays in the frame; the filters reject its points.
@@ -237,7 +237,7 @@ def _ledger(unassigned: pl.DataFrame) -> pl.DataFrame:
     return unassigned.sort("series_id").select(columns)
 
 
-def _fits(rule: Rule, parts: pl.Expr) -> tuple[pl.Expr, str]:
+def _fits(rule: _Rule, parts: pl.Expr) -> tuple[pl.Expr, str]:
     """Whether a rule matches a name, given as its components in lower case, and its category."""
     test = parts.list.first().is_in([word.lower() for word in rule.first])
     if rule.label:
@@ -248,7 +248,7 @@ def _fits(rule: Rule, parts: pl.Expr) -> tuple[pl.Expr, str]:
     return test, str(rule.category) if rule.category else _NONE
 
 
-def parse_rules(text: str, path: str) -> tuple[Rule, ...]:
+def _parse_rules(text: str, path: str) -> tuple[_Rule, ...]:
     """Rules from TOML, in their order. Errors: `InputError` if the text is not a table of rules."""
     try:
         entries = tomllib.loads(text).get("rule", [])
@@ -262,7 +262,7 @@ def parse_rules(text: str, path: str) -> tuple[Rule, ...]:
         ) from None
 
 
-def _rule(entry: Any) -> Rule:
+def _rule(entry: Any) -> _Rule:
     if not isinstance(entry, dict):
         raise TypeError("a rule is a table")
     strange = entry.keys() - _KEYS
@@ -272,18 +272,18 @@ def _rule(entry: Any) -> Rule:
     if any(not isinstance(w, str) for words in lists.values() for w in words):
         raise TypeError("first, label and unit are lists of words")
     named = entry["category"]
-    return Rule(
+    return _Rule(
         None if named == _NONE else Category(named), **{k: tuple(v) for k, v in lists.items()}
     )
 
 
-def load_rules(path: Path) -> tuple[Rule, ...]:
+def load_rules(path: Path) -> tuple[_Rule, ...]:
     """A user's own table of categories."""
-    return parse_rules(path.read_text(encoding="utf-8"), str(path))
+    return _parse_rules(path.read_text(encoding="utf-8"), str(path))
 
 
 @lru_cache(maxsize=1)
-def _default_rules() -> tuple[Rule, ...]:
+def _default_rules() -> tuple[_Rule, ...]:
     """The table that ships with the project."""
     source = files(__package__).joinpath("categories.toml")
-    return parse_rules(source.read_text(encoding="utf-8"), "categories.toml")
+    return _parse_rules(source.read_text(encoding="utf-8"), "categories.toml")

@@ -85,7 +85,7 @@ _LINES = 8  # fewest neighbours that say something about a whole filing
 _MOST_LINES = 0.5
 
 
-def implausible(statements: Statements) -> pl.DataFrame:
+def _implausible(statements: Statements) -> pl.DataFrame:
     """The points with an implausible value: point_id, scale_reason; one row per point."""
     points = _filed(statements)
     scale = pl.concat([_against_income(points), _too_many(points)]).unique()
@@ -268,7 +268,7 @@ class _Filtered:
     report: _FilterReport
 
 
-def filter_points(statements: Statements, config: FilterConfig) -> _Filtered:
+def _filter_points(statements: Statements, config: FilterConfig) -> _Filtered:
     """Keep the points that a question can ask about.
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
@@ -349,7 +349,7 @@ def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     joined = joined.join(
         _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
     )
-    doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
+    doubted = _implausible(statements) if config.reject_implausible else _NONE_DOUBTED
     for about, key in ((contradicted(statements), "point_id"), (_misplaced(points), "document")):
         joined = joined.join(about, on=key, how="left", maintain_order="left")
     return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
@@ -500,7 +500,7 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
     renamed = rebuild(statements.series, statements.rows, statements.points)
     assigned = assign(renamed, rules)
     named = _dated(replace(statements, series=assigned.series), recipe.filters.periods)
-    filtered = filter_points(named, recipe.filters)
+    filtered = _filter_points(named, recipe.filters)
     write_statements(out / DATABASE, named)
     write_frame(out / ASKABLE, filtered.points.select("point_id"))
     tallies = [tally for part in parts for tally in part.tallies]

@@ -49,12 +49,12 @@ def translate(label: str, statement: Statement | None = None) -> Translation:
 
 
 @cache
-def default_table() -> _Table:
+def _default_table() -> _Table:
     """The table that ships with the project."""
-    return load_table(Path(__file__).with_name(_TABLE))
+    return _load_table(Path(__file__).with_name(_TABLE))
 
 
-def load_table(path: Path) -> _Table:
+def _load_table(path: Path) -> _Table:
     """Read a table: folded label -> statement (or "" for any) -> English text.
 
     Lines are tab separated: label, English, and optionally the statement; `#` starts a comment.
@@ -90,7 +90,7 @@ def _known(statement: Statement | None) -> Mapping[str, str]:
     name = "" if statement is None else str(statement)
     return {
         key: texts.get(name) or texts.get("") or next(iter(texts.values()))
-        for key, texts in default_table().items()
+        for key, texts in _default_table().items()
     }
 
 

@@ -106,7 +106,7 @@ class _Worded:
     fault: Fault | None = None
 
 
-def phrase_questions(
+def _phrase_questions(
     questions: Sequence[Question],
     database: Database,
     client: Asker,
@@ -359,7 +359,7 @@ def word_questions(
     public = all(item.company.disclosure == Disclosure.PUBLIC for item in questions)
     with judges.client(masked=public) as client:
         settings = judges.config.stage_settings(ModelStage.QUESTION_PHRASING)
-        reworded = iter(phrase_questions(easy, index, client, settings, images))
+        reworded = iter(_phrase_questions(easy, index, client, settings, images))
         worded = [
             next(reworded) if question.level is Level.EASY else Judged(question.point_id, question)
             for question in questions

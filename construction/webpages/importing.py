@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -50,11 +49,6 @@ _LINES = frozenset(
 )
 _CELLS = frozenset({"td", "th"})
 _HIDDEN = ("display:none", "visibility:hidden")
-_BLANKS = re.compile(r"[^\S\n\t]+")
-_EDGES = re.compile(r"[ \t]*\n[ \t]*")
-_LINE_END = re.compile(r"\s*\n\s*")
-_GAPS = re.compile(r"\n{3,}")
-_CELL = re.compile(r" *\t[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +60,7 @@ class _PageText:
     reason: str | None = None
 
 
-def text_of(path: Path, media_type: str) -> _PageText:
+def _text_of(path: Path, media_type: str) -> _PageText:
     """The text of a saved page, read in a child process; at most `_MOST_CHARS` of it."""
     with path.open("rb") as file:
         content = file.read(_MOST_BYTES + 1)
@@ -82,7 +76,7 @@ def text_of(path: Path, media_type: str) -> _PageText:
     return page if page.text or page.reason else _PageText(reason="page.no_text")
 
 
-def html_text(content: bytes) -> tuple[str, str]:
+def _html_text(content: bytes) -> tuple[str, str]:
     """Title and text of an HTML page, with a line per block and a tab between cells."""
     # Without an encoding the parser looks for the page's own declaration.
     encoding = "utf-8" if _is_utf8(content) else None
@@ -91,7 +85,8 @@ def html_text(content: bytes) -> tuple[str, str]:
     )
     root = html.document_fromstring(content, parser=parser)
     title = root.findtext(".//title") or ""
-    return title, _LINE_END.sub("\n", "".join(_pieces(root)))
+    lines = (line.strip() for line in "".join(_pieces(root)).split("\n"))
+    return title, "\n".join(filter(None, lines))
 
 
 def _is_utf8(content: bytes) -> bool:
@@ -156,16 +151,19 @@ def _read(content: bytes, media_type: str) -> _PageText:
     if media_type == PDF:
         title, text = _pdf_text(content)
     elif media_type == HTML:
-        title, text = html_text(content)
+        title, text = _html_text(content)
     else:
         title, text = "", decode(content)
-    return _PageText(" ".join(visible(title).split())[:300], tidy(text)[:_MOST_CHARS])
+    return _PageText(" ".join(visible(title).split())[:300], _tidy(text)[:_MOST_CHARS])
 
 
-def tidy(text: str) -> str:
-    """Control characters made visible, runs of white space as one."""
-    shown = _BLANKS.sub(" ", visible(text))
-    return _GAPS.sub("\n\n", _EDGES.sub("\n", _CELL.sub("\t", shown))).strip()
+def _tidy(text: str) -> str:
+    """Control characters made visible, runs of white space as one, a tab between cells."""
+    rows = ([" ".join(cell.split()) for cell in r.split("\t")] for r in visible(text).split("\n"))
+    shown = "\n".join("\t".join(filter(None, cells)) for cells in rows).strip()
+    while "\n\n\n" in shown:
+        shown = shown.replace("\n\n\n", "\n\n")
+    return shown
 
 
 def main() -> None:
@@ -273,7 +271,7 @@ def _page(folder: Path, row: _Row) -> Page | _Refused:
         return _Refused("page.no_file")
     if media_type is None:
         return _Refused("page.unknown_type")
-    seen = text_of(path, media_type)
+    seen = _text_of(path, media_type)
     if seen.reason is not None:
         return _Refused(seen.reason)
     title = one_line(row.get("title") or seen.title)[:300]

@@ -22,7 +22,7 @@ from data.errors import InputError
 from data.staging.database import in_memory
 from data.tables import write_table
 from data.text.folding import fold_width, lower_in_place, narrow_in_place
-from data.text.scripts import CJK
+from data.text.scripts import CJK, WORD
 
 _PAGES, _ABOUT = "pages.parquet", "pages.json"
 SCHEMA = {
@@ -114,7 +114,6 @@ def open_pages(folder: Path) -> PageFolder:
 # so that the same pages and query always give the same answer.
 
 _CJK_RUN = re.compile(f"[{CJK}]+")
-_TERM = re.compile(r"[^\W_]+")
 _MOST_TERMS = 64  # of a query
 _TITLE_WEIGHT = 5.0
 _EXCERPT, _LEAD = 320, 40  # characters: of an excerpt, and before the first word in it
@@ -157,7 +156,7 @@ class PageIndex:
 
     def search(self, query: str, most: int) -> list[_Hit]:
         """At most `most` pages that hold a word of the query, best first."""
-        words = list(dict.fromkeys(_TERM.findall(_segmented(query))))[:_MOST_TERMS]
+        words = list(dict.fromkeys(WORD.findall(_segmented(query))))[:_MOST_TERMS]
         if not words:
             return []
         rows = self._database.execute(
@@ -199,7 +198,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 def excerpt(text: str, query: str) -> str:
     """The stretch of a page that holds the most different words of a query."""
-    words = {word[:_STEM] for word in _TERM.findall(_segmented(query).lower())}
+    words = {word[:_STEM] for word in WORD.findall(_segmented(query).lower())}
     plain = lower_in_place(narrow_in_place(text))
     hits = sorted(
         (match.start(), word)

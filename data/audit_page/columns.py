@@ -87,7 +87,7 @@ _POOL = """
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class _Judged:
     """The verdicts of one gate; all columns have a place per verdict.
 
     `items` are instances, also where the gate judged their candidates. `observed` and `limit` are
@@ -111,7 +111,7 @@ class Books:
 
     about: Mapping[str, Any]
     items: pl.Series
-    gates: Mapping[str, Judged]
+    gates: Mapping[str, _Judged]
     rejections: pl.DataFrame
     pool: pl.DataFrame
 
@@ -156,7 +156,7 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Books:
         dict(zip(names, texts, strict=True)),
         verdicts["item"].unique(maintain_order=True),
         {
-            str(gate): judged(rows)
+            str(gate): _judged(rows)
             for (gate,), rows in verdicts.group_by("gate", maintain_order=True)
         },
         _frame(connection, _REJECTIONS),
@@ -182,12 +182,12 @@ def _frame(connection: duckdb.DuckDBPyConnection, sql: str) -> pl.DataFrame:
     return pl.DataFrame(_ArrowStream(connection.sql(sql)))
 
 
-def judged(rows: pl.DataFrame) -> Judged:
+def _judged(rows: pl.DataFrame) -> _Judged:
     """The verdicts of one gate, from rows as `verdicts` of staging has them.
 
     Raises ValueError or PolarsError for a status or measures that no verdict has.
     """
-    return Judged(
+    return _Judged(
         rows["item"],
         rows["status"].cast(_STATUSES),
         rows["reason"],
@@ -245,7 +245,7 @@ class _Check:
         return wrong.fill_null(value=False)
 
 
-def checks_of(gate: Gate[Any, Any], config: StageConfig, judged: Judged) -> tuple[_Check, ...]:
+def _checks_of(gate: Gate[Any, Any], config: StageConfig, judged: _Judged) -> tuple[_Check, ...]:
     """The checks that let an item fail; none where no limit may be moved, or where the verdicts
     do not hold what the limits compare.
     """
@@ -259,7 +259,7 @@ def checks_of(gate: Gate[Any, Any], config: StageConfig, judged: Judged) -> tupl
         return ()
 
 
-def contradictions(gate: Gate[Any, Any], checks: Sequence[_Check], status: pl.Series) -> int:
+def _contradictions(gate: Gate[Any, Any], checks: Sequence[_Check], status: pl.Series) -> int:
     """Recorded verdicts that do not follow from the checks: their limits were other ones."""
     if not checks:
         return 0
@@ -271,7 +271,7 @@ def contradictions(gate: Gate[Any, Any], checks: Sequence[_Check], status: pl.Se
     return int(frame.select((wrong & (pl.col("status") != Status.NOT_MEASURED)).sum()).item())
 
 
-def _recorded(judged: Judged) -> list[dict[str, Scalar] | None]:
+def _recorded(judged: _Judged) -> list[dict[str, Scalar] | None]:
     """What each verdict recorded, by name; None where nothing was measured."""
     names = tuple(judged.measures) or (OBSERVED,)
     columns = tuple(judged.measures.values()) or (judged.observed,)
@@ -436,7 +436,7 @@ def _packed(values: list[Any]) -> Column:
     return {"same": values[0] if values else None} if alike else values
 
 
-def _gate(gate: str, judged: Judged, words: _Index, ids: _Index, shown: Shown) -> dict[str, Any]:
+def _gate(gate: str, judged: _Judged, words: _Index, ids: _Index, shown: Shown) -> dict[str, Any]:
     return {
         "name": one_line(gate),
         "kind": "gate",
@@ -452,13 +452,13 @@ def _gate(gate: str, judged: Judged, words: _Index, ids: _Index, shown: Shown) -
     }
 
 
-def _whatif(name: str, judged: Judged, gates: Gates) -> dict[str, Any]:
+def _whatif(name: str, judged: _Judged, gates: Gates) -> dict[str, Any]:
     """What a page needs to try other limits; nothing where the verdicts do not follow."""
     if name not in gates:
         return {**_NO_WHATIF, "checks": []}
     gate, config = gates[name]
-    checks = checks_of(gate, config, judged)
-    wrong = contradictions(gate, checks, judged.status)
+    checks = _checks_of(gate, config, judged)
+    wrong = _contradictions(gate, checks, judged.status)
     return {
         "complete": bool(checks) and gate.complete,
         "whatif": bool(checks) and not wrong,

@@ -86,7 +86,7 @@ class Diff:
         return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
 
-def diff(old: ReleaseFacts, new: ReleaseFacts) -> Diff:
+def _diff(old: ReleaseFacts, new: ReleaseFacts) -> Diff:
     """Compare two releases."""
     before, after = old.tasks.keys(), new.tasks.keys()
     added, removed = sorted(after - before), sorted(before - after)
@@ -190,16 +190,16 @@ def with_changes(release: Release, last: Path | None) -> Release:
         return release
     public, _ = layout.halves(last)
     inputs = {**release.build.inputs, "last-release": file_digest(public / layout.SUMS)}
-    changes = changes_between(last, facts_of_release(release))
+    changes = _changes_between(last, facts_of_release(release))
     return replace(release, changes=changes, build=replace(release.build, inputs=inputs))
 
 
-def changes_between(old: Path, new: ReleaseFacts) -> list[str]:
+def _changes_between(old: Path, new: ReleaseFacts) -> list[str]:
     """The lines of the CHANGELOG: what changed since the snapshot or public half `old`.
 
     Raises InputError if `old` is not a snapshot.
     """
-    return list(_lines(diff(facts_of_snapshot(old, private=False), new)))
+    return list(_lines(_diff(facts_of_snapshot(old, private=False), new)))
 
 
 def _lines(changes: Diff) -> Iterator[str]:
@@ -294,7 +294,7 @@ def changes_of(old: Path, new: Path) -> Changes:
 
     Why a task left or came is in the ledger of the other release's private half.
     """
-    difference = diff(facts_of_snapshot(old), facts_of_snapshot(new))
+    difference = _diff(facts_of_snapshot(old), facts_of_snapshot(new))
     weights = {row.name: row for row in difference.weights}
     retired = _fates(old, difference.removed, _lost(new), weights, "is no longer requested")
     arrived = _fates(new, difference.added, _lost(old), weights, "was not requested before")

@@ -51,7 +51,7 @@ _READABLE = 0o644
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class _Published:
     """Where a release is now, how many files it has, and how many were there before."""
 
     where: str
@@ -59,7 +59,7 @@ class Published:
     already: int
 
 
-def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: bool) -> Published:
+def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: bool) -> _Published:
     """Copy a verified and signed release to `target` and point to it; `release` is its content.
 
     Raises InputError if the target cannot be reached, ReleaseError if it holds another release of
@@ -78,7 +78,7 @@ def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: boo
             if release.notice is not None:
                 _copy_errata(there, release, release.notice, private=private)
             _point(there, pointer)
-    return Published(there.at(name), len(files), already)
+    return _Published(there.at(name), len(files), already)
 
 
 def _files(root: Path, name: str, *, private: bool) -> dict[str, Path]:

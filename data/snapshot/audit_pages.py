@@ -84,14 +84,14 @@ def write_pages(
     parts = [shown[at : at + PER_INDEX] for at in range(0, len(shown), PER_INDEX)] or [[]]
     for number, part in enumerate(parts, start=1):
         yield (
-            index_name(number),
+            _index_name(number),
             page(
                 "index.html.j2",
                 asset("report.css"),
                 instances=part,
                 manifest=manifest,
                 number=number,
-                names=[index_name(n) for n in range(1, len(parts) + 1)],
+                names=[_index_name(n) for n in range(1, len(parts) + 1)],
                 shown=len(shown),
                 known=len(known),
                 sentences=words.sentences,
@@ -99,7 +99,7 @@ def write_pages(
         )
 
 
-def index_name(number: int) -> str:
+def _index_name(number: int) -> str:
     """`index.html`, `index-2.html`, …"""
     return "index.html" if number == 1 else f"index-{number}.html"
 

@@ -119,7 +119,7 @@ def _keeps_languages(recipe: Mapping[str, Any]) -> bool:
     return bool(language.get("unsupported") == "keep")
 
 
-def size_category(tasks: int) -> str:
+def _size_category(tasks: int) -> str:
     """The hub's word for a number of tasks."""
     return next((name for top, name in _SIZES if tasks < top), "n>1M")
 
@@ -145,7 +145,7 @@ def _front_matter(release: Release, manifest: Manifest, statistics: Mapping[str,
         "language": sorted(row["value"] for row in statistics["languages"]),
         "tags": ["agents", "benchmark", "benchmint", f"privacy-{manifest.privacy}"],
         "task_categories": ["other"],
-        "size_categories": [size_category(statistics["tasks"])],
+        "size_categories": [_size_category(statistics["tasks"])],
         "source_datasets": ["original"],
         "annotations_creators": ["machine-generated"],
         "configs": [

@@ -45,7 +45,7 @@ _MATCHING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class _Item:
     """One item of the checklist: what it asks for, and what this release shows of it."""
 
     item: str
@@ -78,13 +78,13 @@ class _Facts:
         return sum(r.tasks for r in rows), sum(r.held for r in rows), [r.kind for r in rows]
 
 
-def report(manifest: Manifest, statistics: Mapping[str, Any], gates: _ValidityRows) -> list[Item]:
+def report(manifest: Manifest, statistics: Mapping[str, Any], gates: _ValidityRows) -> list[_Item]:
     """All items in the order of the checklist."""
     facts = _Facts(manifest, statistics, {row["gate"]: row["statuses"] for row in gates})
     return [item for part in _PARTS for item in part(facts)]
 
 
-def counts(items: Iterable[Item]) -> dict[str, int]:
+def _counts(items: Iterable[_Item]) -> dict[str, int]:
     """How many items have each state."""
     total: dict[str, int] = dict.fromkeys(("shown", "in part", NOT_SHOWN, "not applicable"), 0)
     for item in items:
@@ -111,64 +111,66 @@ def _part(state: _State) -> _State:
     return "in part" if state == "shown" else state
 
 
-def _tools_and_environment(facts: _Facts) -> Iterator[Item]:
+def _tools_and_environment(facts: _Facts) -> Iterator[_Item]:
     manifest, tasks = facts.manifest, facts.tasks
     cut_off = facts.n("network", "none")
     frozen: _State = "shown" if cut_off == tasks else "in part"
     versions = f"code {manifest.code_version[:12]}, lock file {manifest.lock_digest[:12]}"
-    yield Item("T.1", "Tool versions are stated", "shown", versions)
+    yield _Item("T.1", "Tool versions are stated", "shown", versions)
     reach = (
         f"{cut_off} of {tasks} tasks need no network access; the runner provides tools and services"
     )
-    yield Item("T.2", "Services that tasks need are reachable", frozen, reach)
+    yield _Item("T.2", "Services that tasks need are reachable", frozen, reach)
     what = (
         "the runner counts attempts that the machine aborted separately; none was provoked "
         "in this build"
     )
-    yield Item("T.3", "Outages are handled", NOT_SHOWN, what)
+    yield _Item("T.3", "Outages are handled", NOT_SHOWN, what)
     what = (
         "each attempt starts with its own copy of inputs and services; no run in this build "
         "shows it"
     )
-    yield Item("T.4", "State is cleared between runs", "in part", what)
+    yield _Item("T.4", "State is cleared between runs", "in part", what)
     scanned = sum(facts.gates.get("leaks", {}).values())
     halves = (
         "answers, rules and graders are only in the private half, and verify looks for them in the "
         f"public one; the leak scan examined {amount(scanned, 'candidate')}"
     )
-    yield Item("T.5", "Agents are cut off from the ground truth", "shown", halves)
+    yield _Item("T.5", "Agents are cut off from the ground truth", "shown", halves)
     fixed = (
         f"{amount(manifest.counts.fixtures, 'input file')} with SHA-256, "
         f"{amount(len(manifest.inputs), 'input')} to the build recorded by digest; {reach}"
     )
-    yield Item("T.6", "The environment is frozen", frozen, fixed)
+    yield _Item("T.6", "The environment is frozen", frozen, fixed)
 
 
-def _solvable(facts: _Facts) -> Iterator[Item]:
+def _solvable(facts: _Facts) -> Iterator[_Item]:
     tasks, grading = facts.tasks, facts.manifest.grading
     kinds = ("computed answer",)
     state, evidence = _tried(facts, kinds, "the answer computed by the reference steps")
     if facts.audited(kinds)[0] < tasks:
         state, evidence = _part(state), f"{evidence}; {amount(tasks, 'task')} in all"
-    yield Item("T.7", "The ground truth is verified", state, evidence)
+    yield _Item("T.7", "The ground truth is verified", state, evidence)
     verified = grading.verified if grading else 0
     tried = f"{verified} of {tasks} were run in a sandbox before release; {evidence}"
-    yield Item("T.8", "Each task can be solved", _of(verified, tasks) if verified else state, tried)
-    yield Item("T.9", "There is an oracle solver", state, f"{evidence}; agent oracle")
+    yield _Item(
+        "T.8", "Each task can be solved", _of(verified, tasks) if verified else state, tried
+    )
+    yield _Item("T.9", "There is an oracle solver", state, f"{evidence}; agent oracle")
     state, evidence = _tried(facts, _WITHOUT_WORK, "submissions with no work in them")
-    yield Item("T.10", "There are no shortcuts", _part(state), evidence)
+    yield _Item("T.10", "There are no shortcuts", _part(state), evidence)
 
 
-def _matched(facts: _Facts) -> Iterator[Item]:
+def _matched(facts: _Facts) -> Iterator[_Item]:
     answers = facts.n("evidence", "accuracy")
     for item, asks, kinds, what in _MATCHING:
         if answers:
-            yield Item(item, asks, *_tried(facts, kinds, what))
+            yield _Item(item, asks, *_tried(facts, kinds, what))
         else:
-            yield Item(item, asks, _NO_USE, "no tasks are graded by an answer")
+            yield _Item(item, asks, _NO_USE, "no tasks are graded by an answer")
 
 
-def _judged(facts: _Facts) -> Iterator[Item]:
+def _judged(facts: _Facts) -> Iterator[_Item]:
     semantic = facts.n("evidence", "semantic")
     what = f"{semantic} of {facts.tasks} tasks are partly judged; no judge ran in this build"
     for item, asks in (
@@ -176,12 +178,12 @@ def _judged(facts: _Facts) -> Iterator[Item]:
         ("O.c.2", "A judge withstands adversarial submissions"),
     ):
         if semantic:
-            yield Item(item, asks, NOT_SHOWN, what)
+            yield _Item(item, asks, NOT_SHOWN, what)
         else:
-            yield Item(item, asks, _NO_USE, "no tasks are graded by a judge")
+            yield _Item(item, asks, _NO_USE, "no tasks are graded by a judge")
 
 
-def _programs_and_states(facts: _Facts) -> Iterator[Item]:
+def _programs_and_states(facts: _Facts) -> Iterator[_Item]:
     screened = facts.gates.get("screen", {})
     drafts, passed = sum(screened.values()), screened.get("passed", 0)
     screening = f"{passed} of {drafts} drafts passed screening"
@@ -192,67 +194,67 @@ def _programs_and_states(facts: _Facts) -> Iterator[Item]:
         ("O.d.2", "Test quality is measured", f"{screening}: a mutant for each check fails"),
     ):
         applies = f"{code} of {facts.tasks} tasks are checked on their deliverables; {what}"
-        yield Item(item, asks, state if code else _NO_USE, applies)
-    yield Item("O.e", "Fuzzed inputs are comprehensive", _NO_USE, "no tasks are graded by fuzzing")
+        yield _Item(item, asks, state if code else _NO_USE, applies)
+    yield _Item("O.e", "Fuzzed inputs are comprehensive", _NO_USE, "no tasks are graded by fuzzing")
     twice = "graders are pure functions; they were not run twice in this build"
-    yield Item("O.f", "Graders give the same result every time", NOT_SHOWN, twice)
+    yield _Item("O.f", "Graders give the same result every time", NOT_SHOWN, twice)
     for item, asks, shown in (
         ("O.g.1", "All successful states are accepted", NOT_SHOWN),
         ("O.g.2", "Side effects are detected, and irrelevant state is ignored", state),
         ("O.g.3", "The state is too complex to be reached by chance", state),
     ):
         applies = f"{actions} of {facts.tasks} tasks are graded by state; {screening}"
-        yield Item(item, asks, shown if actions else _NO_USE, applies)
+        yield _Item(item, asks, shown if actions else _NO_USE, applies)
 
 
-def _forms_and_measures(facts: _Facts) -> Iterator[Item]:
+def _forms_and_measures(facts: _Facts) -> Iterator[_Item]:
     grading = facts.manifest.grading
     share = percent(grading.deterministic_share) if grading else "an unknown share"
     form = f"guidelines state unit, decimals and type; {share} of the weight needs no judge"
     answers = facts.n("evidence", "accuracy")
-    yield Item("O.h.1", "The answer format is stated", "shown" if answers else _NO_USE, form)
+    yield _Item("O.h.1", "The answer format is stated", "shown" if answers else _NO_USE, form)
     steps = "milestones are reported alongside the score and do not affect it"
-    yield Item("O.h.2", "Multi-step work does not pass on its last step alone", "in part", steps)
-    yield Item("O.i", "Quality metrics reflect skill", _NO_USE, "no tasks are graded by a metric")
+    yield _Item("O.h.2", "Multi-step work does not pass on its last step alone", "in part", steps)
+    yield _Item("O.i", "Quality metrics reflect skill", _NO_USE, "no tasks are graded by a metric")
 
 
-def _open_and_dated(facts: _Facts) -> Iterator[Item]:
+def _open_and_dated(facts: _Facts) -> Iterator[_Item]:
     manifest = facts.manifest
     licence = f"licence: {manifest.licence or 'none declared'}"
-    yield Item("R.1", "The data is open", "shown" if manifest.licence else NOT_SHOWN, licence)
-    yield Item(
+    yield _Item("R.1", "The data is open", "shown" if manifest.licence else NOT_SHOWN, licence)
+    yield _Item(
         "R.2", "The harness is open", "shown", "the runner and the exports for other runners"
     )
     canary = f"canary {manifest.canary} in every text file; the answers are not published"
-    yield Item("R.3", "Contamination is prevented", "in part", canary)
+    yield _Item("R.3", "Contamination is prevented", "in part", canary)
     dated = f"dated releases: {manifest.snapshot}, version {manifest.version}"
-    yield Item("R.4", "There is an update plan", "shown", dated)
-    yield Item(
+    yield _Item("R.4", "There is an update plan", "shown", dated)
+    yield _Item(
         "R.5", "The report states what is measured", "shown", "README.md, Motivation and Uses"
     )
-    yield Item(
+    yield _Item(
         "R.6", "The report states who is evaluated", NOT_SHOWN, "a release contains no attempts"
     )
 
 
-def _flaws_and_results(facts: _Facts) -> Iterator[Item]:
+def _flaws_and_results(facts: _Facts) -> Iterator[_Item]:
     gates = f"{amount(len(facts.gates), 'gate')}, each with its limit, in {layout.REPORT}"
-    yield Item("R.7", "Flaws are looked for and fixed", "shown", gates)
+    yield _Item("R.7", "Flaws are looked for and fixed", "shown", gates)
     said = "each task states what was not verified (`preflight` in tasks.jsonl)"
-    yield Item("R.8", "Remaining flaws are described", "in part", said)
+    yield _Item("R.8", "Remaining flaws are described", "in part", said)
     judged = facts.manifest.grading.judge_only if facts.manifest.grading else 0
     counted = f"{judged} of {facts.tasks} tasks can only be scored by a judge"
-    yield Item("R.9", "Remaining flaws are quantified", "in part", counted)
+    yield _Item("R.9", "Remaining flaws are quantified", "in part", counted)
     for item, asks in (
         ("R.10", "Statistics with intervals"),
         ("R.11", "Guidance on interpreting results"),
         ("R.12", "Non-agent baselines"),
     ):
-        yield Item(
+        yield _Item(
             item, asks, NOT_SHOWN, "a release contains no scores; `leaderboard` reports them"
         )
     state, evidence = _tried(facts, _WITHOUT_WORK, "submissions with no work in them")
-    yield Item("R.13", "Trivial agents are reported", state, evidence)
+    yield _Item("R.13", "Trivial agents are reported", state, evidence)
 
 
 _PARTS = (
@@ -288,7 +290,7 @@ class OpaqueIds:
 
 @dataclass
 class Contents:
-    """A release with its manifest and cleaned ledger tables; `counts` are over those on disk."""
+    """A release with its manifest and cleaned ledger tables; `_counts` are over those on disk."""
 
     release: Release
     manifest: Manifest
@@ -501,7 +503,7 @@ def _write_audit(root: Path, contents: Contents) -> None:
     for name, chart in sorted(release.pictures.items()):
         _write_text(root / layout.AUDIT / f"{name}.svg", f"{comment}{chart.standalone}\n")
     items = report(manifest, contents.statistics, contents.ledger["gates"])
-    totals = counts(items)
+    totals = _counts(items)
     documents: dict[str, Mapping[str, Any] | None] = {
         layout.FUNNEL: {"stages": contents.funnel},
         layout.LEDGER: contents.ledger,

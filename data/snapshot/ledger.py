@@ -133,7 +133,7 @@ class LedgerCounts:
         keys = ("stage", "unit", "outcome", "gate", "reason", "n", "entries")
         return [
             dict(zip(keys, group[:-2], strict=True))
-            | {"observed": values_summary(group[-2]), "limits": _distinct(group[-1])}
+            | {"observed": _values_summary(group[-2]), "limits": _distinct(group[-1])}
             for group in groups
         ]
 
@@ -255,7 +255,7 @@ def turned_away(rejections: Iterable[Mapping[str, Any]]) -> TurnedAway:
     return TurnedAway(sum(units for units, _ in sizes), sum(entries for _, entries in sizes))
 
 
-def values_summary(values: Sequence[str | None]) -> dict[str, Any]:
+def _values_summary(values: Sequence[str | None]) -> dict[str, Any]:
     """Observed values of one reason: quantiles if all are numbers, otherwise frequent texts."""
     present = [value for value in values if value is not None]
     numbers = [number for value in present if (number := _number(value)) is not None]

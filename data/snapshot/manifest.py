@@ -62,7 +62,7 @@ class Manifest(_Closed):
     counts: Counts
 
 
-def recipe_digest(release: Release) -> str:
+def _recipe_digest(release: Release) -> str:
     """SHA-256 over the canonical JSON of the recipe as the manifest stores it."""
     return digest(storable_tree(dict(release.build.recipe)))
 
@@ -82,7 +82,7 @@ def build(release: Release, revision: int, ledger: LedgerCounts) -> Manifest:
     """The manifest of `release`. Raises ReleaseError naming the invalid fields."""
     facts = release.build
     snapshot = layout.snapshot_id(release.name, release.released, revision)
-    recipe = recipe_digest(release)
+    recipe = _recipe_digest(release)
     try:
         return Manifest(
             snapshot=snapshot,

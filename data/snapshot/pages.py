@@ -32,7 +32,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {"md": markdown, "line": one_line, "n": number, "units": plural}
-    environment.filters |= {"percent": _share, "name_parts": name_parts}
+    environment.filters |= {"percent": _share, "name_parts": _name_parts}
     return environment
 
 
@@ -40,7 +40,7 @@ def _share(share: float | None) -> str:
     return percent(share) or "–"
 
 
-def name_parts(name: str) -> list[str]:
+def _name_parts(name: str) -> list[str]:
     """A name in parts, between which a narrow column may break: behind dots and underscores."""
     return _BREAKS.split(name)
 

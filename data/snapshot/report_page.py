@@ -36,7 +36,7 @@ _STYLE = asset("funnel.css")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class _Step:
     """One narrowing: `losses` are (reason or outcome, n), largest first; `made`: children.
 
     `undecided`: what passed without a verdict, such as `146 unverified by sandbox`.
@@ -70,12 +70,12 @@ def steps(
     rejections: Sequence[Mapping[str, Any]],
     gates: list[str],
     undecided: Mapping[str, Sequence[str]],
-) -> list[Step]:
+) -> list[_Step]:
     """Stages as narrowing steps; a stage with several gates becomes a step per gate.
 
     Stages without input are left out. `undecided` as in `data.snapshot.ledger`, by stage.
     """
-    steps_drawn: list[Step] = []
+    steps_drawn: list[_Step] = []
     for stage in filter(lambda stage: stage["n_in"], stages):
         mine = [row for row in rejections if _belongs(row, stage)]
         by_gate = [gate for gate in gates if any(row["gate"] == gate for row in mine)]
@@ -85,7 +85,7 @@ def steps(
     return steps_drawn
 
 
-def draw(steps: Sequence[Step], shape: _Shape, title: str, *, standalone: bool = False) -> str:
+def draw(steps: Sequence[_Step], shape: _Shape, title: str, *, standalone: bool = False) -> str:
     """The picture as an `<svg>`; standalone files include their style."""
     parts: list[str] = []
     y = 8
@@ -114,7 +114,7 @@ def _belongs(row: Mapping[str, Any], stage: Mapping[str, Any]) -> bool:
     return bool(row["stage"] == stage["stage"] and row["unit"] == stage["unit"])
 
 
-def _step(stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]]) -> Step:
+def _step(stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]]) -> _Step:
     """A stage without gates: its losses are the reasons, or the outcomes where none is given."""
     losses = Counter[str]()
     for row in mine:
@@ -122,14 +122,14 @@ def _step(stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]]) -> Step:
     losses["not chosen"] = stage["outcomes"].get("not_chosen", 0)
     passed = sum(stage["outcomes"].get(outcome, 0) for outcome in _PASSED)
     made = tuple(sorted(stage["made"].items()))
-    return Step(stage["stage"], stage["unit"], stage["n_in"], passed, _ranked(losses), made)
+    return _Step(stage["stage"], stage["unit"], stage["n_in"], passed, _ranked(losses), made)
 
 
 def _gate_steps(
     stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]], gates: Sequence[str]
-) -> list[Step]:
+) -> list[_Step]:
     """One step per gate in declared order, preceded by one for units rejected outside the gates."""
-    steps: list[Step] = []
+    steps: list[_Step] = []
     remaining = stage["n_in"]
     for gate in (None, *gates):
         losses = Counter[str]()
@@ -140,7 +140,7 @@ def _gate_steps(
         if gate is not None or lost:
             own = gate in (None, stage["stage"])  # a gate may bear the name of its stage
             name = stage["stage"] if own else f"{stage['stage']}: {gate}"
-            steps.append(Step(name, stage["unit"], remaining, remaining - lost, _ranked(losses)))
+            steps.append(_Step(name, stage["unit"], remaining, remaining - lost, _ranked(losses)))
         remaining -= lost
     return steps
 
@@ -150,9 +150,9 @@ def _ranked(losses: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple((name, n) for name, n in ranked if n)
 
 
-def _run(steps: Sequence[Step], start: int) -> list[Step]:
+def _run(steps: Sequence[_Step], start: int) -> list[_Step]:
     """The steps from `start` on that count the same unit."""
-    run: list[Step] = []
+    run: list[_Step] = []
     for step in steps[start:]:
         if step.unit != steps[start].unit:
             break
@@ -160,12 +160,12 @@ def _run(steps: Sequence[Step], start: int) -> list[Step]:
     return run
 
 
-def _band(step: Step, shape: _Shape, y: int) -> str:
+def _band(step: _Step, shape: _Shape, y: int) -> str:
     label = f"{number(step.n_in)} {plural(step.unit, step.n_in)}"
     return _text(shape.axis - shape.half, y + 30, label, "big")
 
 
-def _narrowing(step: Step, shape: _Shape, y: int, top: int, *, odd: bool) -> str:
+def _narrowing(step: _Step, shape: _Shape, y: int, top: int, *, odd: bool) -> str:
     wide = shape.half * step.n_in / top
     narrow = shape.half * step.n_out / top
     bottom = y + _STEP - 4
@@ -179,7 +179,7 @@ def _narrowing(step: Step, shape: _Shape, y: int, top: int, *, odd: bool) -> str
     return flow + (inside if narrow > _INSIDE else "") + _labels(step, shape, y)
 
 
-def _labels(step: Step, shape: _Shape, y: int) -> str:
+def _labels(step: _Step, shape: _Shape, y: int) -> str:
     """The labels beside the funnel: the step, its losses by reason, and what it made."""
     lost = step.n_in - step.n_out
     passing = "none rejected" if step.undecided else "all pass"

@@ -45,7 +45,7 @@ _READABLE = 0o644
 
 
 @dataclass(frozen=True, slots=True)
-class SignatureReport:
+class _SignatureReport:
     """Who signed a snapshot, in words, and what is wrong with it.
 
     `signer` is the key's name if its signature was checked with a public key that was given.
@@ -197,7 +197,7 @@ def claimed_signers(snapshot: Path) -> frozenset[str]:
 
 def check_signature(
     snapshot: Path, trusted: Sequence[Ed25519PublicKey], report: VerifyReport
-) -> SignatureReport:
+) -> _SignatureReport:
     """Is the snapshot the one that was signed, by a trusted key and by the one it names?
 
     Without `trusted` keys a signature is named, but not checked. Nothing of the snapshot raises.
@@ -226,13 +226,13 @@ def check_signature(
     if expected is not None and expected not in envelope.signatures:
         return _bad("by another key", Check.SIGNER, f"signed by {names}, expected {expected}")
     if not trusted:
-        return SignatureReport(f"signed by {names}, not checked: pass the signer's --key")
+        return _SignatureReport(f"signed by {names}, not checked: pass the signer's --key")
     return _checked(envelope, trusted, expected, names)
 
 
 def _checked(
     envelope: Envelope, trusted: Sequence[Ed25519PublicKey], expected: str | None, names: str
-) -> SignatureReport:
+) -> _SignatureReport:
     from securesystemslib.exceptions import VerificationError
     from securesystemslib.signer import SSlibKey
 
@@ -248,7 +248,7 @@ def _checked(
         signer = next(iter(envelope.verify(wanted, 1)))
     except (VerificationError, ValueError):
         return _bad("forged", Check.SIGNATURE, f"the signature does not match {names}")
-    return SignatureReport(f"signed by {signer}, checked", signer)
+    return _SignatureReport(f"signed by {signer}, checked", signer)
 
 
 def _expected_signer(snapshot: Path) -> str | None:
@@ -306,9 +306,9 @@ def _content(path: Path, todo: str) -> bytes:
         raise InputError(str(path), type(error).__name__, "a key", todo) from error
 
 
-def _bad(state: str, check: Check, problem: str) -> SignatureReport:
+def _bad(state: str, check: Check, problem: str) -> _SignatureReport:
     where = f"{layout.PUBLIC}/{layout.ATTESTATION}"
-    return SignatureReport(state, None, (Finding(check, where, problem),))
+    return _SignatureReport(state, None, (Finding(check, where, problem),))
 
 
-_UNSIGNED = SignatureReport("unsigned")
+_UNSIGNED = _SignatureReport("unsigned")

@@ -64,7 +64,7 @@ def _number_words(value: Decimal, unit: str, scale: int) -> str:
     return " ".join(filter(None, (whole, _SCALES.get(scale), _UNITS.get(unit, unit))))
 
 
-def answer_text(value: object, unit: str = "", scale: int = 1) -> str:
+def _answer_text(value: object, unit: str = "", scale: int = 1) -> str:
     """The value of an answer, in the unit asked for: a list as items, a number with its unit."""
     text = str(value)
     if text.startswith("["):
@@ -84,7 +84,7 @@ def reading_text(reading: str, unit: str = "", scale: int = 1) -> str:
     """What an answer was read as, told in the unit asked for if it is in that unit."""
     is_alike = reading.partition(" ")[2] == unit
     return (
-        answer_text(reading)
+        _answer_text(reading)
         if reading.startswith("[")
         else quantity(reading, scale if is_alike else 1)
     )
@@ -105,7 +105,7 @@ def plain(value: object) -> str:
     return str(value)
 
 
-def settings(params: Mapping[str, object]) -> str:
+def _settings(params: Mapping[str, object]) -> str:
     """The settings of a check that people can read at once; programs and files are left out."""
     shown = {key: value for key, value in params.items() if len(plain(value)) <= _SHORT}
     return plain(shown)
@@ -132,11 +132,11 @@ def graded_parts(grading: Mapping[str, Any]) -> Iterator[_PartWords]:
     answers = grading.get("answers") or ()
     for row in answers:
         which = f", {row['part'].replace('_', ' ')}" if len(answers) > 1 else ""
-        value = answer_text(row["value"], row.get("unit") or "", row.get("scale") or 1)
+        value = _answer_text(row["value"], row.get("unit") or "", row.get("scale") or 1)
         yield _PartWords(f"answer.{row['part']}", f"The answer{which}", value)
     for row in grading.get("checks") or ():
         params = row.get("params", {})  # the findings of a program are what the text lists
-        expected = "" if "findings" in params else settings(params)
+        expected = "" if "findings" in params else _settings(params)
         yield _PartWords(f"check.{row['check_id']}", row["text"], expected)
     for row in grading.get("rules") or ():
         wanted = next(filter(None, (row["params"].get(name) for name in _LISTED)), ())
@@ -300,7 +300,7 @@ class TaskView:
             ("Turns", number(task.budget.turns)),
             ("Seconds", number(task.budget.seconds)),
             ("Network", network or ", ".join(map(visible, task.network.urls))),
-            ("Tools", visible(tools_line(task.tools))),
+            ("Tools", visible(_tools_line(task.tools))),
             (
                 "Requested files",
                 ", ".join(visible(d.file_type) for d in task.deliverables) or "none",
@@ -345,7 +345,7 @@ def checked_words(task: Candidate, grading: Mapping[str, Any]) -> list[str]:
     return [sentence for sentence, holds in words.items() if holds] + files
 
 
-def tools_line(names: Sequence[str]) -> str:
+def _tools_line(names: Sequence[str]) -> str:
     """The tools by name; of very many how many each service has, which their names begin with."""
     if len(names) <= _MOST_TOOLS:
         return ", ".join(names) or "none"
@@ -402,10 +402,10 @@ def preview(name: str, path: Path, media_type: str = "") -> Preview:
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(4 * _HEAD)
-    return preview_of(name, head, size, media_type)
+    return _preview_of(name, head, size, media_type)
 
 
-def preview_of(name: str, head: bytes, size: int, media_type: str = "") -> Preview:
+def _preview_of(name: str, head: bytes, size: int, media_type: str = "") -> Preview:
     """As `preview`, for the first bytes of a file of some size."""
     text = _text(head, whole=len(head) == size)
     if text is None:

@@ -48,30 +48,30 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
     fixtures = stored_fixtures(candidates)
     return {
         "tasks": len(candidates),
-        "lanes": counted(str(task.lane) for task in candidates),
-        "languages": counted(task.language for task in candidates),
-        "formats": counted(task.provenance.source_format for task in candidates),
-        "families": counted(_value(task.task_family) for task in candidates),
-        "roles": counted(_value(task.role) for task in candidates),
-        "skills": counted(_value(task.skill_subclass) for task in candidates),
-        "task_classes": counted(_class(task) for task in candidates),
-        "splits": counted(_split(task) for task in candidates),
-        "judges": counted(task.role.judge if task.role else _NONE for task in candidates),
+        "lanes": _counted(str(task.lane) for task in candidates),
+        "languages": _counted(task.language for task in candidates),
+        "formats": _counted(task.provenance.source_format for task in candidates),
+        "families": _counted(_value(task.task_family) for task in candidates),
+        "roles": _counted(_value(task.role) for task in candidates),
+        "skills": _counted(_value(task.skill_subclass) for task in candidates),
+        "task_classes": _counted(_class(task) for task in candidates),
+        "splits": _counted(_split(task) for task in candidates),
+        "judges": _counted(task.role.judge if task.role else _NONE for task in candidates),
         "unread": sum(task.provenance.judge == _UNREAD for task in candidates),
         "without_rubric": sum(
             task.rubric is not None and task.rubric.needs_model for task in candidates
         ),
-        "difficulties": counted(task.difficulty or _NONE for task in candidates),
-        "measured": counted(task.measured_difficulty for task in candidates),
-        "smoke": counted(task.split for task in candidates),
-        "surfaces": counted(task.execution_surface or _NONE for task in candidates),
-        "network": counted(task.network.mode for task in candidates),
-        "evidence": counted(kind for task in candidates for kind in _evidence_kinds(task)),
+        "difficulties": _counted(task.difficulty or _NONE for task in candidates),
+        "measured": _counted(task.measured_difficulty for task in candidates),
+        "smoke": _counted(task.split for task in candidates),
+        "surfaces": _counted(task.execution_surface or _NONE for task in candidates),
+        "network": _counted(task.network.mode for task in candidates),
+        "evidence": _counted(kind for task in candidates for kind in _evidence_kinds(task)),
         "input_types": _types_of(_inputs(task) for task in candidates),
         "deliverable_types": _types_of(_deliverables(task) for task in candidates),
-        "prompt_chars": distribution([len(task.prompt) for task in candidates]),
-        "inputs_per_task": distribution([len(task.fixtures) for task in candidates]),
-        "input_bytes": distribution([fixture.bytes for fixture in fixtures]),
+        "prompt_chars": _distribution([len(task.prompt) for task in candidates]),
+        "inputs_per_task": _distribution([len(task.fixtures) for task in candidates]),
+        "input_bytes": _distribution([fixture.bytes for fixture in fixtures]),
         "total_input_bytes": sum(fixture.bytes for fixture in fixtures),
     }
 
@@ -91,13 +91,13 @@ def verified(candidates: Iterable[Candidate]) -> int:
     return sum(task.preflight == "verified" for task in candidates)
 
 
-def counted(values: Iterable[str]) -> list[dict[str, Any]]:
+def _counted(values: Iterable[str]) -> list[dict[str, Any]]:
     """Values with their counts, most frequent first, then by name."""
     ranked = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))
     return [{"value": value, "n": n} for value, n in ranked]
 
 
-def distribution(values: Sequence[float]) -> dict[str, Any]:
+def _distribution(values: Sequence[float]) -> dict[str, Any]:
     """`summary` and the histogram of `values`."""
     edges = bins(values)
     counts = Counter(label_of(value, edges) for value in values)
@@ -113,7 +113,7 @@ def summary(values: Sequence[float]) -> dict[str, Any]:
     ordered = sorted(values)
     places = {"min": 0.0, "p25": 0.25, "median": 0.5, "p75": 0.75, "max": 1.0}
     ranks = {name: max(math.ceil(q * len(ordered)) - 1, 0) for name, q in places.items()}
-    return {"n": len(ordered)} | {name: plain(ordered[rank]) for name, rank in ranks.items()}
+    return {"n": len(ordered)} | {name: _plain(ordered[rank]) for name, rank in ranks.items()}
 
 
 def bins(values: Sequence[float]) -> _Bins:
@@ -136,7 +136,7 @@ def label_of(value: float, edges: _Bins) -> str:
     return next(label for label, (low, high) in edges.items() if low <= value < high)
 
 
-def plain(value: float) -> float | int:
+def _plain(value: float) -> float | int:
     """A whole number as int while that is exact; any other rounded to 1e-9 (law 5)."""
     return int(value) if abs(value) <= _EXACT and value % 1 == 0 else round(value, 9)
 
@@ -185,7 +185,7 @@ def _split(task: Candidate) -> str:
 
 
 def _inputs(task: Candidate) -> Counter[str]:
-    return Counter(extension(fixture.path) for fixture in task.fixtures)
+    return Counter(_extension(fixture.path) for fixture in task.fixtures)
 
 
 def _deliverables(task: Candidate) -> Counter[str]:
@@ -195,7 +195,7 @@ def _deliverables(task: Candidate) -> Counter[str]:
     return files
 
 
-def extension(path: str) -> str:
+def _extension(path: str) -> str:
     """Lower-case extension without the dot, or "none"."""
     return PurePosixPath(path).suffix.lower().removeprefix(".") or "none"
 

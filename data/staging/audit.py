@@ -36,7 +36,7 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
     """Entries of rejected and errored units with reason, observed and limit: first those that a
     gate rejected, in a stable order.
     """
-    return query(
+    return _query(
         staging,
         """SELECT stage, unit, item_id, n, outcome, gate, reason, observed, "limit", path, line,
                   evidence ->> '$.found' AS found,
@@ -52,7 +52,7 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
 
 def rejection_counts(staging: Path) -> Rows:
     """Units and entries of each reason, in the order of stages, the most frequent first."""
-    return query(
+    return _query(
         staging,
         """SELECT step, stage, gate, unit, reason, sum(n)::BIGINT AS units, count(*) AS entries
            FROM rejections
@@ -65,24 +65,24 @@ def rejection_counts(staging: Path) -> Rows:
 def turned_away(staging: Path) -> TurnedAway:
     """How much the newest build rejected, errors included."""
     sql = "SELECT coalesce(sum(n), 0)::BIGINT AS units, count(*) AS entries FROM rejections"
-    return TurnedAway(**query(staging, sql, {})[0])
+    return TurnedAway(**_query(staging, sql, {})[0])
 
 
 def gates(staging: Path) -> list[str]:
     """The gates that measured or rejected something, by name."""
-    rows = query(staging, "SELECT gate FROM verdicts UNION SELECT gate FROM rejections", {})
+    rows = _query(staging, "SELECT gate FROM verdicts UNION SELECT gate FROM rejections", {})
     return sorted(row["gate"] for row in rows if row["gate"])
 
 
 def reasons(staging: Path) -> list[str]:
     """The reasons of rejected and errored units, by name."""
-    rows = query(staging, "SELECT DISTINCT reason FROM rejections", {})
+    rows = _query(staging, "SELECT DISTINCT reason FROM rejections", {})
     return sorted(row["reason"] for row in rows if row["reason"])
 
 
 def commonest_reasons(staging: Path, most: int) -> Rows:
     """The reasons for which most items were rejected, with their number, the commonest first."""
-    return query(
+    return _query(
         staging,
         """SELECT reason, sum(n) AS n FROM rejections WHERE reason IS NOT NULL
            GROUP BY reason ORDER BY n DESC, reason LIMIT $most""",
@@ -92,7 +92,7 @@ def commonest_reasons(staging: Path, most: int) -> Rows:
 
 def funnel(staging: Path) -> Rows:
     """The funnel of the newest build, one row per stage and unit."""
-    return query(staging, "FROM funnel", {})
+    return _query(staging, "FROM funnel", {})
 
 
 def undecided_lines(staging: Path, words: ReasonWords) -> list[str]:
@@ -111,7 +111,7 @@ def _gate_counts(staging: Path) -> Rows:
     many each other gate, or a command to run, kept from being measured.
     """
     gates: dict[str, dict[str, Any]] = {}
-    counted = query(
+    counted = _query(
         staging,
         "SELECT gate, status, blocked_by, count(*) AS n FROM verdicts GROUP BY ALL ORDER BY ALL",
         {},
@@ -128,7 +128,7 @@ def _gate_counts(staging: Path) -> Rows:
 
 def verdicts(staging: Path, wanted: RejectionFilter) -> Rows:
     """The gates' measurements of one instance, in declared order."""
-    return query(
+    return _query(
         staging,
         """SELECT gate, status, reason, observed_text AS observed, limit_text AS "limit",
                   measures, blocked_by
@@ -142,7 +142,7 @@ def verdicts(staging: Path, wanted: RejectionFilter) -> Rows:
 
 def _story(staging: Path, instance_id: str) -> Rows:
     """The stages an instance went through, parents and children included."""
-    return query(
+    return _query(
         staging,
         """SELECT stage, parent_unit AS unit, parent AS item_id, why, 'parent' AS relation
            FROM lineage WHERE child = $item_id
@@ -156,7 +156,7 @@ def _story(staging: Path, instance_id: str) -> Rows:
 
 def turn_lines(staging: Path, instance_id: str) -> Rows:
     """Pointers to the turns of an instance: file, line, role, length; never their text."""
-    return query(
+    return _query(
         staging,
         """SELECT s.path, s.session_uid, t.line, t.turn_index, t.role, t.origin, t.chars
            FROM turns t JOIN sessions s USING (session_uid)
@@ -189,7 +189,7 @@ def require_known(
     raise InputError(f"--{what}", actual, f"a {what} in this run", todo)
 
 
-def query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
+def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
     """The rows of a query of the newest run. Raises InputError where there is no staging file."""
 
     import duckdb
@@ -319,7 +319,7 @@ def _match(row: dict[str, Any]) -> Match:
 
 def _beginning(staging: Path, begin: str) -> Rows:
     """The items whose ids begin so, with their last outcome in the run."""
-    return query(
+    return _query(
         staging,
         """SELECT unit, item_id, arg_max(outcome, step) AS outcome, arg_max(gate, step) AS gate,
                   arg_max(stage, step) AS stage,

@@ -26,7 +26,7 @@ have no `run_id`. They are private, because they hold what agents said and were 
 """
 
 
-def schema_page() -> str:
+def _schema_page() -> str:
     """The whole page as Markdown, closed by a newline."""
     return "\n".join(_lines()) + "\n"
 
@@ -62,4 +62,4 @@ def _section(name: str, row: str, columns: Mapping[str, tuple[str, str]]) -> Ite
 
 
 if __name__ == "__main__":
-    print(schema_page(), end="")
+    print(_schema_page(), end="")

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from data.contracts import TurnedAway
 from data.errors import InputError, program
-from data.figures import number
+from data.figures import NUMBER, number
 from data.neutralise import csv_cell, one_line
 from data.reasons import ReasonWords
 from data.staging.audit import Match, Rows
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _WIDE = 10_000
 _NARROW = 80  # columns of a terminal; below it, each field has a line of its own
 _GAP = 2  # columns between two of a table
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 _JSON_ESCAPED = re.compile(
     "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
@@ -183,7 +182,7 @@ def _shown(value: Any) -> str:
 def _csv_value(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula; figures stay figures, line ends line ends."""
     text = value if isinstance(value, str) else _shown(value)
-    return text if _NUMBER.fullmatch(text) else csv_cell(text)
+    return text if NUMBER.fullmatch(text) else csv_cell(text)
 
 
 def _harmless(text: str) -> str:

@@ -152,7 +152,7 @@ def staged_runs(out: Path) -> list[_StagedRun]:
     return sorted(runs, key=lambda run: (run.row["built_at"] or 0.0, run.run_id))  # None: killed
 
 
-def newest_run(out: Path) -> str | None:
+def _newest_run(out: Path) -> str | None:
     """The id of the run that was staged last; None if none is kept."""
     runs = staged_runs(out)
     return runs[-1].run_id if runs else None
@@ -166,7 +166,7 @@ def metrics_of_runs(out: Path, run: str | None = None) -> str:
     known = {staged.run_id for staged in staged_runs(out)}
     if not known:
         raise InputError(str(out), "no staged run", "at least one", NOT_BUILT)
-    run_id = run or newest_run(out)
+    run_id = run or _newest_run(out)
     if run_id not in (*known, "all"):
         raise InputError(f"--run {run_id}", "no such run", "the ID of a staged run", _LIST_RUNS)
     wanted = known if run_id == "all" else {run_id}

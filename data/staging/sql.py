@@ -62,7 +62,7 @@ class SqlResult:
     cut: int
 
 
-class SqlRefused(BenchmintError):
+class _SqlRefused(BenchmintError):
     """A query that DuckDB or this project refuses, or that exceeded its limits."""
 
 
@@ -74,7 +74,7 @@ def run_sql(staging: Path, sql: str, limits: SqlLimits, *, every_run: bool = Tru
     if not staging.is_file():
         raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     if len(sql) > _LONGEST_SQL:
-        raise SqlRefused(f"a query of {len(sql)} characters; the limit is {_LONGEST_SQL}.")
+        raise _SqlRefused(f"a query of {len(sql)} characters; the limit is {_LONGEST_SQL}.")
     question = {
         "path": str(staging.resolve()),
         "sql": sql,
@@ -87,12 +87,12 @@ def run_sql(staging: Path, sql: str, limits: SqlLimits, *, every_run: bool = Tru
             child.send(canonical_json(question))
             answer = orjson.loads(child.receive())
     except ChildFailed:
-        raise SqlRefused(
+        raise _SqlRefused(
             f"the query took more than {limits.seconds} s of CPU time or {limits.memory_mib} MiB "
             "of memory. Simplify it, or raise --seconds or --memory."
         ) from None
     if "refused" in answer:
-        raise SqlRefused(answer["refused"])
+        raise _SqlRefused(answer["refused"])
     columns = tuple((name, kind) for name, kind in answer["columns"])
     return SqlResult(columns, answer["rows"], answer["more"], answer["cut"])
 
@@ -140,7 +140,7 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
+def _answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
     """The result, or the reason for refusing the query."""
 
     import duckdb
@@ -221,4 +221,4 @@ def main() -> None:
     source = sys.stdin.buffer
     answer = confine(seconds, _mapped() + memory + _RESERVED)
     task = orjson.loads(read_frame(source, _MOST))
-    write_frame(answer, canonical_json(answer_of(task, memory)))
+    write_frame(answer, canonical_json(_answer_of(task, memory)))

@@ -15,7 +15,6 @@ _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63"
 _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000"
 # They end a clause, and with it an address or a link, where their ASCII twins would not.
 _WIDE_KEPT = "，；！？"
-_WHITE = re.compile(r"\s+")
 _SILENT = re.compile(r"[.'’`´]")
 _BREAKS = re.compile(r"[\W_]+")
 
@@ -82,7 +81,7 @@ def fold_words(text: str) -> str:
 
 def without_spaces(text: str) -> str:
     """Width and white space do not count; for scripts that do not separate words."""
-    return _WHITE.sub("", fold_width(text))
+    return "".join(fold_width(text).split())
 
 
 def plain_form(value: str) -> str:

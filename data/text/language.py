@@ -13,14 +13,13 @@ import re
 import pycld2
 import regex
 
-from data.text.scripts import HAN, HANGUL, JAPANESE_KANA, count_scripts, prose_of
+from data.text.scripts import HANGUL, JAPANESE_KANA, count_scripts, is_han, prose_of
 
 _MIXED = "mul"  # BCP 47: several languages
 UNDETERMINED = "und"  # BCP 47: what a record holds where `language_of` gives None
 
 # Names of files and identifiers, calls and assignments: a detector takes them for some language.
 _CODE_IN_TOKEN = re.compile(r"\w\.\w|[a-z][A-Z]|[_\d=(){}\[\]<>@#$\\/|]")
-_HAN = re.compile(f"[{HAN}]")
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
 
 _SHARE = 0.7  # of all units; below it no script stands for the whole text
@@ -97,7 +96,7 @@ def is_of_a_language(text: str) -> bool:
 
 def _is_kanji(text: str) -> bool:
     """Is every Han character in use in Japan, and some in Japan only (売, 駅, 営)?"""
-    han = frozenset(_HAN.findall(text[:_LONGEST]))
+    han = frozenset(filter(is_han, frozenset(text[:_LONGEST])))
     return all(_encodes(char, "shift_jis") for char in han) and not all(
         _encodes(char, "gb2312") or _encodes(char, "big5") for char in han
     )

@@ -40,7 +40,7 @@ def pattern_of(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 def any_of(phrases: Iterable[str]) -> re.Pattern[str]:
     """One pattern that finds any of the literal phrases; it looks at each character once."""
-    return pattern_of(shortest_pattern(phrases))
+    return pattern_of(_shortest_pattern(phrases))
 
 
 # Many literals as one pattern --------------------------------------------------------------------
@@ -54,7 +54,7 @@ def trie_pattern(literals: Iterable[str]) -> str:
     return _longest(_trie(literals))
 
 
-def shortest_pattern(literals: Iterable[str]) -> str:
+def _shortest_pattern(literals: Iterable[str]) -> str:
     """A pattern that matches the shortest of the literals that begins at a place.
 
     It is the smaller of the two: behind a literal that ends, longer ones are not distinguished.

@@ -431,11 +431,14 @@ def _mixed(text: str, position: int, first: Decimal) -> tuple[Decimal, Decimal, 
     return best
 
 
+_SPACERS = str.maketrans("", "", " '’")
+
+
 def literal_value(literal: str) -> Decimal | None:
     """The value of one run of digits and separators; None if it is too long for an amount."""
     if len(literal) > 2 * _MAX_DIGITS:
         return None
-    spaced = re.sub("[ '’]", "", literal)
+    spaced = literal.translate(_SPACERS)
     commas, points = spaced.count(","), spaced.count(".")
     if commas and points:
         group = "," if spaced.rindex(".") > spaced.rindex(",") else "."

@@ -21,7 +21,6 @@ from typing import Any
 # where it cannot match.
 
 _EASTERN_FROM = 0x2E80  # Han, kana and Hangul, of which none is another case of an ASCII letter
-_EASTERN = re.compile(rf"[{chr(_EASTERN_FROM)}-\U0010ffff]")
 _DIGIT = re.compile(r"\d")
 _TEXTS = 512  # whose needs are remembered: rules read them in several passes
 _COMMON = frozenset("abcdefghijklmnopqrstuvwxyz .,\n")
@@ -66,7 +65,7 @@ class _Content:
 
 @lru_cache(maxsize=4)
 def _content(text: str) -> _Content:
-    eastern = not text.isascii() and _EASTERN.search(text) is not None
+    eastern = not text.isascii() and max(text) >= chr(_EASTERN_FROM)
     lowered = text
     if not text.isascii():  # patterns take these for i and s, `lower` does not
         lowered = text.replace("ı", "i").replace("İ", "i").replace("ſ", "s")
@@ -157,7 +156,7 @@ class Screened:
 
     def __init__(self, pattern: str, flags: int = 0, *declared: Need) -> None:
         self.pattern = re.compile(pattern, flags)
-        self.needs = (*declared, *needs_of(self.pattern))
+        self.needs = (*declared, *_needs_of(self.pattern))
         self.bits = _bits_of(self.needs)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
@@ -193,7 +192,7 @@ def find_each(patterns: Iterable[Screened], text: str) -> Iterator[re.Match[str]
         yield from pattern.matches(text, met)
 
 
-def needs_of(pattern: re.Pattern[str]) -> tuple[Need, ...]:
+def _needs_of(pattern: re.Pattern[str]) -> tuple[Need, ...]:
     """The needs of a pattern that fewest texts meet, rarest first; none if all are common."""
     parsed = _parser.parse(pattern.pattern, pattern.flags)
     needs = set(_needs(parsed, bool(pattern.flags & re.IGNORECASE)))

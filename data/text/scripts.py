@@ -28,10 +28,10 @@ HAN_KANA = HAN + KANA
 CJK = HAN + KANA + HANGUL
 FIRST_WIDE = "\u3400"  # nearly all characters from here on are as wide as an ideograph
 
+WORD = re.compile(r"[^\W_]+")  # letters and digits
 RUNS = re.compile(r"[^\W\d_]+|\d+")  # of letters and of digits
 WORD_OUTSIDE_CJK = re.compile(rf"[^\W\d_{CJK}]+")  # in "Dana的邮件" it is Dana
 _HAN_CHAR = re.compile(f"[{HAN}]")
-_HAN_TEXT = re.compile(f"[{HAN}]+")
 _KANA_CHAR = re.compile(f"[{KANA}]")
 _CJK_CHAR = re.compile(f"[{CJK}]")
 
@@ -40,7 +40,7 @@ _WESTERN = ((0x41, 0x530), (0x1E00, 0x2000))  # Latin, Greek, Cyrillic, Armenian
 
 def is_han(text: str) -> bool:
     """Is it Han characters and nothing else? False for an empty text."""
-    return _HAN_TEXT.fullmatch(text) is not None
+    return 0 < len(text) == len(_HAN_CHAR.findall(text))
 
 
 def has_han(text: str) -> bool:

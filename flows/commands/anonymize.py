@@ -48,7 +48,7 @@ from data.randomness import release_key
 from flows.commands.options import Approvals, Json, Key, Masking, PrivateValues, Processes, Reviewed
 
 
-def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
+def _masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
     """`[masking]` of a configuration, with the digests of an approvals file added."""
     from flows.recipe import load_section
 
@@ -93,7 +93,7 @@ def mask_command(
 ) -> None:
     """Write masked copies of files. Exits with 1 if a file was refused."""
     listed, review = owners_words(private_values, reviewed)
-    settings = masking_settings(config, approvals)
+    settings = _masking_settings(config, approvals)
     chosen = {"mode": mode, "scope": scope, "level": level}
     settings = settings.model_copy(update={k: v for k, v in chosen.items() if v is not None})
     with claimed(out) as private:
@@ -181,7 +181,7 @@ def scan_command(
     Exits with 1 on findings or unreadable files.
     """
     listed, _ = owners_words(private_values, reviewed)
-    reports = scan_paths(paths, masking_settings(config, approvals), workers, listed)
+    reports = scan_paths(paths, _masking_settings(config, approvals), workers, listed)
     if as_json:
         rows = [asdict(report) for report in reports]
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())

@@ -27,11 +27,11 @@ class _Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class _Group:
     """Commands under one word, with the line of help of the group."""
 
     about: str
-    members: Mapping[str, _Command | Group]
+    members: Mapping[str, _Command | _Group]
 
 
 def _command(name: str, module: str, about: str, before: str | None = None) -> _Command:
@@ -40,7 +40,7 @@ def _command(name: str, module: str, about: str, before: str | None = None) -> _
     return _Command(module, function, about, name if before is None else before)
 
 
-COMMANDS: Mapping[str, _Command | Group] = {
+COMMANDS: Mapping[str, _Command | _Group] = {
     "build": _command("build", "build", "build and verify a release"),
     "verify": _command("verify", "releases", "check a snapshot"),
     "audit": _command("audit", "audit", "show why something was rejected"),
@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, _Command | Group] = {
     "lint": _command("lint", "lint", "find defects in tasks, Benchmint's or third-party"),
     "demo": _command("demo", "workspace", "write a demo workspace with planted defects"),
     "doctor": _command("doctor", "workspace", "check that everything needed is installed"),
-    "release": Group(
+    "release": _Group(
         "list, sign, publish, compare, export and correct releases",
         {
             "list": _command("releases", "releases", "list and verify releases"),
@@ -68,7 +68,7 @@ COMMANDS: Mapping[str, _Command | Group] = {
                 "errata", "releases", "withdraw or correct tasks in a published release"
             ),
             "purge": _command("purge", "releases", "remove data past its retention period"),
-            "export": Group(
+            "export": _Group(
                 "export a release for other runners",
                 {
                     "inspect": _command(
@@ -90,7 +90,7 @@ COMMANDS: Mapping[str, _Command | Group] = {
             ),
         },
     ),
-    "privacy": Group(
+    "privacy": _Group(
         "mask files, anonymize tables, find private values",
         {
             "mask": _command("mask", "anonymize", "write masked copies of files"),
@@ -104,7 +104,7 @@ COMMANDS: Mapping[str, _Command | Group] = {
             "seal": _command("seal", "anonymize", "destroy the release key and mapping"),
         },
     ),
-    "lane": Group(
+    "lane": _Group(
         "run a single lane: signals, workflows, questions, analytics, selection",
         {
             "signals": _command(
@@ -124,7 +124,7 @@ COMMANDS: Mapping[str, _Command | Group] = {
                 "analytics", "profile_command", "draft or check an environment declaration"
             ),
             "select": _command("select", "lanes", "select the best subset from a score matrix"),
-            "pages": Group(
+            "pages": _Group(
                 "build folders of web pages for agents",
                 {
                     "import": _command(
@@ -140,7 +140,7 @@ COMMANDS: Mapping[str, _Command | Group] = {
             ),
         },
     ),
-    "agents": Group(
+    "agents": _Group(
         "pilots, judges, submissions, and services for agents",
         {
             "pilot": _command(
@@ -148,7 +148,7 @@ COMMANDS: Mapping[str, _Command | Group] = {
             ),
             "judge": _command("judge", "agents", "score what only a judge can"),
             "skills": _command("skills", "agents", "measure the effect of model-written skills"),
-            "review": Group(
+            "review": _Group(
                 "decide cases that judges disagree on",
                 {
                     "export": _command(
@@ -183,21 +183,21 @@ COMMANDS: Mapping[str, _Command | Group] = {
 }
 
 
-def commands(
-    within: Mapping[str, _Command | Group] = COMMANDS, before: tuple[str, ...] = ()
+def _commands(
+    within: Mapping[str, _Command | _Group] = COMMANDS, before: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], _Command]]:
     """Every command with the words that call it."""
     for name, member in within.items():
         if isinstance(member, _Command):
             yield (*before, name), member
         else:
-            yield from commands(member.members, (*before, name))
+            yield from _commands(member.members, (*before, name))
 
 
 # The words that called a command in the release before this one, and those that call it now.
 MOVED = {
     tuple(member.before.split()): words
-    for words, member in commands()
+    for words, member in _commands()
     if member.before and tuple(member.before.split()) != words
 }
 
@@ -244,7 +244,7 @@ class CommandGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def add_commands(group: TyperGroup, members: Mapping[str, _Command | Group] = COMMANDS) -> None:
+def add_commands(group: TyperGroup, members: Mapping[str, _Command | _Group] = COMMANDS) -> None:
     """Put every command into the group, below groups of their own where it belongs to one."""
     for name, member in members.items():
         if isinstance(member, _Command):

@@ -156,7 +156,7 @@ class Instance:
 
         `all_reads`: make answered reads again too, which takes long on large worlds.
         """
-        row = row_of(entry)
+        row = _row_of(entry)
         request = Request(row.service, row.operation, row.arguments)
         if not all_reads and row.status == OK and is_read(request):
             world = read_again(self.world, request)
@@ -172,7 +172,7 @@ class Instance:
         self.audit.append(row)
 
 
-def row_of(entry: Mapping[str, Any]) -> AuditRow:
+def _row_of(entry: Mapping[str, Any]) -> AuditRow:
     """The audit row of an entry of the log."""
     row = {name: entry[name] for name in _COLUMNS}
     return AuditRow(**{**row, "records": tuple(entry["records"])})

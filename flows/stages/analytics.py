@@ -82,7 +82,7 @@ def is_given(run: Run) -> bool:
     return run.runtime.environment is not None
 
 
-def declared(run: Run) -> tuple[Declaration, Path]:
+def _declared(run: Run) -> tuple[Declaration, Path]:
     """The declaration, and the folder that its paths count from."""
     path = run.runtime.environment
     assert path is not None
@@ -91,7 +91,7 @@ def declared(run: Run) -> tuple[Declaration, Path]:
 
 def _environment_inputs(work: Work) -> Mapping[str, str]:
     """The declaration and every file."""
-    declaration, root = declared(work.run)
+    declaration, root = _declared(work.run)
     path = work.run.runtime.environment
     assert path is not None
     numbered = enumerate(source_digests(declaration, root).values(), start=1)
@@ -103,7 +103,7 @@ def _environment_inputs(work: Work) -> Mapping[str, str]:
 def _open(work: Work, out: Path) -> None:
     """Anonymize and attack; keep the released rows, and everything that was measured."""
     run = work.run
-    declaration, root = declared(run)
+    declaration, root = _declared(run)
     environment = open_environment(declaration, root, run.key, run.recipe.release.seed)
     (out / _REPLACED).mkdir()
     for name, frame in environment.replaced.items():
@@ -152,7 +152,7 @@ def _digests(declaration: Declaration, root: Path) -> dict[str, str]:
 
 
 def _sealed_output(run: Run) -> Path | None:
-    declaration, root = declared(run)
+    declaration, root = _declared(run)
     kept = _kept(declaration)
     folder = sealed_output(run.out, kept, run.key_id)
     if folder is not None:
@@ -163,7 +163,7 @@ def _sealed_output(run: Run) -> Path | None:
 def keep_environment(run: Run, opened: Folders) -> None:
     """Keep the files under pseudonyms outside the run store, for a rebuild after sealing."""
     for folder in opened:
-        declaration, root = declared(run)
+        declaration, root = _declared(run)
         kept = _kept(declaration)
         if tables_recipe(declaration) is not None and not _is_sealed(run, kept):
             keep(run.private, folder, kept, run.key_id, _digests(declaration, root))
@@ -198,7 +198,7 @@ def given_as_public(run: Run, made: Folders) -> set[str]:
     """The files of a release's environment that are declared public and leave as they were."""
     if not made:
         return set()
-    declaration, _ = declared(run)
+    declaration, _ = _declared(run)
     public = {name for name, f in declaration.files.items() if f.disclosure is Disclosure.PUBLIC}
     paths = paths_of(declaration, public, run.recipe.analytics.variant)
     return {f"{layout.ENVIRONMENTS}/{declaration.name}/{path}" for path in paths}
@@ -211,7 +211,7 @@ def environment_privacy(run: Run, environment: Folders) -> dict[str, Any]:
         report = orjson.loads((folder / _PRIVACY).read_bytes())
         if report and _sealed_output(run) is not None:
             report["starts_at"] = "pseudonymized tables"
-        privacy[declared(run)[0].name] = report
+        privacy[_declared(run)[0].name] = report
     return privacy
 
 
@@ -225,7 +225,7 @@ def _is_refused(folder: Path) -> bool:
 def _make(work: Work, out: Path) -> None:
     """Draw and judge tasks; none where the environment must not leave."""
     folder, run = work.folder(_ENVIRONMENT_STAGE), work.run
-    declaration, root = declared(run)
+    declaration, root = _declared(run)
     if _is_refused(folder):
         write_pool(out, [], {})
         write_stage_tables(out, StageKind.FILTER, [], [], stage=STAGE, unit="candidate")
@@ -345,7 +345,7 @@ def analytics_report(made: Folders) -> dict[str, Any] | None:
 def private_files(run: Run, made: Folders) -> dict[str, Path]:
     """What the private half holds of an environment, by path: its declaration and its noise."""
     return {
-        f"{layout.ENVIRONMENTS}/{declared(run)[0].name}/{name}": folder / name
+        f"{layout.ENVIRONMENTS}/{_declared(run)[0].name}/{name}": folder / name
         for folder in made
         for name in (DECLARATION, NOISE)
         if (folder / name).is_file()

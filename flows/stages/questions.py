@@ -36,7 +36,7 @@ from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
 from data.stages import Observed, Stage, Unit
 from flows.run import Run, Work, asking
-from selection.sampling.report import draw, lacking, sample_records
+from selection.sampling.stages import draw, lacking, sample_records
 
 FILTER, _CHOOSE = StageKind.FILTER, StageKind.CHOOSE
 _SEC_UNITS = ("fact", "file", "filing", "line", "row")

@@ -333,7 +333,7 @@ OUTCOMES_INPUT = "preflight-outcomes"  # in the manifest
 _SERVICE_TOOLS = frozenset(tool.name for tool in tools_of(service_names()))  # tried in screening
 
 
-class SandboxTrials:
+class _SandboxTrials:
     """Tries candidates of one build, and replays what was tried before."""
 
     def __init__(self, work: Work) -> None:
@@ -411,7 +411,7 @@ def _try(work: Work) -> Observed:
     if config.sandbox == "off":
         return Observed("off", _Tried())
     candidates = read_pool(work.folders(INFORMATIVE.name)).candidates
-    before, attempts = _releases_before(work), SandboxTrials(work)
+    before, attempts = _releases_before(work), _SandboxTrials(work)
     outcomes: dict[str, TrialOutcome | None] = {}
     while True:
         standing = [

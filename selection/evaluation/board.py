@@ -309,7 +309,7 @@ def _row(
     own = attempts.filter(configuration=name)
     graded = scores.filter(configuration=name)
     known = ~np.isnan(passes)
-    rate = pass_rate(passes[known], [labels[int(at)] for at in np.flatnonzero(known)])
+    rate = _pass_rate(passes[known], [labels[int(at)] for at in np.flatnonzero(known)])
     first = own.row(0, named=True)
     ran = own.filter(pl.col("status") != INFRA)
     return LeaderboardRow(
@@ -342,14 +342,14 @@ def _judged(judge: str | None, model: str) -> dict[str, Any]:
     """Who judged, and whether judge and judged are of one family, or one model."""
     if judge is None:
         return {"judge": None}
-    is_kin = model_family(judge) == model_family(model)
+    is_kin = _model_family(judge) == _model_family(model)
     is_same = _last_part(judge) == _last_part(model)
     return {"judge": judge, "judged_by_kin": is_kin, "judged_by_itself": is_same}
 
 
 def _last_part(name: str) -> str:
     """The name of a model without that of its provider."""
-    return re.split("[/:]", name.lower())[-1]
+    return name.lower().replace(":", "/").rpartition("/")[2]
 
 
 def _bounds(scores: pl.DataFrame) -> dict[str, Any]:
@@ -363,14 +363,14 @@ def _bounds(scores: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def model_family(name: str) -> str:
+def _model_family(name: str) -> str:
     """The family of a model by its name: the last part of the path, up to its first number."""
     last = _last_part(name)
     word = re.match(r"[a-z]+", last)
     return _FAMILIES.get(word[0], word[0]) if word else last
 
 
-def pass_rate(passes: Floats, labels: Sequence[str]) -> Estimate:
+def _pass_rate(passes: Floats, labels: Sequence[str]) -> Estimate:
     """By cluster where there are enough; else Wilson's interval, or Student's with epochs.
 
     Without any spread no error can be estimated: Wilson's then takes each cluster for one task.

@@ -188,10 +188,10 @@ def _difference(
     low, high = _interval(sums, sizes)
     method = _BY_CLUSTER if own is clusters else _SINGLY
     estimate = replace(estimate, low=low, high=high, method=method)
-    return Difference(first, second, estimate, changed_signs(sums), None)
+    return Difference(first, second, estimate, _changed_signs(sums), None)
 
 
-def changed_signs(sums: Floats) -> float:
+def _changed_signs(sums: Floats) -> float:
     """The share of all choices of signs for `sums` whose total is as far from 0, or farther.
 
     Exact if these are sums of shares k / n with n up to 10: such totals lie on a grid, and the law
@@ -376,7 +376,7 @@ def _expected(
     passes: Floats, is_old: NDArray[np.bool_], groups: Sequence[NDArray[np.intp]]
 ) -> Floats:
     """The share of the old tasks that each agent is expected to pass."""
-    abilities, difficulties = fit(passes, groups)
+    abilities, difficulties = _fit(passes, groups)
     chances = _chance(abilities, difficulties[is_old])
     return np.asarray(chances.mean(axis=1))
 
@@ -385,7 +385,7 @@ def _chance(abilities: Floats, difficulties: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(difficulties[None, :] - abilities[:, None])))
 
 
-def fit(passes: Floats, groups: Sequence[NDArray[np.intp]]) -> tuple[Floats, Floats]:
+def _fit(passes: Floats, groups: Sequence[NDArray[np.intp]]) -> tuple[Floats, Floats]:
     """Abilities and difficulties in logits, for pass rates of agents × tasks (NaN: not run).
 
     Newton's steps in turn. A normal prior keeps both finite where all attempts pass or all fail;

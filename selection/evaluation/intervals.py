@@ -41,10 +41,10 @@ def agreement(
     varied = len(a) > 1 and bool(np.ptp(a)) and bool(np.ptp(b))
     rho = float(stats.spearmanr(a, b).statistic) if varied else None
     error = float(np.abs(a - b).mean()) if len(a) else None
-    return _Agreement(len(a), rho, error, cohens_kappa(*classes) if classes else None)
+    return _Agreement(len(a), rho, error, _cohens_kappa(*classes) if classes else None)
 
 
-def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
+def _cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
     """(observed - expected) / (1 - expected) agreement (Cohen, Educ. Psychol. Meas. 20, 1960).
 
     None without packets, and where both put all into one class: nothing can be expected then.

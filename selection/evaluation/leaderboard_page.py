@@ -59,7 +59,7 @@ def write_board(
     frame = _rows_frame(board, notice)
     paths = tuple(out / f"leaderboard.{ending}" for ending in ("html", "parquet", "csv", "md"))
     out.mkdir(parents=True, exist_ok=True)
-    html = leaderboard_html(
+    html = _leaderboard_html(
         board, release, attempts, notice, process=process, has_pages=has_pages, labels=labels
     )
     write_bytes(paths[0], html.encode())
@@ -180,7 +180,7 @@ def _range(ranks: tuple[int, int]) -> str:
     return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
 
 
-def leaderboard_html(
+def _leaderboard_html(
     board: Board,
     release: str,
     attempts: Sequence[Mapping[str, Any]],

@@ -95,7 +95,7 @@ def matrix(pairs: Sequence[Pair]) -> _Matrix:
     )
 
 
-def tasks_needed(cells: int) -> int:
+def _tasks_needed(cells: int) -> int:
     """The fewest tasks on which a cell can show anything: all of them change, and one way.
 
     The exact test then has p = 2 · ½ⁿ, and Holm's correction multiplies it by the number of cells.
@@ -153,7 +153,7 @@ def transfer_record(about: Mapping[str, Any], made: _Matrix) -> dict[str, Any]:
     """All figures as JSON has them; `about` is what is known of classes, skills and costs."""
     return {
         **about,
-        "tasks_needed": tasks_needed(len(made.cells)),
+        "tasks_needed": _tasks_needed(len(made.cells)),
         **{
             name: [_record(cell) for cell in getattr(made, name)]
             for name in ("cells", "by_class", "creators", "consumers")

@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def damped(counts: Ints, damping: Damping) -> Floats:
+def _damped(counts: Ints, damping: Damping) -> Floats:
     """The weights of children that hold `counts` (≥ 0) series; 0 for an empty one."""
     n = counts.astype(np.float64)
     if damping is Damping.NONE:
@@ -73,7 +73,7 @@ def leaf_probabilities(
         return np.zeros(0)
     roots = np.zeros(total, dtype=np.int64) if groups is None else groups
     order, levels = _sorted_levels([roots, *_component_codes(names, separator)])
-    weight_of = damped(np.arange(total + 1), damping)
+    weight_of = _damped(np.arange(total + 1), damping)
     starts = np.flatnonzero(levels[0])
     shares = np.ones(len(starts))
     for above, level in pairwise(levels):
@@ -200,7 +200,7 @@ def draw_fixed(
     """
     by_name = np.array(sorted(range(len(units)), key=units.__getitem__), dtype=np.intp)
     pi_design = np.empty(len(units))
-    pi_design[by_name] = inclusion_probabilities(weights[by_name], size)
+    pi_design[by_name] = _inclusion_probabilities(weights[by_name], size)
     order = np.array(keyed_order(seed, stage, units), dtype=np.intp)
     counts = systematic(pi_design, order, start(seed, stage, "all"))
     return _FixedSample(np.flatnonzero(counts), pi_design)
@@ -281,7 +281,7 @@ def expected_draws(weights: Floats, groups: Ints, totals: Floats, caps: Floats) 
         certain |= reached
 
 
-def inclusion_probabilities(weights: Floats, size: int) -> Floats:
+def _inclusion_probabilities(weights: Floats, size: int) -> Floats:
     """min(1, c·weight), summing to `size`: the design of fixed size over one group of units."""
     one_group = np.zeros(len(weights), dtype=np.int64)
     return expected_draws(weights, one_group, np.array([float(size)]), np.ones(len(weights)))

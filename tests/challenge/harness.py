@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.sessions.recovery.exchanges import acts_of
-from construction.sessions.recovery.recover import session_urls
+from construction.sessions.recovery.recover import _session_urls
 from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import (
     CutReason,
@@ -54,7 +54,7 @@ def instance_of(case: Case) -> TaskInstance:
         ),
         turn_indices=tuple(range(len(turns))),
         acts=tuple(act for turn in turns for act in acts_of(turn)),
-        session_urls=session_urls(session),
+        session_urls=_session_urls(session),
         cwd=case.get("cwd"),
     )
 

@@ -16,7 +16,7 @@ import pytest
 from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.calls.contracts import Question
 from construction.judging.contracts import Case, Judged, Screened
-from construction.judging.model.asking import ask, question, texts_of
+from construction.judging.model.asking import _question, _texts_of, ask
 from construction.judging.model.prompt import addresses_judge, load_prompt, without_addressed_in
 from construction.judging.model.screen import ScreenAnswer, screen_stage
 from tests.challenge.harness import load
@@ -78,7 +78,7 @@ def test_the_suite_is_large_and_in_both_languages() -> None:
 @pytest.mark.parametrize("trick", TRICKS, ids=IDS)
 def test_the_trick_stays_inside_the_block(trick: Trick) -> None:
     base = base_of(trick)
-    plain, result = question(STAGE, base), question(STAGE, planted(base, trick))
+    plain, result = _question(STAGE, base), _question(STAGE, planted(base, trick))
     assert result.system == plain.system
     assert (result.answer, result.max_tokens, result.images) == (ScreenAnswer, plain.max_tokens, ())
     assert material(result)["language"] == base.candidate.language
@@ -89,7 +89,7 @@ def test_the_trick_stays_inside_the_block(trick: Trick) -> None:
 @pytest.mark.parametrize("trick", TRICKS, ids=IDS)
 def test_the_trick_is_taken_out_before_the_model_reads(trick: Trick) -> None:
     base = base_of(trick)
-    shown = texts_of(material(question(STAGE, planted(base, trick))))
+    shown = _texts_of(material(_question(STAGE, planted(base, trick))))
     assert trick["text"] not in shown
     spoken = [re.sub(r"[_.-]+", " ", text) for text in shown]
     assert not [text for text in (*shown, *spoken) if addresses_judge(text)]

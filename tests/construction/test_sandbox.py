@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from construction.sandbox import escapes
-from construction.sandbox.resources import Limits, Watchdog
+from construction.sandbox.resources import Limits, _Watchdog
 from construction.sandbox.sandbox import Box, FileRefused, Sandbox, SandboxFailed
 from tests.conftest import REPO
 from tests.needs import needs_box
@@ -200,7 +200,7 @@ def test_more_memory_than_the_limit_kills_the_command_not_the_host(box: Sandbox)
 
 def test_the_watchdog_kills_a_box_over_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = Sandbox(Box(SMALL))
-    sandbox._enforcer = Watchdog(SMALL)
+    sandbox._enforcer = _Watchdog(SMALL)
     grow = "import time; x = [bytes(range(256)) * (1 << 18) for _ in range(1)]; time.sleep(20)"
     with sandbox, pytest.raises(SandboxFailed):
         script = "for i in 1 2 3 4; do python3 -c '" + grow + "' & done; wait"
@@ -293,7 +293,7 @@ def test_commands_run_at_the_same_time(box: Sandbox) -> None:
 def test_a_box_may_reserve_more_addresses_than_memory(
     monkeypatch: pytest.MonkeyPatch, reserves: bool, code: int
 ) -> None:
-    monkeypatch.setattr("construction.sandbox.sandbox.enforcer", lambda limits: Watchdog(limits))
+    monkeypatch.setattr("construction.sandbox.sandbox.enforcer", lambda limits: _Watchdog(limits))
     reserve = "import mmap; mmap.mmap(-1, 1 << 30)"
     with Sandbox(Box(SMALL, reserves=reserves)) as sandbox:
         assert sandbox.run(["python3", "-c", reserve], seconds=10).code == code

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from data.attempt_pages import AttemptView, Links, attempt_page, checks_of, why
+from data.attempt_pages import AttemptView, Links, _why, attempt_page, checks_of
 from data.attempts import AttemptRecord
 from data.contracts.attempt import (
     Attempt,
@@ -96,7 +96,7 @@ def test_what_was_not_delivered_and_what_was_recomputed_have_words() -> None:
         {"file_type": "md", "name_hints": []},
     ]
     nothing = replace(view(), outputs=(), grading=GRADING | {"deliverables": wanted})
-    lines = why(replace(nothing, ended="delivered_nothing"), [])
+    lines = _why(replace(nothing, ended="delivered_nothing"), [])
     assert lines[:2] == [
         "The agent delivered none of the requested files.",
         "Requested files: a.xlsx, .md. None was delivered.",
@@ -129,7 +129,7 @@ def test_checks_of_files_that_are_not_there_were_not_made() -> None:
     score = replace(SCORE, parts=parts)
     checks = checks_of(score, GRADING)
     assert [check.state for check in checks] == ["failed", *["not made"] * 3]
-    lines = why(replace(view(score), outputs=()), checks)
+    lines = _why(replace(view(score), outputs=()), checks)
     assert lines[1:3] == [
         "The files that were asked for: not met. The file does not exist.",
         "3 checks were not made: the file to check is missing.",
@@ -193,9 +193,9 @@ def test_a_step_names_the_steps_whose_results_it_takes() -> None:
             "arguments": {"first": "$1", "more": {"second": ["$12.values"]}},
         }
     ]  # fmt: skip
-    (last,) = why(view(), [])[1:]
+    (last,) = _why(view(), [])[1:]
     assert last.endswith("Rank the regions.")
-    (last,) = why(replace(view(), grading=GRADING | {"steps": steps}), [])[1:]
+    (last,) = _why(replace(view(), grading=GRADING | {"steps": steps}), [])[1:]
     assert last.endswith("Divide the result of step 1 by the result of step 12, at $5 each.")
 
 
@@ -210,7 +210,7 @@ def test_many_checks_are_folded() -> None:
 
 
 def test_the_first_sentence_names_what_decides() -> None:
-    lines = why(view(), checks_of(SCORE, GRADING))
+    lines = _why(view(), checks_of(SCORE, GRADING))
     assert lines == [
         "The agent's answer is wrong.",
         "The answer: not met. The value is wrong. Expected 125 million USD. Found 126 million USD.",
@@ -225,7 +225,7 @@ def test_what_the_infrastructure_ended_is_not_called_graded() -> None:
     broken = view(
         None, status=AttemptStatus.INFRA_ERROR, termination=None, error=f"it broke {HOSTILE}"
     )
-    lines = why(broken, [])
+    lines = _why(broken, [])
     assert (
         lines[0]
         == "The attempt was cut off: the infrastructure failed, so the attempt is not graded."

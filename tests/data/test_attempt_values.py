@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from data.snapshot.task_pages import answer_text, brief, plain, quantity, reading_text, settings
+from data.snapshot.task_pages import _answer_text, _settings, brief, plain, quantity, reading_text
 
 
 @pytest.mark.parametrize(
@@ -28,18 +28,18 @@ def test_numbers_have_one_notation(text: str, scale: int, shown: str) -> None:
 
 
 def test_expected_and_read_values_are_told_in_the_unit_asked_for() -> None:
-    assert answer_text("11314", "JPY", 1_000_000) == "11,314 million JPY"
-    assert answer_text("2", "JPY", 10_000) == "20,000 JPY"
+    assert _answer_text("11314", "JPY", 1_000_000) == "11,314 million JPY"
+    assert _answer_text("2", "JPY", 10_000) == "20,000 JPY"
     assert reading_text("11314000000000000 JPY", "JPY", 1_000_000) == "11,314,000,000 million JPY"
     assert reading_text("58000 USD", "JPY", 1_000) == "58,000 USD"
     assert reading_text('["a", "b"]') == "a, b"
 
 
 def test_lists_and_fields_are_words() -> None:
-    assert answer_text('["a", "b"]') == "a, b"
-    assert answer_text("[a", "") == "[a"
+    assert _answer_text('["a", "b"]') == "a, b"
+    assert _answer_text("[a", "") == "[a"
     assert plain({"due_on": "5 May", "no": None, "of": [1, True]}) == "due on: 5 May; of: 1, yes"
-    assert settings({"max": 1, "program": "x" * 900}) == "max: 1"
+    assert _settings({"max": 1, "program": "x" * 900}) == "max: 1"
 
 
 def test_a_beginning_ends_between_words() -> None:

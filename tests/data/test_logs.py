@@ -15,7 +15,7 @@ from rich.console import Console
 from data import progress
 from data.builds import building
 from data.errors import InputError
-from data.progress import LOGGER, logging_to, tell_all, tell_stages, track
+from data.progress import LOGGER, _logging_to, tell_all, tell_stages, track
 
 log = logging.getLogger(f"{LOGGER}.flows.test")
 
@@ -25,7 +25,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def test_a_line_bears_time_level_run_and_fields(tmp_path: Path) -> None:
-    with logging_to(tmp_path, "demo-2026.01.15-ab") as path:
+    with _logging_to(tmp_path, "demo-2026.01.15-ab") as path:
         log.info("stage %s done", "scan", extra={"seconds": 1.5, "items": 2**60, "where": tmp_path})
         log.debug("too fine")
     (result,) = lines(path)
@@ -45,7 +45,7 @@ def test_a_line_bears_time_level_run_and_fields(tmp_path: Path) -> None:
 
 
 def test_an_error_is_told_by_class_and_place_alone(tmp_path: Path) -> None:
-    with logging_to(tmp_path, "r") as path:
+    with _logging_to(tmp_path, "r") as path:
         try:
             raise ValueError("Ms Example's salary")
         except ValueError:
@@ -57,7 +57,7 @@ def test_an_error_is_told_by_class_and_place_alone(tmp_path: Path) -> None:
 
 
 def test_hostile_text_stays_one_line_and_takes_no_name_of_the_log(tmp_path: Path) -> None:
-    with logging_to(tmp_path, "r") as path:
+    with _logging_to(tmp_path, "r") as path:
         log.info("a\n\x1b[31m\ud800", extra={"run_id": "other", "level": "x", "name2": "\u202e"})
     (result,) = lines(path)
     assert (result["run_id"], result["level"]) == ("r", "info")
@@ -67,7 +67,7 @@ def test_hostile_text_stays_one_line_and_takes_no_name_of_the_log(tmp_path: Path
 
 def test_a_second_run_appends_and_other_runs_have_files_of_their_own(tmp_path: Path) -> None:
     for run, message in (("r", "one"), ("r", "two"), ("s", "three")):
-        with logging_to(tmp_path, run) as path:
+        with _logging_to(tmp_path, run) as path:
             log.warning(message)
     log.warning("afterwards")
     assert [result["message"] for result in lines(path)] == ["three"]
@@ -79,7 +79,7 @@ def test_nothing_stays_set_and_nothing_reaches_other_loggers(
 ) -> None:
     logger = logging.getLogger(LOGGER)
     before = (logger.level, logger.propagate, list(logger.handlers))
-    with pytest.raises(KeyError), logging_to(tmp_path, "r", logging.DEBUG):
+    with pytest.raises(KeyError), _logging_to(tmp_path, "r", logging.DEBUG):
         log.debug("inside")
         raise KeyError
     assert (logger.level, logger.propagate, logger.handlers) == before
@@ -88,7 +88,7 @@ def test_nothing_stays_set_and_nothing_reaches_other_loggers(
 
 @pytest.mark.parametrize("run_id", ["", "../r", "a/b", ".r", "r\n", "x" * 129])
 def test_an_id_that_is_no_file_name_is_refused(tmp_path: Path, run_id: str) -> None:
-    with pytest.raises(InputError, match="a run id of"), logging_to(tmp_path, run_id):
+    with pytest.raises(InputError, match="a run id of"), _logging_to(tmp_path, run_id):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -96,7 +96,7 @@ def test_an_id_that_is_no_file_name_is_refused(tmp_path: Path, run_id: str) -> N
 def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "private" / "logs").mkdir(parents=True)
     (tmp_path / "private" / "logs" / "r.jsonl").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OSError, match="symbolic"), logging_to(tmp_path, "r"):
+    with pytest.raises(OSError, match="symbolic"), _logging_to(tmp_path, "r"):
         pass
     assert not (tmp_path / "elsewhere").exists()
 
@@ -147,7 +147,7 @@ def test_verbose_shows_the_lines_once_and_hush_nothing(
 ) -> None:
     tell_all()
     tell_stages()
-    with logging_to(tmp_path, "r"):
+    with _logging_to(tmp_path, "r"):
         log.info("computed", extra={"stage": "scan\x1b[2J", "seconds": 1.5, "none": None})
     monkeypatch.setattr("data.progress.console.quiet", True)
     log.info("unseen")
@@ -163,7 +163,7 @@ def test_stages_are_named_as_they_begin_but_for_those_with_a_bar(
         yield 1
 
     tell_stages()
-    with logging_to(tmp_path, "r"):
+    with _logging_to(tmp_path, "r"):
         log.info("computing", extra={"stage": "scan"})
         assert list(track(shards(), "read", 1, quiet=True)) == [1]
         log.info("computing", extra={"stage": "package"})

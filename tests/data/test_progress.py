@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from data import progress
-from data.progress import duration, rate, track, underway
+from data.progress import _duration, _rate, track, underway
 
 
 class Clock:
@@ -60,7 +60,7 @@ def test_what_takes_long_is_told_every_15_s(shown: io.StringIO, clock: Clock) ->
         for _ in range(least):
             next(seconds)
             clock.at += 1
-            progress.tell_if_due()
+            progress._tell_if_due()
 
     with underway("build"):
         wait(14)
@@ -88,7 +88,7 @@ def test_a_bar_needs_no_lines_besides(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     for _ in track(range(2), "mask", 2):
         clock.at += 100
-        progress.tell_if_due()
+        progress._tell_if_due()
     assert "so far" not in shown.getvalue()
 
 
@@ -115,7 +115,7 @@ def test_quiet_shows_nothing(shown: io.StringIO) -> None:
     [(0, 5, ""), (5, 0, ""), (30, 10, "3.0/s"), (1, 10, "6.0/min"), (50_000, 2, "25,000.0/s")],
 )
 def test_rates(done: int, seconds: float, result: str) -> None:
-    assert rate(done, seconds) == result
+    assert _rate(done, seconds) == result
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_rates(done: int, seconds: float, result: str) -> None:
     [(0.4, "under 1 s"), (8.2, "8 s"), (99, "99 s"), (180, "3 min"), (7500, "2 h 5 min")],
 )
 def test_durations(seconds: float, result: str) -> None:
-    assert duration(seconds) == result
+    assert _duration(seconds) == result

@@ -13,7 +13,7 @@ import pytest
 
 from data.canonical import digest
 from data.errors import InputError
-from data.remote_folder import ShardStore, SharedAltered, shard_store
+from data.remote_folder import ShardStore, _SharedAltered, shard_store
 from tests.s3 import s3_bucket
 
 KEY = bytes(range(32))
@@ -114,7 +114,7 @@ def test_an_object_that_changed_between_write_and_read_is_refused(
     (name,) = raw.names() - before
     other = store.put(b"another content")
     attack(raw, name, next(iter(raw.names() - before - {name})))
-    with pytest.raises(SharedAltered, match=name.rpartition("/")[2]):
+    with pytest.raises(_SharedAltered, match=name.rpartition("/")[2]):
         store.get(sha256)
     assert store.get(other) == b"another content"
 
@@ -128,7 +128,7 @@ def test_a_note_about_a_finished_shard_cannot_be_forged(store: ShardStore) -> No
     assert store.recorded("recover", "k1") == digest(b"first")
     (second,) = raw.names() - before - {first}
     raw.write(second, raw.read(first))  # a true note, of another shard
-    with pytest.raises(SharedAltered, match="done/recover/k2"):
+    with pytest.raises(_SharedAltered, match="done/recover/k2"):
         store.recorded("recover", "k2")
 
 
@@ -159,7 +159,7 @@ def test_a_list_of_files_never_leads_out_of_its_folder(
     tree = store.put(json.dumps([("file", path, store.put(b"x"))]).encode())
     target = tmp_path / "a/target"
     target.mkdir(parents=True)
-    with pytest.raises(SharedAltered, match="a path that leaves its folder"):
+    with pytest.raises(_SharedAltered, match="a path that leaves its folder"):
         store.get_tree(tree, target)
     assert not any(target.iterdir())
 
@@ -186,7 +186,7 @@ def test_builds_at_one_address_are_apart_and_one_is_cleared(
     store.clear()
     assert other.get(kept) == SECRET
     assert Raw(store).names() == set()
-    with pytest.raises(SharedAltered, match="found nothing"):
+    with pytest.raises(_SharedAltered, match="found nothing"):
         store.get(gone)
 
 

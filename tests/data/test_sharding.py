@@ -17,7 +17,7 @@ from typing import cast
 import pytest
 
 from data.errors import ConfigError
-from data.sharding import Runner, WorkersLost, map_shards
+from data.sharding import Runner, _WorkersLost, map_shards
 
 # What a runner is imported as, and what its extra is called.
 CLUSTERS = {Runner.DASK: "distributed", Runner.RAY: "ray"}
@@ -142,7 +142,7 @@ def test_a_shard_whose_worker_ends_is_begun_again_but_not_for_ever(
 ) -> None:
     markers = [str(tmp_path / name) for name in "abc"]
     assert list(map_shards(end_once, markers, 2, cluster)) == markers
-    with pytest.raises(WorkersLost, match="begun 4 times"):
+    with pytest.raises(_WorkersLost, match="begun 4 times"):
         list(map_shards(end_always, [1, 2], 2, cluster))
 
 

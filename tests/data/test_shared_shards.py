@@ -14,13 +14,13 @@ import pytest
 
 from data import sharding
 from data.errors import ConfigError
-from data.remote_folder import ShardStore, SharedAltered, shard_store
-from data.run_store import RunStore, StageAltered, content_digest
+from data.remote_folder import ShardStore, _SharedAltered, shard_store
+from data.run_store import RunStore, _StageAltered, content_digest
 from data.sharding import (
     Runner,
     Sharding,
     ShardPart,
-    SharedJob,
+    _SharedJob,
     computed_elsewhere,
     require_fitting,
 )
@@ -94,11 +94,11 @@ def test_outputs_are_those_of_a_build_on_one_disk(tmp_path: Path, storage: Shard
 
 def jobs_of(
     shards: list[ShardPart], storage: ShardStore, monkeypatch: pytest.MonkeyPatch
-) -> list[SharedJob]:
+) -> list[_SharedJob]:
     """The jobs as the workers get them; the build is cut off before any is computed."""
-    caught: list[SharedJob] = []
+    caught: list[_SharedJob] = []
 
-    def cut_off(_work: object, jobs: list[SharedJob], *_: object) -> list[str]:
+    def cut_off(_work: object, jobs: list[_SharedJob], *_: object) -> list[str]:
         caught.extend(jobs)
         raise ConnectionError("the build is killed")
 
@@ -113,8 +113,8 @@ def test_what_workers_finished_for_a_killed_build_is_not_computed_again(
 ) -> None:
     shards = parts(tmp_path, tmp_path / "far")
     jobs = jobs_of(shards, storage, monkeypatch)
-    finished = sharding.compute_shared(jobs[1])
-    assert sharding.compute_shared(jobs[1]) == finished
+    finished = sharding._compute_shared(jobs[1])
+    assert sharding._compute_shared(jobs[1]) == finished
     assert len(done(tmp_path)) == 1
     assert len(list(computed_elsewhere(shards, HERE, storage))) == 3
     assert len(done(tmp_path)) == 3
@@ -136,11 +136,11 @@ def test_an_input_that_changed_in_the_storage_is_refused_by_the_worker(
     assert len(given) == 4
     for path, content in given.items():
         path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-        with pytest.raises(SharedAltered, match=path.name):
-            sharding.compute_shared(job)
+        with pytest.raises(_SharedAltered, match=path.name):
+            sharding._compute_shared(job)
         path.write_bytes(content)
     assert done(tmp_path) == []
-    sharding.compute_shared(job)
+    sharding._compute_shared(job)
     assert len(done(tmp_path)) == 1
 
 
@@ -150,12 +150,12 @@ def test_an_output_that_changed_in_the_storage_is_refused_by_the_build(
     shards = parts(tmp_path, tmp_path / "far", n=1)
     (job,) = jobs_of(shards, storage, monkeypatch)
     before = objects(storage)
-    sharding.compute_shared(job)
+    sharding._compute_shared(job)
     outputs = {path: content for path, content in objects(storage).items() if path not in before}
     assert len(outputs) >= 5  # two texts, names, sums, timings, their list, the note
     for path, content in outputs.items():
         path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-        with pytest.raises(SharedAltered, match=path.name):
+        with pytest.raises(_SharedAltered, match=path.name):
             list(computed_elsewhere(shards, HERE, storage))
         assert not (tmp_path / "far" / "copy" / shards[0].key).exists()
         path.write_bytes(content)
@@ -167,7 +167,7 @@ def test_an_output_that_is_not_what_was_computed_is_not_received(tmp_path: Path)
         (folder / "a.txt").write_text("a")
         (folder / "sums.json").write_text('{"a.txt":"00"}')
 
-    with pytest.raises(StageAltered, match=r"a\.txt"):
+    with pytest.raises(_StageAltered, match=r"a\.txt"):
         RunStore(tmp_path, "code").receive("copy", "k", forged)
     assert not (tmp_path / "copy" / "k").exists()
 
@@ -177,7 +177,7 @@ def test_a_worker_with_other_code_or_libraries_is_refused(
 ) -> None:
     (job,) = jobs_of(parts(tmp_path, tmp_path / "far", n=1), storage, monkeypatch)
     with pytest.raises(ConfigError, match="different code, libraries or a different processor"):
-        sharding.compute_shared(replace(job, made_by="of last week"))
+        sharding._compute_shared(replace(job, made_by="of last week"))
     assert done(tmp_path) == []
 
 

@@ -11,7 +11,7 @@ from data.snapshot.release import Picture, ReleasedTable
 from data.stages import Results
 from flows.build_snapshot import TABLES, run_lane
 from flows.prefect_adapter import without_prefect
-from flows.publish import anonymized_tables
+from flows.publish import _anonymized_tables
 from flows.recipe import load_settings
 from flows.run import open_run
 from flows.stages.tables import keep_pseudonymized, sealed
@@ -40,7 +40,7 @@ def run_tables_lane(runtime: Mapping[str, Any], tables: Mapping[str, Any]) -> Ta
         return None
     for folder in results.outputs["anonymize-tables"]:
         keep_pseudonymized(run, folder)
-    made = anonymized_tables(run, results)
+    made = _anonymized_tables(run, results)
     assert made.report is not None
     return TablesLane(
         results.folders,

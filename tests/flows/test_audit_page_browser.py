@@ -10,7 +10,7 @@ import pytest
 
 from data import hash_chain
 from data.neutralise import one_line, visible
-from flows.audit_server import export_page, load_columns
+from flows.audit_server import _load_columns, export_page
 from tests.data.audit_page.whatif import recompute
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace
 from tests.flows.browser import READY, chromium, served, violations, watched
@@ -81,7 +81,7 @@ def test_the_export_works_from_a_file_and_counts_as_the_reference(
     page, trouble = watched(browser)
     page.goto((tmp_path / "page" / "audit.html").as_uri())
     page.wait_for_selector(READY)
-    columns = load_columns(out, leaves=True)
+    columns = _load_columns(out, leaves=True)
     names = [step["name"] for step in columns["steps"]]
     assert page.inner_text("#kept") == f"{recompute(columns, {}).kept} of 33 would be kept."
     set_limit(page, "length", 8)

@@ -14,7 +14,7 @@ from construction.sessions.gates import fixture, length, network, restoration
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import Length, LengthConfig
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
-from data.audit_page.columns import Judged, checks_of, contradictions, judged
+from data.audit_page.columns import _checks_of, _contradictions, _Judged, _judged
 from data.contracts import Gate, StageConfig, Status, Verdict, gates_in
 from data.tables import VERDICTS, verdict_record
 from flows.gates import GATES
@@ -22,19 +22,19 @@ from flows.gates import GATES
 few = st.integers(0, 6)
 
 
-def recorded(verdicts: Sequence[Verdict]) -> Judged:
+def recorded(verdicts: Sequence[Verdict]) -> _Judged:
     """The verdicts as the page reads them from staging."""
     frame = pl.DataFrame([verdict_record("i", one) for one in verdicts], schema=dict(VERDICTS))
-    return judged(frame.rename({"item_id": "item"}))
+    return _judged(frame.rename({"item_id": "item"}))
 
 
 def replays(gate: Gate[Any, Any], config: StageConfig, seen: Sequence[Any]) -> bool:
     """Do the limits, applied to what was recorded, decide as the gate did?"""
     verdicts = [gate.judge(observation, config) for observation in seen]
     rows = recorded(verdicts)
-    checks = checks_of(gate, config, rows)
+    checks = _checks_of(gate, config, rows)
     assert checks
-    return contradictions(gate, checks, rows.status) == 0
+    return _contradictions(gate, checks, rows.status) == 0
 
 
 @settings(max_examples=50)
@@ -77,18 +77,18 @@ def test_other_limits_than_those_of_the_run_are_contradicted() -> None:
         [length.GATE.judge(Length(chars, chars), LengthConfig()) for chars in (3, 9, 10, 400)]
     )
     other = LengthConfig(min_user_chars=9)
-    checks = checks_of(length.GATE, other, rows)
-    assert contradictions(length.GATE, checks, rows.status) == 1
+    checks = _checks_of(length.GATE, other, rows)
+    assert _contradictions(length.GATE, checks, rows.status) == 1
 
 
 def test_verdicts_without_the_measures_that_a_limit_compares_offer_no_check() -> None:
     old = Verdict("fixture", Status.PASSED, None, 2, 2, {"declared": 2, "resolved": 2})
-    assert checks_of(fixture.GATE, FixtureConfig(), recorded([old])) == ()
+    assert _checks_of(fixture.GATE, FixtureConfig(), recorded([old])) == ()
 
 
 def test_what_was_not_measured_has_no_value() -> None:
     rows = recorded([Verdict.blocked("restoration", "length")])
-    (check,) = checks_of(restoration.GATE, restoration.RestorationConfig(), rows)
+    (check,) = _checks_of(restoration.GATE, restoration.RestorationConfig(), rows)
     assert check.values.to_list() == [None]
 
 

@@ -15,7 +15,7 @@ from data.audit_page import SIGNATURES
 from data.canonical import digest
 from data.errors import InputError
 from data.staging.runs import CHANGES_FILE, NAMES_FILE
-from flows.audit_server import audit_app, evidence, export_page, load_audit, serve_page
+from flows.audit_server import _audit_app, _evidence, _load_audit, export_page, serve_page
 from flows.commands.audit import audit_command
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace, verdicts, write_workspace
 
@@ -37,7 +37,7 @@ def out(made: Path) -> Path:
 
 @pytest.fixture
 def client(out: Path) -> TestClient:
-    app = audit_app(load_audit(out, TOKEN), PORT)
+    app = _audit_app(_load_audit(out, TOKEN), PORT)
     return TestClient(app, base_url=HERE)
 
 
@@ -152,7 +152,7 @@ def test_page_and_command_show_the_same_text_cut_and_with_a_reason_for_none(
     sources = out / "private" / "sources.json"
 
     def both() -> str:
-        result = [row["text"] for row in evidence(out, "long")]
+        result = [row["text"] for row in _evidence(out, "long")]
         audit_command(instance="long", private=True, as_json=True, out=out)
         assert [row["text"] for row in orjson.loads(capsys.readouterr().out)["turns"]] == result
         return str(result[0])

@@ -15,7 +15,7 @@ from data.audit_page.page import PrivateHalf
 from data.snapshot.release import SnapshotRef
 from data.staging.audit import turned_away
 from data.staging.database import open_read_only
-from flows.audit_server import evidence, load_columns
+from flows.audit_server import _evidence, _load_columns
 from flows.publish import publish
 from tests.demo import Demo, assert_all_but_what_needs_a_box
 from tests.flows.command import benchmint, inline, inline_build, sums
@@ -149,7 +149,7 @@ def test_one_count_of_rejections_stands_everywhere(demo: Demo, tmp_path: Path) -
         assert counted in page.read_text()
     about = orjson.loads((tmp_path / "rejections.json").read_bytes())["about"]
     assert (about["units"], about["entries"]) == (units, entries)
-    signing = PrivateHalf(tmp_path, (), load_columns(demo.out, leaves=False), evidence)
+    signing = PrivateHalf(tmp_path, (), _load_columns(demo.out, leaves=False), _evidence)
     (tmp_path / "private").mkdir()
     signing.sign({"name": "A. Auditor", "note": "Read."})
     (signed,) = signing.signed({})["signed"]

@@ -14,7 +14,7 @@ from typer.main import get_command
 import flows.commands
 from flows import cli
 from flows.cli import app
-from flows.commands.table import COMMANDS, MOVED, Group, add_commands, commands
+from flows.commands.table import COMMANDS, MOVED, _commands, _Group, add_commands
 
 HEAVY = ("polars", "duckdb", "prefect", "scipy", "presidio_analyzer", "spacy", "pydantic")
 
@@ -26,7 +26,7 @@ def _group() -> TyperGroup:
     return group
 
 
-PATHS = [list(words) for words, _ in commands()]
+PATHS = [list(words) for words, _ in _commands()]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)
@@ -44,7 +44,7 @@ def test_every_command_loads_and_says_what_it_does(path: list[str]) -> None:
 
 def test_every_module_of_commands_is_in_the_table() -> None:
     modules = {path.stem for path in Path(flows.commands.__path__[0]).glob("*.py")}
-    named = {command.module for _, command in commands()}
+    named = {command.module for _, command in _commands()}
     assert modules - {"__init__", "table", "options"} == named
 
 
@@ -86,7 +86,7 @@ def test_help_and_version_are_taken_for_the_options(
 
 
 def test_the_top_holds_twelve_commands_and_four_groups() -> None:
-    groups = [name for name, one in COMMANDS.items() if isinstance(one, Group)]
+    groups = [name for name, one in COMMANDS.items() if isinstance(one, _Group)]
     assert groups == ["release", "privacy", "lane", "agents"]
     assert len(COMMANDS) - len(groups) <= 12
 
@@ -114,4 +114,4 @@ def test_an_old_name_runs_the_command_and_says_the_new_one(
 
 
 def test_no_old_name_is_a_name_of_today() -> None:
-    assert not MOVED.keys() & {words for words, _ in commands()}
+    assert not MOVED.keys() & {words for words, _ in _commands()}

@@ -18,7 +18,7 @@ from prefect.flows import Flow
 from data.builds import BuildRunning
 from data.errors import BenchmintError, ConfigError, InputError, ReleaseError
 from flows import deployed
-from flows.deployed import is_worth_retrying
+from flows.deployed import _is_worth_retrying
 from tests.conftest import REPO
 
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load((REPO / "prefect.yaml").read_text())[
@@ -78,7 +78,7 @@ def test_every_parameter_is_plain_json_and_explained(name: str) -> None:
     ],
 )
 def test_only_what_time_may_heal_is_tried_again(error: BaseException, again: bool) -> None:
-    assert is_worth_retrying(error) is again
+    assert _is_worth_retrying(error) is again
 
 
 def service(command: str, folder: Path, port: object) -> subprocess.CompletedProcess[str]:

@@ -20,15 +20,15 @@ from data.reasons import sentences, stage_sentences
 from flows.build_snapshot import PIPELINE
 from flows.docs import (
     COMMON_FILE,
-    Part,
     Reference,
-    configuration_page,
-    gate_table,
-    is_adjustable,
-    limit_table,
-    page_with_tables,
-    reason_table,
-    settings_page,
+    _configuration_page,
+    _gate_table,
+    _is_adjustable,
+    _limit_table,
+    _page_with_tables,
+    _Part,
+    _reason_table,
+    _settings_page,
     tables,
 )
 from flows.docs import SETTINGS_PAGE as PAGE
@@ -49,7 +49,7 @@ def keys(model: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:
 
 def test_the_committed_page_is_current() -> None:
     result = PAGE.read_text(encoding="utf-8")
-    assert result == configuration_page(result), "run: make docs"
+    assert result == _configuration_page(result), "run: make docs"
 
 
 def test_every_key_stands_in_its_section_once() -> None:
@@ -96,46 +96,48 @@ def test_an_advanced_section_is_one_that_exists() -> None:
 
 
 def test_what_is_written_by_hand_is_kept_and_the_headings_are_needed() -> None:
-    page = configuration_page(EMPTY.replace("\n## Reference", "\n## Example\nkept\n\n## Reference"))
+    page = _configuration_page(
+        EMPTY.replace("\n## Reference", "\n## Example\nkept\n\n## Reference")
+    )
     assert page.startswith("# Mine\n\nwords\n\n## Settings that most releases need\n\nThese 20 of ")
     assert "\n## Example\nkept\n\n## Reference\n\nGenerated" in page
     assert "\nold\n" not in page
     with pytest.raises(ValueError, match="no heading '## Reference'"):
-        configuration_page(EMPTY.replace("## Reference", "## Other"))
+        _configuration_page(EMPTY.replace("## Reference", "## Other"))
 
 
 def test_writing_twice_changes_nothing() -> None:
-    once = configuration_page(EMPTY)
-    assert configuration_page(once) == once
+    once = _configuration_page(EMPTY)
+    assert _configuration_page(once) == once
 
 
 @pytest.mark.parametrize("path", tables(), ids=lambda path: path.name)
 def test_a_page_has_its_tables_as_they_are(path: Path) -> None:
-    assert path.read_text("utf-8") == page_with_tables(path), "run `make docs`"
+    assert path.read_text("utf-8") == _page_with_tables(path), "run `make docs`"
 
 
 def test_a_row_of_each_table_says_what_the_record_says() -> None:
     question = f"| {RESTORATION.name} | {RESTORATION.meaning} | `restoration.unrecoverable` |"
-    assert question in gate_table(GATES)
+    assert question in _gate_table(GATES)
     limit = f"≥ {LengthConfig().min_user_chars} characters"
     row = f"{limit} | `sessions.length.min_user_chars` | `length.too_short` |"
-    assert row in limit_table(GATES)
+    assert row in _limit_table(GATES)
     meaning = LengthReason.TOO_SHORT.meaning
-    assert f"| `length.too_short` | {meaning} |" in reason_table(sentences(GATES))
+    assert f"| `length.too_short` | {meaning} |" in _reason_table(sentences(GATES))
 
 
 def test_every_gate_adjustable_limit_and_reason_has_a_row() -> None:
     heading = 2  # lines
-    assert len(gate_table(GATES).splitlines()) == len(GATES) + heading
-    adjustable = sum(is_adjustable(limit) for gate in GATES for limit in gate.limits)
-    assert len(limit_table(GATES).splitlines()) == adjustable + heading
+    assert len(_gate_table(GATES).splitlines()) == len(GATES) + heading
+    adjustable = sum(_is_adjustable(limit) for gate in GATES for limit in gate.limits)
+    assert len(_limit_table(GATES).splitlines()) == adjustable + heading
     reasons = sum(len(gate.reasons) for gate in GATES) + len(stage_sentences())
-    assert len(reason_table(sentences(GATES)).splitlines()) == reasons + heading
+    assert len(_reason_table(sentences(GATES)).splitlines()) == reasons + heading
 
 
 def test_a_limit_that_leaves_an_item_unverified_says_so() -> None:
     policy = 'only with `sessions.network.unverified = "keep"`'
-    (kept,) = (line for line in limit_table(GATES).splitlines() if policy in line)
+    (kept,) = (line for line in _limit_table(GATES).splitlines() if policy in line)
     assert kept.endswith("`network.*` (unverified, not rejected) |")
 
 
@@ -214,10 +216,14 @@ class Root(StageConfig):
 
 def test_types_defaults_and_meanings() -> None:
     row = {"key": "tree.ratio", "meaning": "How much.", "example": "0.1"}
-    parts = (Part("First", "These {common} of {all} settings"), Part("All", ""), Part("Rare", ""))
+    parts = (
+        _Part("First", "These {common} of {all} settings"),
+        _Part("All", ""),
+        _Part("Rare", ""),
+    )
     reference = Reference(*parts, common=[row], behind=[])
     empty = "# Mine\n" + "".join(f"\n## {part.heading}\nold\n" for part in parts)
-    page = settings_page(empty, Root(), reference)
+    page = _settings_page(empty, Root(), reference)
     assert "| `tree.ratio` | How much. | `0.25` | `tree.ratio = 0.1` |" in page
     assert "These 1 of 9 settings" in page
     result = page.partition("### [tree]\n")[2].partition("\n## ")[0]

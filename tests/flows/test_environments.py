@@ -12,7 +12,7 @@ from anonymization.tables.config import TableConfig
 from construction.analytics.environment.declaration import File
 from construction.analytics.environment.variants import read_file
 from data.errors import InputError
-from flows.environments import open_environment, with_periods
+from flows.environments import _with_periods, open_environment
 from tests.construction.analytics.world import declaration, demo_folder
 
 CONFIG = TableConfig.model_validate(
@@ -49,13 +49,13 @@ def test_what_is_public_leaves_as_it_is() -> None:
 
 def test_a_company_has_another_code_in_each_period() -> None:
     frame = pl.read_csv(ROWS.encode(), infer_schema=False)
-    made = with_periods("rows", frame, CONFIG, "start")
+    made = _with_periods("rows", frame, CONFIG, "start")
     assert made["code"].to_list() == ["V12019", "V12020", "V22020"]
     assert made["name"].to_list() == ["A", "A", "B"]
-    assert with_periods("rows", frame, CONFIG, "2021")["code"][0] == "V12021"
-    assert with_periods("rows", frame, CONFIG, "").equals(frame)
+    assert _with_periods("rows", frame, CONFIG, "2021")["code"][0] == "V12021"
+    assert _with_periods("rows", frame, CONFIG, "").equals(frame)
     with pytest.raises(InputError, match="unlinked = begin"):
-        with_periods("rows", frame, CONFIG, "begin")
+        _with_periods("rows", frame, CONFIG, "begin")
 
 
 @pytest.mark.slow

@@ -12,11 +12,11 @@ import orjson
 import pytest
 from pydantic import TypeAdapter
 
-from data.audit_page.columns import checks_of, contradictions, read_books
+from data.audit_page.columns import _checks_of, _contradictions, read_books
 from data.contracts import Bound, Gate, Limit, StageConfig
 from data.reasons import sentences
 from flows.build_snapshot import PIPELINE
-from flows.docs import gate_table, is_adjustable, limit_table, reason_table
+from flows.docs import _gate_table, _is_adjustable, _limit_table, _reason_table
 from flows.gates import GATE_ORDER, GATES, SESSION_GATES, TABLE_GATES
 from flows.recipe import Recipe
 from tests.demo import Demo
@@ -87,13 +87,13 @@ def test_the_gates_of_the_sessions_lane_are_in_the_order_of_their_stages() -> No
 
 @EACH
 def test_every_limit_and_reason_of_a_gate_is_in_the_docs(gate: Gate[Any, Any]) -> None:
-    adjustable = filter(is_adjustable, gate.limits)
-    assert all(limit.meaning in limit_table(GATES) for limit in adjustable)
+    adjustable = filter(_is_adjustable, gate.limits)
+    assert all(limit.meaning in _limit_table(GATES) for limit in adjustable)
     assert all(
-        f"| `{reason}` | {reason.meaning} |" in reason_table(sentences(GATES))
+        f"| `{reason}` | {reason.meaning} |" in _reason_table(sentences(GATES))
         for reason in gate.reasons
     )
-    assert f"| {gate.name} | {gate.meaning} |" in gate_table(GATES)
+    assert f"| {gate.name} | {gate.meaning} |" in _gate_table(GATES)
 
 
 @pytest.mark.slow(seconds=60)
@@ -103,9 +103,9 @@ def test_the_limits_repeat_every_verdict_of_the_demo(demo: Demo) -> None:
     recorded = read_books(demo.out / "staging.duckdb").gates
     replayed = []
     for gate in (gate for gate in movable(GATES) if gate.name in recorded):
-        checks = checks_of(gate, settings_of(gate, recipe), recorded[gate.name])
+        checks = _checks_of(gate, settings_of(gate, recipe), recorded[gate.name])
         assert checks, gate.name
-        assert contradictions(gate, checks, recorded[gate.name].status) == 0, gate.name
+        assert _contradictions(gate, checks, recorded[gate.name].status) == 0, gate.name
         replayed.append(gate.name)
     assert replayed == [gate.name for gate in GATES if gate.replayable]
 

@@ -13,7 +13,7 @@ import pytest
 from construction.ideas import candidate_ideas as ideas_module
 from construction.ideas.candidate_ideas import (
     IDEAS_FILE,
-    CandidateIdeas,
+    _CandidateIdeas,
     candidate_ideas,
     prompts_of_release,
     replace_ideas,
@@ -23,7 +23,7 @@ from construction.ideas.candidate_ideas import (
 )
 from construction.ideas.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.judging.model.asking import model_costs
-from construction.signals.weights import SeedIdea, gradings
+from construction.signals.weights import SeedIdea, _gradings
 from data.canonical import canonical_json
 from data.errors import InputError
 from flows.recipe import Recipe, Runtime
@@ -33,7 +33,7 @@ from tests.flows.model_server import lanes, model_server
 def seed(pattern: str) -> SeedIdea:
     return SeedIdea(
         pattern, "productivity", "planning_tracking", "coordinate", 0.5, 6, "Plan time",
-        "calendar entries", "api", gradings()[pattern], ("calendar",),
+        "calendar entries", "api", _gradings()[pattern], ("calendar",),
     )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def settings(out: Path, url: str = "", mode: str = "record") -> tuple[Recipe, Ru
     return recipe, runtime.model_copy(update={"llm": llm})
 
 
-def have_ideas(known: Sequence[str], recipe: Recipe, runtime: Runtime) -> CandidateIdeas:
+def have_ideas(known: Sequence[str], recipe: Recipe, runtime: Runtime) -> _CandidateIdeas:
     return candidate_ideas(seeds_of(REPORT), known, runtime.judges(recipe))
 
 

@@ -26,7 +26,7 @@ from anonymization.text.vault import Vault, restore
 from construction.mentions.files import file_name_spans
 from data.canonical import digest
 from data.contracts import Disclosure, Fixture, TaskInstance
-from data.survivors import ContentStore, Survivor, read_survivors, unpack
+from data.survivors import ContentStore, Survivor, _unpack, read_survivors
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))
@@ -76,7 +76,7 @@ def masked(tmp_path: Path, name: str, key: bytes = KEY) -> Path:
 
 def contents(shard: Path, survivor: Survivor, target: Path) -> bytes:
     target.mkdir()
-    unpack(shard / "fixtures", [survivor.fixtures[0].sha256], target)
+    _unpack(shard / "fixtures", [survivor.fixtures[0].sha256], target)
     return (target / survivor.fixtures[0].sha256).read_bytes()
 
 

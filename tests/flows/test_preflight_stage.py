@@ -9,7 +9,7 @@ import pytest
 
 from construction.grading.gate import GraderReason, GradingRecipe
 from construction.grading.preflight import grading_facts
-from construction.judging.baseline.grade import hard_rules
+from construction.judging.baseline.grade import _hard_rules
 from data.contracts import (
     Answer,
     Candidate,
@@ -42,7 +42,7 @@ from flows.stages.selection import (
 CREATE = {"service": "refunds", "operation": "create"}
 LENGTH = {"extensions": ["docx"], "unit": "words", "min": 400}
 RULES = (
-    *hard_rules([Deliverable(file_type="docx", name_hints=("review.docx",))], "Write it."),
+    *_hard_rules([Deliverable(file_type="docx", name_hints=("review.docx",))], "Write it."),
     Rule(rule_id="length.docx.words", kind="length", params=LENGTH, text="It has 400 words."),
 )
 RUBRIC = Rubric(criteria=(Criterion(dimension="depth", weight=1.0, text="It is thorough."),))
@@ -116,7 +116,7 @@ def test_rules_that_files_without_work_satisfy_only_admit_where_a_rubric_grades(
     tmp_path: Path,
 ) -> None:
     table = Deliverable(file_type="csv", name_hints=("fees.csv",))
-    weak = tuple(hard_rules([table], "Write it."))
+    weak = tuple(_hard_rules([table], "Write it."))
     needs = RUBRIC.model_copy(update={"needs_model": True})
     tasks = [
         candidate("rubric", Lane.SESSIONS, rules=weak, rubric=RUBRIC),

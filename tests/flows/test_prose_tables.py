@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from flows.docs import between_markers, markdown_table
+from flows.docs import _between_markers, _markdown_table
 
 
 def test_markers_that_are_not_there_are_an_error() -> None:
     with pytest.raises(ValueError, match="markers"):
-        between_markers("a page", "stages", "")
+        _between_markers("a page", "stages", "")
 
 
 def test_a_bar_in_a_cell_is_escaped() -> None:
-    assert markdown_table(("a",), [("x|y",)]) == "| a |\n| --- |\n| x\\|y |"
+    assert _markdown_table(("a",), [("x|y",)]) == "| a |\n| --- |\n| x\\|y |"

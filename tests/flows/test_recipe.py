@@ -16,7 +16,7 @@ from data.demo.generate import RECORDED_MODEL, REPLIES
 from data.errors import ConfigError, InputError
 from data.randomness import DEMO_KEY, release_key
 from data.snapshot.release import DEMO_DATE, DEMO_NAME, DemoConfig, PrivacyStamp
-from flows.plan import aside
+from flows.plan import _aside
 from flows.recipe import Recipe, Runtime, Settings, load_settings
 from flows.run import open_run
 from flows.source import with_source
@@ -98,7 +98,7 @@ def test_a_plan_for_other_material_passes_by_the_key_of_the_demo(tmp_path: Path)
     runtime = Runtime(out=tmp_path / "out")
     open_run(*with_source(Recipe(demo=DemoConfig(size=1)), runtime)[:2])
     (tmp_path / "scratch").mkdir()
-    given = aside(Recipe(), runtime, tmp_path / "scratch" / "out")
+    given = _aside(Recipe(), runtime, tmp_path / "scratch" / "out")
     assert open_run(Recipe(), given).key != DEMO_KEY
     assert release_key(tmp_path / "out" / "private" / "release.key", demo=True) == DEMO_KEY
 

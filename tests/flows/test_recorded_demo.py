@@ -9,7 +9,7 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.judging.calls.store import read_recorded
+from construction.judging.calls.store import _read_recorded
 from construction.judging.checks.stage import PROGRAM, STAGE
 from data.contracts import Outcome
 from data.demo.generate import RECORDED_MODEL, REPLIES
@@ -20,7 +20,7 @@ MOST_MISSING = 0.1  # of the questions; what masking or a view changes since cos
 
 
 def test_the_recorded_replies_are_one_models_and_small() -> None:
-    assert {one.reply.model for one in read_recorded(REPLIES)} == {RECORDED_MODEL}
+    assert {one.reply.model for one in _read_recorded(REPLIES)} == {RECORDED_MODEL}
     assert REPLIES.stat().st_size < 3_000_000
 
 

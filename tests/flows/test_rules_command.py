@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from construction.judging.baseline.grade import hard_rules
+from construction.judging.baseline.grade import _hard_rules
 from data.contracts import Candidate, Deliverable
 from data.errors import InputError
 from data.snapshot.tasks import private_parts
@@ -38,7 +38,7 @@ def put(task: Candidate, folder: Path) -> Path:
 def task(tmp_path: Path) -> Path:
     requests = Deliverable(file_type="txt")
     made = candidate(1, Store(tmp_path / "store"))
-    return put(made.model_copy(update={"rules": hard_rules([requests], "")}), tmp_path / "task")
+    return put(made.model_copy(update={"rules": _hard_rules([requests], "")}), tmp_path / "task")
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_task_is_named_by_its_id_or_the_beginning_of_it(
 ) -> None:
     (tmp_path / "out/private").mkdir(parents=True)
     put(candidate(1, Store(tmp_path / "store")), tmp_path / "out/private/q-margin-02")
-    rules = hard_rules([Deliverable(file_type="txt")], "")
+    rules = _hard_rules([Deliverable(file_type="txt")], "")
     made = candidate(2, Store(tmp_path / "store2")).model_copy(update={"rules": rules})
     put(made, tmp_path / "out/private/q-revenue-01")
     result = run(typed, outputs, "--snapshot", tmp_path / "out")

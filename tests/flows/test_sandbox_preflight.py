@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from construction.grading.sandbox_preflight import SandboxReason, SandboxRecipe
-from construction.grading.trial import Boxes, Found, Trial, TrialStopped
+from construction.grading.trial import Boxes, Found, Trial, _TrialStopped
 from construction.sandbox import sandbox
 from construction.sandbox.resources import Limits
 from construction.sandbox.sandbox import Box
@@ -23,7 +23,7 @@ from data.stage_tables import StageRecords, read_records
 from data.stages import Results, run_stage
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.stages.selection import OUTCOMES_INPUT, SANDBOX_PREFLIGHT, SELECT, SandboxTrials
+from flows.stages.selection import OUTCOMES_INPUT, SANDBOX_PREFLIGHT, SELECT, _SandboxTrials
 from selection.config import Band, SelectionRecipe
 from tests.construction.grading.test_trial import CONTENT, fixture, rubric, task
 from tests.needs import needs_box
@@ -252,16 +252,16 @@ def test_the_infrastructure_stops_the_stage_and_what_was_tried_is_not_tried_agai
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = [sound(f"t-{n}") for n in range(4)]
-    with pytest.raises(TrialStopped, match=r"t-2: the sandbox ended .* Nothing is decided"):
+    with pytest.raises(_TrialStopped, match=r"t-2: the sandbox ended .* Nothing is decided"):
         preflight(opened(tmp_path, Failing()), tmp_path, tasks)
     tried: list[str] = []
-    keep = SandboxTrials._keep
+    keep = _SandboxTrials._keep
 
-    def count(self: SandboxTrials, trial: Trial, faults: Any) -> None:
+    def count(self: _SandboxTrials, trial: Trial, faults: Any) -> None:
         tried.append(trial.task.task_id)
         keep(self, trial, faults)
 
-    monkeypatch.setattr(SandboxTrials, "_keep", count)
+    monkeypatch.setattr(_SandboxTrials, "_keep", count)
     results, _, chosen = preflight(opened(tmp_path), tmp_path, tasks)
     assert tried == ["t-2"]
     assert set(chosen.values()) == {"verified"}

@@ -96,7 +96,7 @@ def test_select_reads_what_a_build_reads(scores: Path, tmp_path: Path) -> None:
 def test_masking_reads_what_a_build_reads(tmp_path: Path) -> None:
     path = config(tmp_path, "[masking]\nmode = 'placeholder'\n[masking.leaks]\nmin_letters = 5\n")
     assert load_settings(path, environment={}).masking.leaks.min_letters == 5
-    assert anonymize.masking_settings(path, None).mode == "placeholder"
+    assert anonymize._masking_settings(path, None).mode == "placeholder"
 
 
 @pytest.mark.parametrize(

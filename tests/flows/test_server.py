@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from data.errors import BenchmintError
-from flows.server import is_named, own_server
+from flows.server import _is_named, own_server
 
 HOLDER = """
 import os, sys
@@ -45,7 +45,7 @@ def test_a_server_that_the_user_may_have_named_is_left_alone(
     (tmp_path / "home").mkdir()
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    assert is_named({"PREFECT_HOME": str(tmp_path / "home"), **variables}, tmp_path) is named
+    assert _is_named({"PREFECT_HOME": str(tmp_path / "home"), **variables}, tmp_path) is named
 
 
 def held(folder: Path) -> subprocess.Popen[str]:

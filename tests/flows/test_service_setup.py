@@ -13,7 +13,7 @@ from prefect.events import EventTrigger
 from data.atomic import PRIVATE_FILE, write_bytes
 from flows import service as lifecycle
 from flows import service_setup
-from flows.service import Service, process_environment
+from flows.service import Service, _process_environment
 
 URL = "http://127.0.0.1:4242/api"
 STALE = {
@@ -36,14 +36,14 @@ def test_both_sides_get_the_password_of_this_start_and_no_other(
 ) -> None:
     for name, value in STALE.items():
         monkeypatch.setenv(name, value)
-    result = process_environment(service, URL)
+    result = _process_environment(service, URL)
     assert {name: result[name] for name in STALE} == {
         "PREFECT_API_URL": URL,
         "PREFECT_API_AUTH_STRING": "benchmint:secret",
         "PREFECT_SERVER_API_AUTH_STRING": "benchmint:secret",
     }
     service.password.unlink()
-    assert not STALE.keys() & process_environment(service).keys()
+    assert not STALE.keys() & _process_environment(service).keys()
 
 
 def test_only_its_owner_reads_the_file_that_leads_prefect_there(service: Service) -> None:
@@ -53,19 +53,19 @@ def test_only_its_owner_reads_the_file_that_leads_prefect_there(service: Service
         "auth_string": "benchmint:secret",
     }
     assert service.prefect_toml.stat().st_mode & 0o077 == 0
-    assert lifecycle.stop_service(service) == 0
+    assert lifecycle._stop_service(service) == 0
     assert not service.prefect_toml.exists()
     assert service.password.read_text() == "benchmint:secret", "browsers go on after a restart"
 
 
 def test_no_run_is_lost_that_ended_or_still_gives_signs_of_life(service: Service) -> None:
-    trigger = service_setup.watch(service_setup.SILENCE).trigger
+    trigger = service_setup._watch(service_setup.SILENCE).trigger
     assert isinstance(trigger, EventTrigger)
     names = {event.removeprefix("prefect.flow-run.") for event in trigger.expect}
     assert {state.value.capitalize() for state in TERMINAL_STATES} | {"heartbeat"} <= names
     assert "Running" not in names  # seen before the first sign of life, and after a retry
     assert trigger.within == service_setup.SILENCE
     every = timedelta(
-        seconds=int(process_environment(service)["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"])
+        seconds=int(_process_environment(service)["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"])
     )
     assert trigger.within >= 5 * every, "a busy machine is late"

@@ -19,8 +19,8 @@ from data.errors import InputError
 from data.loopback import listen
 from flows import server, surroundings
 from flows import surroundings as module
-from flows.server import is_named
-from flows.surroundings import missing, needs_sandbox
+from flows.server import _is_named
+from flows.surroundings import _needs_sandbox, missing
 from tests.demo import Demo, assert_all_but_what_needs_a_box
 from tests.flows.command import command, environment, inline
 
@@ -129,7 +129,7 @@ def test_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) 
 def test_a_broken_file_of_prefect_is_named(tmp_path: Path) -> None:
     (tmp_path / "prefect.toml").write_text("[[")
     with pytest.raises(InputError, match=r"prefect\.toml: found invalid TOML"):
-        is_named({"PREFECT_HOME": str(tmp_path / "home")}, tmp_path)
+        _is_named({"PREFECT_HOME": str(tmp_path / "home")}, tmp_path)
 
 
 def test_a_server_that_never_answers_is_given_up(
@@ -141,7 +141,7 @@ def test_a_server_that_never_answers_is_given_up(
         monkeypatch.setattr("prefect.settings.PREFECT_API_URL", SimpleNamespace(value=lambda: url))
         monkeypatch.setenv("PREFECT_API_URL", url)
         with (
-            pytest.raises(server.ServerUnreachable, match="no Prefect server responds there"),
+            pytest.raises(server._ServerUnreachable, match="no Prefect server responds there"),
             server.own_server(),
         ):
             pass
@@ -179,7 +179,7 @@ LOGS = {"runtime": {"sessions": ["logs"]}}
     ],
 )
 def test_a_recipe_needs_a_sandbox_or_not(values: Mapping[str, Any], needed: bool) -> None:
-    assert needs_sandbox(values) is needed
+    assert _needs_sandbox(values) is needed
 
 
 def test_what_is_there_and_what_is_not_needed_is_not_said(

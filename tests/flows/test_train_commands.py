@@ -25,7 +25,7 @@ from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
 from data.releases.retention import REPLIES
 from data.staging.database import RunTables, build_database
-from data.staging.sql import SqlRefused
+from data.staging.sql import _SqlRefused
 from data.tables import LEDGER, ledger_record, write_table
 from flows.commands import audit, releases, workspace
 from flows.gates import GATES
@@ -151,7 +151,7 @@ def test_sql_says_that_there_is_more(run: Run, out: Path) -> None:
 
 def test_sql_refuses_and_says_why(run: Run, out: Path, tmp_path: Path) -> None:
     report = run("sql", "COPY runs TO '/tmp/runs.csv'", "--out", out)
-    assert isinstance(report.exception, SqlRefused)
+    assert isinstance(report.exception, _SqlRefused)
     assert "found COPY" in str(report.exception)
     assert isinstance(run("sql", "SELECT 1", "--out", tmp_path).exception, InputError)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from selection.blockers import Blocker, BlockerCode, apply, explain
+from selection.blockers import Blocker, BlockerCode, _apply, explain
 from selection.config import Band, Objective, SelectionConfig
 from selection.pool import Pool, PoolItem, eligible, pool_of_items, pool_of_matrix
 from selection.programme import RowKind
@@ -392,7 +392,7 @@ def test_the_changes_of_all_blockers_together_lead_out_and_each_is_needed(block:
         eased = config
         for blocker in blockers:
             assert blocker.change is not None
-            eased = apply(eased, blocker.change)
+            eased = _apply(eased, blocker.change)
         assert is_possible(pool, eased), (seed, blockers)
         _assert_each_is_needed(pool, config, blockers, seed)
     assert impossible > 3, "too few of the drawn cases are impossible to say anything"
@@ -405,7 +405,7 @@ def _assert_each_is_needed(pool: Pool, config: SelectionConfig, blockers: Any, s
         eased = config
         for blocker in blockers:
             if blocker.change.setting != setting or blocker.code is not BlockerCode.TOGETHER:
-                eased = apply(eased, blocker.change)
+                eased = _apply(eased, blocker.change)
         assert not is_possible(pool, eased), (seed, setting)
 
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from selection.config import Band, Objective, SelectionConfig
-from selection.constraints import order_rows, programme_of
+from selection.constraints import _order_rows, programme_of
 from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
 from selection.programme import Row, RowKind
 from selection.scores import ScoreMatrix
@@ -145,7 +145,7 @@ def test_margins_cover_families_that_have_an_eligible_item_pairs_cover_all() -> 
 def test_pilots_stay_ahead_by_the_margin_and_at_least_by_one_unit() -> None:
     pool = two_pilots([[0.9, 0.4], [0.2, 0.6]], "ff")
     for margin, low in ((0.0, 1), (0.25, 10_000), (0.00003, 1), (0.0001, 4)):
-        (row,) = order_rows(pool, margin, 4)
+        (row,) = _order_rows(pool, margin, 4)
         assert (row.name, row.kind, row.low, row.high) == ("a ahead of b", RowKind.ORDER, low, None)
         assert row.coefficients is not None
         assert row.coefficients.tolist() == [5000, -4000]

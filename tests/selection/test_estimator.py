@@ -19,13 +19,13 @@ from selection import estimator
 from selection.config import MatrixSelection
 from selection.estimator import (
     SUBSET_MEAN,
-    GapClass,
     Method,
     PilotFits,
     ShippedEstimator,
+    _folds_of,
+    _GapClass,
     calibrate,
     fit_responses,
-    folds_of,
     kendall_tau,
     mean_absolute_error,
     pool_means,
@@ -35,7 +35,7 @@ from selection.estimator import (
     subset_means,
 )
 from selection.evaluation.board import TaskFacts, board
-from selection.evaluation.leaderboard_page import leaderboard_html, markdown_table
+from selection.evaluation.leaderboard_page import _leaderboard_html, markdown_table
 from selection.output import ESTIMATOR, select_from_matrix
 from selection.pool import pool_of_matrix
 from selection.scores import Floats, ScoreMatrix
@@ -80,7 +80,7 @@ def test_a_pattern_that_no_single_ability_explains_is_left_to_the_ridge() -> Non
 def test_no_pilot_is_estimated_from_its_own_scores_beside_the_subset() -> None:
     scores = responses(200, np.linspace(-1, 1, 9))
     chosen = np.arange(200) % 4 == 0
-    folds = folds_of(scores)
+    folds = _folds_of(scores)
     before = PilotFits(scores, folds).estimator(chosen)
     changed = scores.copy()
     changed[~chosen, 2] = 1 - changed[~chosen, 2]  # what the subset does not show of pilot 2
@@ -112,13 +112,13 @@ def test_pilots_that_are_all_alike_give_finite_estimates(scores: Floats) -> None
 
 def test_folds_are_of_pilots_of_all_levels_and_need_three() -> None:
     scores = responses(50, np.linspace(-2, 2, 25))
-    folds = folds_of(scores)
+    folds = _folds_of(scores)
     assert len(folds) == 10
     assert np.array(folds).sum(axis=0).tolist() == [1] * 25
     means = pool_means(scores)
     assert max(abs(means[fold].mean() - means.mean()) for fold in folds) < 0.25
     with pytest.raises(ValueError, match="three pilots"):
-        folds_of(scores[:, :2])
+        _folds_of(scores[:, :2])
 
 
 def matrix(n_items: int, n_models: int, seed: int = 1) -> ScoreMatrix:
@@ -205,7 +205,7 @@ def test_the_leaderboard_takes_it_where_it_is_more_exact() -> None:
         assert after.overall == pytest.approx(0.25 + before.overall / 2, abs=0.02)
         assert (after.overall_raw, after.passed) == (before.overall, before.passed)
     sentence = "estimated for all 500 candidates in the pool with"
-    assert sentence in markdown_table(estimated) and sentence in leaderboard_html(
+    assert sentence in markdown_table(estimated) and sentence in _leaderboard_html(
         estimated, "r", []
     )
     mean = replace(ridge, method=SUBSET_MEAN)
@@ -314,7 +314,7 @@ def test_the_smallest_reliable_gap_is_the_lowest_edge_above_which_all_classes_ar
 ):
     def smallest(*shares: float) -> float | None:
         edges = (0.0, 0.01, 0.02, 0.03)
-        classes = [GapClass(edges[i], edges[i + 1], 1, share) for i, share in enumerate(shares)]
+        classes = [_GapClass(edges[i], edges[i + 1], 1, share) for i, share in enumerate(shares)]
         return estimator._smallest(tuple(classes))
 
     assert smallest(0.99, 0.95, 1.0) == 0.0

@@ -11,8 +11,8 @@ import pytest
 from selection.blockers import BlockerCode
 from selection.config import Objective, SelectionConfig
 from selection.model import SolverName
-from selection.output import check_selection, write_selection
-from selection.pool import PoolItem, few_pilots, pool_of_matrix, resolved, shrunken_covariance
+from selection.output import _write_selection, check_selection
+from selection.pool import PoolItem, _shrunken_covariance, few_pilots, pool_of_matrix, resolved
 from selection.programme import RowKind
 from selection.scores import ScoreMatrix, read_scores
 from selection.select import Method, Selected, select_subset
@@ -92,7 +92,7 @@ def test_bytes_are_equal_for_any_row_order_and_solver(tmp_path: Path, objective:
         read, _ = read_scores(path)
         pool = pool_of_matrix(read, config)
         out = tmp_path / str(number)
-        write_selection(out, pool, config, select_subset(pool, config, preferred=solver))
+        _write_selection(out, pool, config, select_subset(pool, config, preferred=solver))
         assert check_selection(out) == ()
         result.append({name: (out / name).read_bytes() for name in FILES})
     assert result[0] == result[1] == result[2]
@@ -187,7 +187,7 @@ def test_few_pilots_get_the_covariance_and_a_warning_with_figures() -> None:
 def test_a_correlation_over_few_pilots_counts_less_than_the_spread() -> None:
     """Of two pilots every item that varies correlates by 1 or -1: by chance, if they are near."""
     scores = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [1.0, 1.0]])
-    gains = shrunken_covariance(scores)
+    gains = _shrunken_covariance(scores)
     assert gains[3] == 0
     assert gains[0] > gains[2] > 0
     assert gains[1] > 0  # it does not order the two as the rest does, and still says much

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selection.model import SolverName, SolveStatus, arrays_of, solve_model
+from selection.model import SolverName, SolveStatus, _arrays_of, solve_model
 from selection.programme import Programme, Row, RowKind
 
 
@@ -59,6 +59,6 @@ def test_a_priced_row_that_asks_for_more_than_it_admits_is_no_contradiction() ->
     free = np.ones(3, dtype=bool)
     gains = np.array([1, 2, 4], dtype=np.int64)
     programme = Programme(("a", "b", "c"), gains, rows, free, ~free, gains)
-    assert arrays_of(programme).origins.tolist() == [0, 1, 1]
+    assert _arrays_of(programme).origins.tolist() == [0, 1, 1]
     answer = solve_model(programme, SolverName.HIGHS, whole=True)
     assert (answer.values > 0.5).tolist() == [False, True, True]

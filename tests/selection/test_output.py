@@ -20,9 +20,9 @@ from selection.output import (
     POOL,
     PROOF,
     SELECTION,
+    _row_record,
+    _write_selection,
     check_selection,
-    row_record,
-    write_selection,
 )
 from selection.pool import Pool, pool_of_matrix
 from selection.scores import ScoreMatrix
@@ -34,7 +34,7 @@ CONFIG = SelectionConfig(size=6, cover_families=False, quota_price=None, must_in
 
 def written(folder: Path, config: SelectionConfig = CONFIG) -> tuple[Pool, Any]:
     pool = pool_of_matrix(drawn(20, 4), config)
-    write_selection(folder, pool, config, select_subset(pool, config))
+    _write_selection(folder, pool, config, select_subset(pool, config))
     return pool, orjson.loads((folder / SELECTION).read_bytes())
 
 
@@ -74,7 +74,7 @@ def test_the_last_outcome_replaces_the_one_before(tmp_path: Path) -> None:
     written(tmp_path)
     impossible = CONFIG.model_copy(update={"size": 21})
     pool = pool_of_matrix(drawn(20, 4), impossible)
-    write_selection(tmp_path, pool, impossible, select_subset(pool, impossible))
+    _write_selection(tmp_path, pool, impossible, select_subset(pool, impossible))
     assert not (tmp_path / SELECTION).exists()
     blockers = orjson.loads((tmp_path / BLOCKERS).read_bytes())
     assert blockers["blockers"][0]["code"] == "size.too_few_eligible"
@@ -97,7 +97,7 @@ def pool_for(config: SelectionConfig) -> Pool:
 
 def write_to(folder: Path, config: SelectionConfig) -> None:
     pool = pool_for(config)
-    write_selection(folder, pool, config, select_subset(pool, config))
+    _write_selection(folder, pool, config, select_subset(pool, config))
 
 
 def in_json(name: str, change: Callable[[Any], object]) -> Callable[[Path], object]:
@@ -147,7 +147,7 @@ def worse(folder: Path) -> None:
             if not programme.broken(other) and programme.objective(other) < stored["objective"]:
                 objective = programme.objective(other)
                 names = [item for item, taken in zip(programme.items, other, strict=True) if taken]
-                rows = [row_record(row, other) for row in programme.rows]
+                rows = [_row_record(row, other) for row in programme.rows]
                 stored |= {"chosen": names, "objective": objective, "bound": objective}
                 stored["rows"] = orjson.loads(orjson.dumps(rows))
                 (folder / SELECTION).write_bytes(orjson.dumps(stored))

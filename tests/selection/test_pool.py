@@ -15,10 +15,10 @@ from selection.config import Objective, SelectionConfig
 from selection.pool import (
     Pool,
     PoolItem,
+    _item_rest_correlation,
     eligible,
     filled,
     gains,
-    item_rest_correlation,
     pool_of_items,
     pool_of_matrix,
     profile_strata,
@@ -174,7 +174,7 @@ scores = arrays(
 
 def test_the_correlation_is_that_of_item_and_rest() -> None:
     matrix = drawn(30, 8).scores
-    result = item_rest_correlation(matrix)
+    result = _item_rest_correlation(matrix)
     for item in range(30):
         rest = matrix.sum(axis=0) - matrix[item]
         varies = matrix[item].std() > 0
@@ -183,21 +183,21 @@ def test_the_correlation_is_that_of_item_and_rest() -> None:
 
 
 def test_items_without_spread_and_lone_pilots_gain_nothing() -> None:
-    assert item_rest_correlation(np.ones((3, 4))).tolist() == [0, 0, 0]
-    assert item_rest_correlation(np.array([[0.2], [0.9]])).tolist() == [0, 0]
-    assert item_rest_correlation(np.zeros((2, 0))).tolist() == [0, 0]
+    assert _item_rest_correlation(np.ones((3, 4))).tolist() == [0, 0, 0]
+    assert _item_rest_correlation(np.array([[0.2], [0.9]])).tolist() == [0, 0]
+    assert _item_rest_correlation(np.zeros((2, 0))).tolist() == [0, 0]
 
 
 def test_an_item_that_contradicts_the_others_has_a_negative_gain() -> None:
-    result = item_rest_correlation(np.array([[1, 0.5, 0], [1, 0.5, 0], [0, 0.5, 1.0]]))
+    result = _item_rest_correlation(np.array([[1, 0.5, 0], [1, 0.5, 0], [0, 0.5, 1.0]]))
     assert result[2] == -1
 
 
 @given(scores)
 def test_the_order_of_models_does_not_matter(matrix: np.ndarray) -> None:
     turned = matrix[:, ::-1]
-    assert np.allclose(item_rest_correlation(matrix), item_rest_correlation(turned))
-    assert (np.abs(item_rest_correlation(matrix)) <= 1).all()
+    assert np.allclose(_item_rest_correlation(matrix), _item_rest_correlation(turned))
+    assert (np.abs(_item_rest_correlation(matrix)) <= 1).all()
 
 
 def test_missing_cells_are_filled_from_item_and_model() -> None:

@@ -11,20 +11,20 @@ import orjson
 import pytest
 
 from selection.config import SelectionConfig
-from selection.estimator import AdjacentOrder, GapClass, Reliability, reliability
+from selection.estimator import Reliability, _AdjacentOrder, _GapClass, reliability
 from selection.model import SolverName
 from selection.pool import PoolItem, pool_of_matrix
 from selection.quality import (
-    Frontier,
-    ItemDiscrimination,
-    ModelMeans,
-    NearOptimal,
-    PassCounts,
     Quality,
-    charts,
+    _charts,
+    _Frontier,
+    _ItemDiscrimination,
+    _ModelMeans,
+    _NearOptimal,
+    _PassCounts,
+    _plain,
+    _text_of,
     measure_quality,
-    plain,
-    text_of,
     write_quality,
 )
 from selection.select import NEAR_OPTIMAL, near_optimal, select_subset
@@ -205,7 +205,7 @@ def test_one_pilot_has_no_quality() -> None:
 
 
 def test_names_cannot_leave_their_cell() -> None:
-    assert plain("a|b`c\n# d\u202e<img>") == "`a¦b'c # d <img>`"
+    assert _plain("a|b`c\n# d\u202e<img>") == "`a¦b'c # d <img>`"
 
 
 QUALITY = Quality(
@@ -217,16 +217,16 @@ QUALITY = Quality(
     calibrated_error=0.0045,
     estimator="ridge",
     estimator_errors={"ridge": 0.0045, "response model": 0.0046},
-    models=(ModelMeans("a|b", 0.5, 0.25, 0.4), ModelMeans("c", 0.125, 0.75, None)),
+    models=(_ModelMeans("a|b", 0.5, 0.25, 0.4), _ModelMeans("c", 0.125, 0.75, None)),
     reliability=Reliability(
-        (AdjacentOrder("a", "c", 0.375, -0.5, 0.9),), (GapClass(0.2, 1.0, 1, 0.96),), 0.2
+        (_AdjacentOrder("a", "c", 0.375, -0.5, 0.9),), (_GapClass(0.2, 1.0, 1, 0.96),), 0.2
     ),
-    discrimination=tuple(ItemDiscrimination(f"i{n:02d}", "f", n / 100) for n in range(12, 0, -1)),
+    discrimination=tuple(_ItemDiscrimination(f"i{n:02d}", "f", n / 100) for n in range(12, 0, -1)),
     pool_deviation=0.1,
     subset_deviation=0.2,
-    pass_counts=(PassCounts(0.8, 4, 3, 2, 1),),
-    near_optimal=NearOptimal(3, 0.95, 0.25, 0.75),
-    frontier=(Frontier(0.0, None, None, None, None), Frontier(0.5, 1, 7, 0.5, 0.025)),
+    pass_counts=(_PassCounts(0.8, 4, 3, 2, 1),),
+    near_optimal=_NearOptimal(3, 0.95, 0.25, 0.75),
+    frontier=(_Frontier(0.0, None, None, None, None), _Frontier(0.5, 1, 7, 0.5, 0.025)),
 )
 PAGE = """\
 # Quality of the subset
@@ -285,7 +285,7 @@ FRONTIER = """
 
 def test_the_page_word_for_word() -> None:
     weakest = "".join(f"| `i{n:02d}` | `f` | {n / 100:.4f} |\n" for n in range(1, 11))
-    assert text_of(QUALITY, ["x.svg"]) == PAGE + weakest + FRONTIER
+    assert _text_of(QUALITY, ["x.svg"]) == PAGE + weakest + FRONTIER
 
 
 def test_what_is_not_known_is_not_on_the_page() -> None:
@@ -293,20 +293,20 @@ def test_what_is_not_known_is_not_on_the_page() -> None:
         QUALITY,
         calibrated_error=None,
         reliability=replace(QUALITY.reliability, smallest_gap=None),
-        near_optimal=NearOptimal(0, None, None, None),
+        near_optimal=_NearOptimal(0, None, None, None),
         frontier=(),
     )
-    page = text_of(bare, [])
+    page = _text_of(bare, [])
     assert "- Mean: 1.23 points off on average.\n" in page
     assert "with 95 % probability: none.\n" in page
     assert "withheld in turn): no other subset is possible near this one.\n" in page
     assert "Change against quality" not in page
-    without_share = replace(QUALITY, near_optimal=NearOptimal(3, None, 0.25, 0.75))
-    assert "in turn): 3 found; tau 0.250 to 0.750.\n" in text_of(without_share, [])
+    without_share = replace(QUALITY, near_optimal=_NearOptimal(3, None, 0.25, 0.75))
+    assert "in turn): 3 found; tau 0.250 to 0.750.\n" in _text_of(without_share, [])
 
 
 def test_the_charts_show_points_of_100_and_only_what_is_solved() -> None:
-    drawn = charts(QUALITY)
+    drawn = _charts(QUALITY)
     assert drawn["quality-means.svg"].points == ((0.5, 0.25), (0.125, 0.75))
     assert drawn["quality-means.svg"].diagonal
     assert drawn["quality-reliability.svg"].points == ((20.0, 0.96),)
@@ -314,8 +314,8 @@ def test_the_charts_show_points_of_100_and_only_what_is_solved() -> None:
     bars = drawn["quality-discrimination.svg"]
     assert [bars.bar_width, len(bars.points)] == [0.01, 12]
     assert [count for _, count in bars.points] == [0.0] + [1.0] * 10 + [2.0]
-    assert set(charts(replace(QUALITY, frontier=QUALITY.frontier[:1]))) == {
+    assert set(_charts(replace(QUALITY, frontier=QUALITY.frontier[:1]))) == {
         "quality-means.svg", "quality-reliability.svg", "quality-discrimination.svg",
     }  # fmt: skip
     equal = replace(QUALITY, discrimination=())
-    assert charts(equal)["quality-discrimination.svg"].bar_width == 1.0 / 12
+    assert _charts(equal)["quality-discrimination.svg"].bar_width == 1.0 / 12

@@ -20,17 +20,17 @@ from selection.release import (
     NOT_PILOTED,
     SAME_TASK,
     Known,
-    LiteItem,
+    _choose_lite,
+    _LiteItem,
     choose,
-    choose_lite,
     last_release,
 )
 from selection.scores import ScoreMatrix
 
 
-def pool(n_items: int) -> list[LiteItem]:
+def pool(n_items: int) -> list[_LiteItem]:
     return [
-        LiteItem(
+        _LiteItem(
             f"t{n:04d}",
             family=f"f{n % 6}",
             role=None if n % 5 == 0 else f"r{n % 7 % 3}",
@@ -41,7 +41,7 @@ def pool(n_items: int) -> list[LiteItem]:
 
 
 def test_the_size_of_the_paper_looks_like_the_whole() -> None:
-    lite = choose_lite(pool(852), 120, seed=7)
+    lite = _choose_lite(pool(852), 120, seed=7)
     assert len(set(lite.chosen)) == 120
     distances = {margin.name: margin.distance for margin in lite.margins}
     assert distances["family"] == 0  # 142 each of six families, 20 each
@@ -54,7 +54,7 @@ def test_the_size_of_the_paper_looks_like_the_whole() -> None:
 
 items = st.lists(
     st.builds(
-        LiteItem,
+        _LiteItem,
         st.uuids().map(str),
         st.none() | st.sampled_from("ab"),
         st.none() | st.sampled_from("xyz"),
@@ -67,12 +67,12 @@ items = st.lists(
 
 
 @given(items, st.data())
-def test_any_pool_any_order(held: list[LiteItem], data: st.DataObject) -> None:
+def test_any_pool_any_order(held: list[_LiteItem], data: st.DataObject) -> None:
     size = data.draw(st.integers(1, len(held)))
-    lite = choose_lite(held, size, seed=3)
+    lite = _choose_lite(held, size, seed=3)
     assert len(lite.chosen) == size
     assert set(lite.chosen) <= {item.item_id for item in held}
-    assert choose_lite(data.draw(st.permutations(held)), size, seed=3) == lite
+    assert _choose_lite(data.draw(st.permutations(held)), size, seed=3) == lite
     crossed = Counter(item.stratum for item in held)
     for stratum, count in crossed.items():
         taken = sum(i.item_id in lite.chosen for i in held if i.stratum == stratum)
@@ -112,16 +112,16 @@ def test_a_published_subset_is_drawn_again_to_the_letter() -> None:
         "t0049",
         "t0057",
     ]
-    assert list(choose_lite(pool(60), 12, seed=7).chosen) == seven
-    assert list(choose_lite(pool(60), 12).chosen) == zero
-    assert list(choose_lite(pool(60), 12, seed=0).chosen) == zero
+    assert list(_choose_lite(pool(60), 12, seed=7).chosen) == seven
+    assert list(_choose_lite(pool(60), 12).chosen) == zero
+    assert list(_choose_lite(pool(60), 12, seed=0).chosen) == zero
 
 
 def test_seats_go_to_families_first_and_then_along_the_sorted_strata() -> None:
     """Of six items in three families each gets its share; inside, no stratum more than one off."""
-    held = [LiteItem(f"t{n}", f"f{n % 3}", f"r{n % 2}", "pdf") for n in range(24)]
+    held = [_LiteItem(f"t{n}", f"f{n % 3}", f"r{n % 2}", "pdf") for n in range(24)]
     for seed in range(20):
-        lite = choose_lite(held, 6, seed)
+        lite = _choose_lite(held, 6, seed)
         margins = {margin.name: margin for margin in lite.margins}
         assert dict(margins["family"].subset) == {"f0": 2, "f1": 2, "f2": 2}
         assert set(margins["crossed"].subset.values()) <= {0, 1, 2}
@@ -129,8 +129,8 @@ def test_seats_go_to_families_first_and_then_along_the_sorted_strata() -> None:
 
 
 def test_margins_count_what_the_subset_lacks_as_none() -> None:
-    held = [LiteItem("a", "f", "r"), LiteItem("b", "f", "r"), LiteItem("c", "g", "r")]
-    family, role, kind, crossed = choose_lite(held, 1, seed=1).margins
+    held = [_LiteItem("a", "f", "r"), _LiteItem("b", "f", "r"), _LiteItem("c", "g", "r")]
+    family, role, kind, crossed = _choose_lite(held, 1, seed=1).margins
     assert dict(family.pool) == {"f": 2, "g": 1}
     assert dict(family.subset) == {"f": 1, "g": 0}
     assert family.distance == 0.333333333  # rounded to 1e-9
@@ -141,20 +141,20 @@ def test_margins_count_what_the_subset_lacks_as_none() -> None:
 
 def test_another_seed_draws_other_items() -> None:
     held = pool(200)
-    assert choose_lite(held, 30, seed=1).chosen != choose_lite(held, 30, seed=2).chosen
+    assert _choose_lite(held, 30, seed=1).chosen != _choose_lite(held, 30, seed=2).chosen
 
 
 def test_impossible_sizes_and_repeated_ids_are_refused() -> None:
     with pytest.raises(ConfigError, match="size 5 from a pool of 3"):
-        choose_lite(pool(3), 5)
+        _choose_lite(pool(3), 5)
     with pytest.raises(ConfigError, match="size 0"):
-        choose_lite(pool(3), 0)
+        _choose_lite(pool(3), 0)
     with pytest.raises(ConfigError, match="1 items are listed twice, first t0000"):
-        choose_lite([*pool(3), LiteItem("t0000")], 2)
+        _choose_lite([*pool(3), _LiteItem("t0000")], 2)
 
 
 def test_the_margins_are_reported() -> None:
-    lite = choose_lite(pool(60), 12)
+    lite = _choose_lite(pool(60), 12)
     assert len(lite.chosen) == lite.size == 12
     assert [margin.name for margin in lite.margins] == [
         "family",

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
-from selection.scores import Finding, FindingCode, Level, ScoreMatrix, examine, read_scores
+from selection.scores import FindingCode, Level, ScoreMatrix, _examine, _Finding, read_scores
 
 HEAD = "item,family,model,score\n"
 
@@ -178,23 +178,23 @@ def test_items_can_be_taken_in_any_order_with_their_costs() -> None:
 
 def test_an_item_is_empty_only_without_any_score() -> None:
     nan = float("nan")
-    findings = examine(matrix_of({"a": [1.0, nan, 0.0, nan], "b": [0.0, 0.5, 1.0, nan]}))
+    findings = _examine(matrix_of({"a": [1.0, nan, 0.0, nan], "b": [0.0, 0.5, 1.0, nan]}))
     assert findings == (
-        Finding(
+        _Finding(
             Level.WARNING,
             FindingCode.MISSING_CELLS,
             "matrix",
             3,
             "3 of 8 cells missing (37.5 %)",
         ),
-        Finding(
+        _Finding(
             Level.WARNING,
             FindingCode.EMPTY_ITEM,
             "i3",
             1,
             "no model has a score for this item",
         ),
-        Finding(
+        _Finding(
             Level.WARNING,
             FindingCode.CONSTANT_ITEMS,
             "matrix",
@@ -207,7 +207,7 @@ def test_an_item_is_empty_only_without_any_score() -> None:
 def test_a_twin_has_the_same_scores_and_the_same_gaps() -> None:
     nan = float("nan")
     columns = {"a": [1.0, nan], "b": [1.0, 1.0], "c": [1.0, nan], "d": [1.0, 0.0]}
-    twins = [f for f in examine(matrix_of(columns)) if f.code is FindingCode.DUPLICATE_MODEL]
+    twins = [f for f in _examine(matrix_of(columns)) if f.code is FindingCode.DUPLICATE_MODEL]
     assert [(f.subject, f.count, f.detail) for f in twins] == [
         ("c", 1, "the same scores as a on all 2 items")
     ]
@@ -215,7 +215,7 @@ def test_a_twin_has_the_same_scores_and_the_same_gaps() -> None:
 
 def test_a_gap_is_no_score_of_zero_with_either_sign() -> None:
     matrix = matrix_of({"a": [1.0, float("nan")], "b": [1.0, 0.0], "c": [1.0, -0.0]})
-    codes = {finding.code for finding in examine(matrix)}
+    codes = {finding.code for finding in _examine(matrix)}
     assert FindingCode.DUPLICATE_MODEL not in codes
 
 
@@ -231,7 +231,7 @@ def test_one_score_for_200_items_is_impossible_for_fewer_it_may_be_real(
     }
     longest = max(map(len, columns.values()))
     filled = {name: [*cells, *[nan] * (longest - len(cells))] for name, cells in columns.items()}
-    matches = [f for f in examine(matrix_of(filled)) if f.code is FindingCode.IMPOSSIBLE_MODEL]
+    matches = [f for f in _examine(matrix_of(filled)) if f.code is FindingCode.IMPOSSIBLE_MODEL]
     assert [f.subject for f in matches] == odd
     assert [f.count for f in matches] == [n_items] * len(odd)
 

@@ -141,7 +141,7 @@ def _corrected(correction: str, target: Target) -> Outcome | None:
 
 def _whole(answer: str, target: Target) -> Outcome:
     """From markers, emphasised text, tables or prose, in this order."""
-    data = json_answer(answer)
+    data = _json_answer(answer)
     if data is not None:
         outcome = _json(data, target)
         if outcome is not None:
@@ -162,7 +162,7 @@ def _whole(answer: str, target: Target) -> Outcome:
     return NOTHING if is_quoted else outcome
 
 
-def _json(data: JsonAnswer, target: Target) -> Outcome | None:
+def _json(data: _JsonAnswer, target: Target) -> Outcome | None:
     cleaned = clean(visible(data.text)[0])
     declared = Declared()
     for text in data.declares:
@@ -248,7 +248,7 @@ def _compare(outcome: Outcome, gold: GoldAnswer, target: Target) -> AnswerCheck:
         if accepted(reading.unit, target) and reason not in _OTHER_UNIT
         else reading.unit
     )
-    return AnswerCheck(reason is None, plain(reading.amount), unit, True, reason)
+    return AnswerCheck(reason is None, _plain(reading.amount), unit, True, reason)
 
 
 def _difference(reading: Reading, gold: GoldAnswer, target: Target) -> ErrorReason | None:
@@ -277,7 +277,7 @@ def _difference(reading: Reading, gold: GoldAnswer, target: Target) -> ErrorReas
     return ErrorReason.WRONG_VALUE
 
 
-def plain(amount: Decimal) -> Decimal:
+def _plain(amount: Decimal) -> Decimal:
     """Without exponent and trailing zeros; zero is 0."""
     return (
         Decimal(f"{amount:f}".rstrip("0").rstrip("."))
@@ -287,7 +287,7 @@ def plain(amount: Decimal) -> Decimal:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonAnswer:
+class _JsonAnswer:
     """The text under an answer key, with the texts of sibling keys unit, currency and scale."""
 
     text: str
@@ -322,7 +322,7 @@ def _line_end(text: str, start: int, limit: int) -> int:
     return limit if end < 0 else end
 
 
-def json_answer(raw: str) -> JsonAnswer | None:
+def _json_answer(raw: str) -> _JsonAnswer | None:
     """The answer key of a JSON answer: the whole text, a fenced block, or the outermost braces."""
     if "{" not in raw:
         return None
@@ -343,7 +343,7 @@ def json_pieces(raw: str) -> Iterator[str]:
     yield raw[raw.index("{") : raw.rindex("}") + 1] if "}" in raw[raw.index("{") :] else ""
 
 
-def _under_key(loaded: Any, outer: tuple[str, ...], depth: int) -> JsonAnswer | None:
+def _under_key(loaded: Any, outer: tuple[str, ...], depth: int) -> _JsonAnswer | None:
     if not isinstance(loaded, dict) or depth > _MAX_DEPTH:
         return None
     lower = {str(key).lower(): value for key, value in loaded.items()}
@@ -357,5 +357,5 @@ def _under_key(loaded: Any, outer: tuple[str, ...], depth: int) -> JsonAnswer | 
         value = lower[key]
         if isinstance(value, dict):
             return _under_key(value, declares, depth + 1)
-        return JsonAnswer("null" if value is None else str(value), declares)
+        return _JsonAnswer("null" if value is None else str(value), declares)
     return None

@@ -208,7 +208,7 @@ def _items(text: str) -> list[str]:
     loaded = _json_items(text.strip()) if text.lstrip().startswith("[") else None
     if loaded is not None:
         return loaded
-    listed = column(text) or numbered_items(text)
+    listed = _column(text) or _numbered_items(text)
     if listed:
         return _bare(listed)
     for separator in _SEPARATORS:
@@ -269,7 +269,7 @@ def with_plain_marks(text: str) -> str:
     return _LINE_NUMBER.sub(r"(\1) ", text)
 
 
-def numbered_items(text: str) -> list[str]:
+def _numbered_items(text: str) -> list[str]:
     """The items behind the marks 1 to n, at least two, in the order of their numbers.
 
     Empty if the text is not numbered throughout: what stands before the first mark has to end with
@@ -294,7 +294,7 @@ def _number(mark: re.Match[str]) -> int:
     return read_integer(fold_width(written)) or 0
 
 
-def column(text: str) -> list[str]:
+def _column(text: str) -> list[str]:
     """The only column of a text's only table that holds words, in the order of the rank column.
 
     Empty if there is no such table, or other text beside it than a title.

@@ -26,13 +26,12 @@ from data.text.folding import fold_case, fold_width, fold_words
 _MAX_CHARS = 100_000  # of the answer field; of a longer one the end is read
 _SHOWN = 200  # characters of a reading in the detail of a part
 _MAX_DEPTH = 20  # of nested JSON
-_BRACKETS = re.compile(r"[\[\]{}]")
 _SIBLINGS = ("unit", "currency", "scale")
 _NAME_KEYS = ("part", "name", "key", "field", "label", "item", "metric")
 _SAYS_NO = re.compile(r"no\W*\Z", re.I)  # takes back, and is the answer
 _YEAR_ASKED = re.compile(r"\b(?:which|what) (?:\w+ )?year\b|[何哪]一?年", re.I)
 _SPACES = re.compile(r"[\s_-]+")
-_QUESTION = re.compile(r"[?？]|か。")
+_QUESTION_ENDS = ("?", "？", "か。")
 _BEFORE_VALUE = r"[\"'*_`]*\s*(?P<unit>\([^()\n]{1,40}\))?\s*[\"'*_`]*\s*(?:[:=|：]|は|是|为)\s*"
 _BEFORE_NAME = " \t*_`\"'>#-•"
 _AFTER_VALUE = " \t\r\n,;|*_`\"'、；"
@@ -77,7 +76,7 @@ def grade_answers(spec: TaskSpec, answer: str | None) -> tuple[ScorePart, ...]:
 def question_of(prompt: str) -> str:
     """The first paragraph of the prompt that asks something, else the whole prompt."""
     paragraphs = prompt.split("\n\n")
-    return next((text for text in paragraphs if _QUESTION.search(text)), prompt)
+    return next((p for p in paragraphs if any(end in p for end in _QUESTION_ENDS)), prompt)
 
 
 def _score_part(part: AnswerSpec, weight: float, verdict: Verdict, swapped: bool) -> ScorePart:
@@ -244,8 +243,8 @@ def _by_part(rows: list[Any]) -> dict[str, Any] | None:
 def _is_deep(text: str) -> bool:
     """Do brackets nest deeper than any answer needs?"""
     depth = 0
-    for bracket in _BRACKETS.finditer(text):
-        depth += 1 if bracket[0] in "[{" else -1
+    for sign in text:
+        depth += (sign in "[{") - (sign in "]}")
         if depth > _MAX_DEPTH:
             return True
     return False

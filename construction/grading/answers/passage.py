@@ -67,7 +67,7 @@ def _around(cuts: tuple[Span, ...], position: int, length: int) -> Span:
 
 def read_passage(text: str, target: Target) -> Passage:
     """Analyses a clean text once; linear in its length."""
-    noise = noise_spans(text, target.company)
+    noise = _noise_spans(text, target.company)
     values = scan_values(text, noise)
     named = tuple(match.span() for match in target.naming.finditer(text)) if target.naming else ()
     sentences = tuple(match.span() for match in SENTENCE_END.finditer(text))
@@ -125,7 +125,7 @@ def _push(stack: list[int], bracket: re.Match[str]) -> None:
         stack.pop()
 
 
-def noise_spans(text: str, company: str) -> list[tuple[int, int]]:
+def _noise_spans(text: str, company: str) -> list[tuple[int, int]]:
     """Spans in which no number is a value, in order of their start."""
     spans = [(period.start, period.end) for period in find_periods(text)]
     for pattern in _NOISE:

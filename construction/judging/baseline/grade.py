@@ -66,7 +66,7 @@ def grade(case: Case) -> Graded:
     items = case.candidate.deliverables
     known = {rule.rule_id: rule for rule in case.candidate.rules}
     material = "\n".join([case.request, *map(plain_text, case.evidence.files)])
-    for rule in (*hard_rules(items, material), *_columns(case), *_subjects(case)):
+    for rule in (*_hard_rules(items, material), *_columns(case), *_subjects(case)):
         known.setdefault(rule.rule_id, rule)
     texts = _TEXTS["zh" if leading_language(case.request) == "zh" else "en"]
     criteria = tuple(
@@ -155,7 +155,7 @@ def _columns(case: Case) -> Iterator[Rule]:
     yield _rule(f"columns.{kind}", list(TYPES[kind].extensions), text, names=names)
 
 
-def hard_rules(deliverables: Sequence[Deliverable], material: str) -> tuple[Rule, ...]:
+def _hard_rules(deliverables: Sequence[Deliverable], material: str) -> tuple[Rule, ...]:
     """The rules that any good output satisfies, whatever its content, in a fixed order.
 
     `material` is all that the task gives, in words. Where that holds a traceback, a deliverable may

@@ -67,12 +67,12 @@ def as_said(case: Case) -> Written:
         request=case.request,
         deliverables=case.candidate.deliverables,
         taxonomy=label(case),
-        difficulty=difficulty_of(case),
+        difficulty=_difficulty_of(case),
         difficulty_reason=_DIFFICULTY_RULE,
     )
 
 
-def difficulty_of(case: Case) -> Difficulty:
+def _difficulty_of(case: Case) -> Difficulty:
     """The points of `_DIFFICULTY_RULE` as a level."""
     sheets = [sheet for view in case.evidence.files for sheet in view.sheets]
     is_untidy = any(
@@ -103,14 +103,14 @@ def label(case: Case) -> Taxonomy:
         "reason": f"route of {skill.value}",
     }
     return Taxonomy(
-        business_task=business_task(case.request) or entry.get("name", "Work with files"),
+        business_task=_business_task(case.request) or entry.get("name", "Work with files"),
         role=role,
         skill_subclass=skill,
         skill_route=skill.model_copy(update=route),
     )
 
 
-def business_task(request: str) -> str:
+def _business_task(request: str) -> str:
     """The beginning of the request's first sentence, without names of files; "" if it has none."""
     for start, end in sentence_spans(request):
         sentence = " ".join(without_file_names(request[start:end]).split())

@@ -163,7 +163,7 @@ class _Pace:
             self._next = max(self._next, time.monotonic() + seconds)
 
 
-def wait_after(
+def _wait_after(
     headers: Mapping[str, str], key: str, attempt: int, base: float, longest: float
 ) -> float:
     """Seconds to wait before the next attempt: as the endpoint asks, else exponential backoff.
@@ -171,14 +171,14 @@ def wait_after(
     The backoff doubles with every attempt. A keyed draw spreads it over its upper half, so that
     calls that failed together are not repeated together. Never more than `longest`.
     """
-    requested = retry_after(headers)
+    requested = _retry_after(headers)
     if requested is not None:
         return min(requested, longest)
     spread = keyed_generator(0, "llm.backoff", f"{key}:{attempt}").random()
     return min(base * 2.0 ** min(attempt, 30), longest) * (0.5 + spread / 2)
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that a response asks to wait: `retry-after-ms` or `retry-after` (seconds or date)."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         with suppress(ValueError):
@@ -425,7 +425,7 @@ class Live:
 
     def _pause(self, key: str, attempt: int, headers: Mapping[str, str]) -> None:
         runtime = self._line.runtime
-        seconds = wait_after(headers, key, attempt, runtime.backoff, runtime.max_wait)
+        seconds = _wait_after(headers, key, attempt, runtime.backoff, runtime.max_wait)
         if "retry-after" in headers:
             self._pace.hold(seconds)  # the endpoint is busy, so all calls wait
         time.sleep(seconds)

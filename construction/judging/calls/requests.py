@@ -313,7 +313,7 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def is_unsupported(status: int, message: str) -> bool:
+def _is_unsupported(status: int, message: str) -> bool:
     """Whether an endpoint refused the shape of a request."""
     return status in _OF_THE_REQUEST and any(map(message[:4000].lower().count, _UNSUPPORTED))
 
@@ -379,7 +379,7 @@ class Dialect:
             setting = _IMAGES
         if setting:
             return replace(manner, left_out=manner.left_out | {setting})
-        if not is_unsupported(status, message):
+        if not _is_unsupported(status, message):
             return None
         self._refused.setdefault(schema, set()).add(manner.shape)
         self._leave(manner.shape)

@@ -267,7 +267,7 @@ _MOST_TOKENS = 1 << 53
 _STORED = TypeAdapter(Stored)
 
 
-def write_recorded(store: Path, path: Path) -> int:
+def _write_recorded(store: Path, path: Path) -> int:
     """Write all replies of a store to a file; returns how many. Raises StoreError."""
     with closing(Store(store)) as opened:
         stored = opened.all_replies()
@@ -276,8 +276,8 @@ def write_recorded(store: Path, path: Path) -> int:
     return len(stored)
 
 
-def read_recorded(path: Path) -> Iterator[Stored]:
-    """The replies of a file. Raises InputError for what `write_recorded` does not write."""
+def _read_recorded(path: Path) -> Iterator[Stored]:
+    """The replies of a file. Raises InputError for what `_write_recorded` does not write."""
     known: set[tuple[str, int]] = set()
     bytes_left = _MOST_BYTES
     try:
@@ -316,7 +316,7 @@ def _stored(line: bytes) -> Stored | None:
 
 def add_recorded(store: Path, path: Path) -> None:
     """Put the replies of a file into a store, beside those that it has. Raises InputError."""
-    replies = list(read_recorded(path))
+    replies = list(_read_recorded(path))
     with closing(Store(store)) as opened:
         opened.keep(replies)
 
@@ -333,7 +333,7 @@ def main() -> None:
     parser.add_argument("store", type=Path)
     parser.add_argument("file", type=Path)
     given = parser.parse_args()
-    print(f"{given.file}: {write_recorded(given.store, given.file)} replies")
+    print(f"{given.file}: {_write_recorded(given.store, given.file)} replies")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class PageLimits:
+class _PageLimits:
     """Limits of one file: pages, pixels of the longer side, seconds and bytes of memory."""
 
     pages: int = 8
@@ -69,13 +69,13 @@ class PageLimits:
 
 
 def pages_of(
-    folder: Path, name: str, kept: Path, limits: PageLimits | None = None
+    folder: Path, name: str, kept: Path, limits: _PageLimits | None = None
 ) -> tuple[tuple[Image, ...], str]:
     """Pictures of the first pages of a file below `folder`, and shortly why there are none.
 
     `kept` is a private folder of pages made before. Raises SandboxFailed without a sandbox.
     """
-    limits = limits or PageLimits()
+    limits = limits or _PageLimits()
     kind = type_of(name)
     if kind is None or kind.name not in {*_OFFICE, *_PICTURES, *_PAGES_OF_BROWSER, "pdf"}:
         return (), "no_pages"
@@ -98,7 +98,7 @@ def pages_of(
     return tuple(Image("image/png", page) for page in shown), (target / _TROUBLE).read_text("utf-8")
 
 
-def _rendered(content: bytes, kind: str, limits: PageLimits) -> tuple[list[bytes], str]:
+def _rendered(content: bytes, kind: str, limits: _PageLimits) -> tuple[list[bytes], str]:
     box = Box(
         limits=Limits(memory_bytes=limits.memory_bytes),
         libraries=library_paths(_LIBRARIES),
@@ -116,7 +116,7 @@ def _rendered(content: bytes, kind: str, limits: PageLimits) -> tuple[list[bytes
             return [], "crashed"
 
 
-def _to_pdf(sandbox: Sandbox, kind: str, limits: PageLimits) -> None:
+def _to_pdf(sandbox: Sandbox, kind: str, limits: _PageLimits) -> None:
     """Write page.pdf. Raises FileRefused where the program makes none."""
     if kind in _OFFICE:
         command = [
@@ -135,7 +135,7 @@ def _to_pdf(sandbox: Sandbox, kind: str, limits: PageLimits) -> None:
     sandbox.write(_PDF, sandbox.read(made))
 
 
-def _to_png(sandbox: Sandbox, kind: str, limits: PageLimits) -> list[bytes]:
+def _to_png(sandbox: Sandbox, kind: str, limits: _PageLimits) -> list[bytes]:
     sizes = [str(limits.pages), str(limits.pixels)]
     sandbox.run([interpreter(), "-c", _TO_PNG, kind, *sizes], seconds=limits.seconds)
     names = sorted(name for name in sandbox.names("") if name.startswith("page-"))

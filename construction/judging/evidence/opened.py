@@ -401,7 +401,7 @@ _OPENERS: dict[str, Callable[[bytes, Bounds], View]] = {
 _BINARY = {form for _, form in _SIGNATURES} | {"docx", "odf", "pptx", "sound", "tar", "xlsx"}
 
 
-def scaled(picture: str, data: bytes, pixels: int, most: int) -> bytes:
+def _scaled(picture: str, data: bytes, pixels: int, most: int) -> bytes:
     """A JPEG of a picture, or of "page 3" of a PDF, at most `pixels` wide and high."""
     from PIL import Image, ImageOps
 
@@ -433,7 +433,7 @@ def main() -> None:
     data, made = read_frame(source, _MOST), b""
     if "picture" in task:
         with suppress(Exception):  # a library may raise anything on a broken file
-            made = scaled(task["picture"], data, task["pixels"], task["most"])
+            made = _scaled(task["picture"], data, task["pixels"], task["most"])
     elif "sheet" in task:
         made = json.dumps(tables.first_sheet(data, task["sheet"])).encode()
     else:

@@ -77,14 +77,14 @@ def _weighted(text: str) -> Iterator[tuple[str, float]]:
     for pair in _pairs(_TERM.findall(folded)):
         yield pair, 1.0
     for match in _QUOTED.finditer(folded):
-        for term in terms(match[1]):
+        for term in _terms(match[1]):
             yield term, _QUOTED_WEIGHT
 
 
 _ENDS = (".", "!", "?", "\n", ":", "-", "*", "。", "！", "？")
 
 
-def terms(text: str) -> list[str]:
+def _terms(text: str) -> list[str]:
     """The terms of a text: stems of words and pairs of them, numbers, pairs of CJK signs."""
     words = _TERM.findall(unicodedata.normalize("NFKC", text))
     return [*(term for word in words for term in _terms_of(word)), *_pairs(words)]
@@ -111,7 +111,7 @@ def _terms_of(word: str) -> list[str]:
 
 def scores_of(texts: Sequence[str], weights: Mapping[str, float]) -> list[float]:
     """How well each text matches the weighted terms, by BM25 over these texts."""
-    counts = [Counter(term for term in terms(text) if term in weights) for text in texts]
+    counts = [Counter(term for term in _terms(text) if term in weights) for text in texts]
     lengths = [max(1, len(text)) for text in texts]
     mean = sum(lengths) / max(1, len(lengths))
     holding = Counter(term for count in counts for term in count)

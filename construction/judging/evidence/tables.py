@@ -42,7 +42,7 @@ _Row = tuple[str, ...]
 _Rows = Sequence[_Row]
 
 
-def number(text: str) -> Decimal | None:
+def _number(text: str) -> Decimal | None:
     """The value of a text that is one number, whatever its sign, currency and thousands."""
     if len(text) > 40 or not _NUMBER.fullmatch(text):
         return None
@@ -151,7 +151,7 @@ def _header(rows: _Rows) -> int | None:
         cells = [cell for cell in row if cell]
         if len(cells) < min(2, usual) or 2 * len(cells) < usual:
             continue
-        values = [cell for cell in cells if number(cell) is not None or _DATE.fullmatch(cell)]
+        values = [cell for cell in cells if _number(cell) is not None or _DATE.fullmatch(cell)]
         years = [cell for cell in values if len(cell) == 4 and cell[:2] in ("19", "20")]
         is_alone = len(filled) == 1 == len(cells)  # several words alone: a table without rows
         return at if len(values) == len(years) < len(cells) and not is_alone else None
@@ -169,7 +169,7 @@ def _columns(names: _Row, body: _Rows, margin: int, width: int) -> tuple[Column,
 
 def _column(name: str, cells: Sequence[str]) -> Column:
     counts = Counter(filter(None, cells))
-    values = {cell: number(cell) for cell in counts}
+    values = {cell: _number(cell) for cell in counts}
     kinds = {cell: _kind(cell, values[cell]) for cell in counts}
     kinds_seen = Counter(kinds[cell] for cell in cells if cell)
     kind = _type(kinds_seen)
@@ -460,7 +460,7 @@ def _note(
         noted["colour"].append(f"{cell.coordinate} {str(fill.fgColor.rgb)[-6:]}")
     if not text:
         return
-    if isinstance(cell.value, str) and number(text) is not None:
+    if isinstance(cell.value, str) and _number(text) is not None:
         noted["number kept as text"].append(cell.coordinate)
     if cell.number_format not in _PLAIN:
         formats.setdefault(cell.column, Counter())[str(cell.number_format)] += 1

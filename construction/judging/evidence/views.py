@@ -206,7 +206,7 @@ def look(files: Mapping[str, Path], limits: ViewLimits | None = None) -> tuple[F
         else:
             views.append(_unread(name, 0, "is beyond the number of files that are opened"))
     # Small views stay whole, the others get alike of what is left.
-    sizes, room = list(map(size_of, views)), limits.case_chars
+    sizes, room = list(map(_size_of, views)), limits.case_chars
     for rest, at in enumerate(sorted(range(len(views)), key=lambda n: (sizes[n], n))):
         share = min(sizes[at], room // (len(views) - rest))
         views[at] = _within(views[at], share)
@@ -291,7 +291,7 @@ def _plain(value: Any) -> Any:
     return {k: _plain(inner) for k, inner in value.items()} if isinstance(value, dict) else value
 
 
-def size_of(view: FileView) -> int:
+def _size_of(view: FileView) -> int:
     """The characters that a view holds."""
     rows = sum(map(_rows_size, view.sheets))
     return rows + sum(len(part.text) for part in view.parts) + sum(map(len, view.outline))
@@ -303,7 +303,7 @@ def _rows_size(sheet: Sheet) -> int:
 
 def _within(view: FileView, most: int) -> FileView:
     """A view of at most about so many characters: of tables the first rows, of text both ends."""
-    size = size_of(view)
+    size = _size_of(view)
     if size <= most:
         return view
     part_room = most * sum(len(part.text) for part in view.parts) // size

@@ -102,7 +102,7 @@ def ask(stage: Stage[S, A, T], subjects: Sequence[S], client: Asker) -> list[Jud
         return []
     blocks = [_block(stage, subject) for subject in subjects]
     pairs = zip(subjects, blocks, strict=True)
-    questions = [question(stage, subject, block) for subject, block in pairs]
+    questions = [_question(stage, subject, block) for subject, block in pairs]
     outcomes = client.ask(questions)
     checked = [_checked(stage, *one) for one in zip(subjects, blocks, outcomes, strict=True)]
     repairs = {
@@ -135,7 +135,7 @@ def _repair(outcome: CallOutcome, checked: _Verdict[T]) -> tuple[str, str] | Non
     return outcome.value.model_dump_json(), complaint
 
 
-def question(stage: Stage[S, A, T], subject: S, block: Block | None = None) -> Question:
+def _question(stage: Stage[S, A, T], subject: S, block: Block | None = None) -> Question:
     """The request about one subject. Its system text is the same for all subjects."""
     prompt = stage.prompt
     return Question(
@@ -163,14 +163,14 @@ def rows(stage: str, unit: str, judged: Sequence[Judged[T]]) -> list[LedgerRow]:
     ]
 
 
-def texts_of(value: object) -> list[str]:
+def _texts_of(value: object) -> list[str]:
     """Every string in an answer, at any depth, including keys."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for pair in value.items() for part in pair for text in texts_of(part)]
+        return [text for pair in value.items() for part in pair for text in _texts_of(part)]
     if isinstance(value, list | tuple):
-        return [text for part in value for text in texts_of(part)]
+        return [text for part in value for text in _texts_of(part)]
     return []
 
 
@@ -206,11 +206,11 @@ def _checked(stage: Stage[S, A, T], subject: S, block: Block, outcome: CallOutco
     value = outcome.value
     if not isinstance(value, stage.answer):
         return Fault(JudgeReason.WRONG_FORM, type(value).__name__)
-    texts = texts_of(value.model_dump(mode="json"))
-    if leaked(stage.prompt, block.fence, texts, texts_of(orjson.loads(block.text))):
+    texts = _texts_of(value.model_dump(mode="json"))
+    if leaked(stage.prompt, block.fence, texts, _texts_of(orjson.loads(block.text))):
         return Fault(JudgeReason.PROMPT_LEAK)
     spoken = value.model_dump(mode="json", exclude=set(stage.programs))
-    urls = _urls(texts_of(spoken))
+    urls = _urls(_texts_of(spoken))
     if urls and not urls <= _urls([block.text]):
         return Fault(JudgeReason.FOREIGN_URL)
     return stage.check(subject, value)

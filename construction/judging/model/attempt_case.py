@@ -31,7 +31,7 @@ from construction.judging.contracts import CriterionVerdict
 from construction.judging.evidence.shown import plain_pieces, plain_text
 from construction.judging.evidence.views import Evidence, FileView
 from construction.judging.model.prompt import CUT, addresses_judge, cleaned
-from data.neutralise import HIDDEN
+from data.neutralise import HIDDEN, SHOWN
 from data.randomness import Key, keyed_generator, keyed_order
 from data.text.lexicon import load_table
 from data.text.sentences import sentence_spans
@@ -133,7 +133,6 @@ def _shuffled(
 _LONGEST = 400_000  # characters of one text that are read
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _LEAST = 8  # characters in plain form: a shorter quote stands anywhere, so it must be a sentence
-_NAMED = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")  # a character that cannot be seen, in a cleaned text
 _MARKS = 80  # characters of both marks of what is left out
 _STOPS = ".!?。！？"
 _ALIKE = str.maketrans(
@@ -233,7 +232,7 @@ class AttemptCase:
         return replace(
             self,
             evidence=self.evidence.model_copy(update={"outputs": outputs, "changes": changes}),
-            answer=without_lines(self.answer or "", sentences),
+            answer=_without_lines(self.answer or "", sentences),
             pages={path: pages for path, pages in self.pages.items() if path in same},
         )
 
@@ -250,7 +249,7 @@ def _without(view: FileView, sentences: Set[str]) -> FileView:
     """A view without the lines, rows and notes in which some sentences stand."""
 
     def is_clean(text: str) -> bool:
-        return without_lines(text, sentences) == text
+        return _without_lines(text, sentences) == text
 
     sheets = []
     for sheet in view.sheets:
@@ -259,14 +258,15 @@ def _without(view: FileView, sentences: Set[str]) -> FileView:
             for name in ("head", "tail")
         }
         notes = {
-            "note": without_lines(sheet.note, sentences),
+            "note": _without_lines(sheet.note, sentences),
             "formula_cells": tuple(filter(is_clean, sheet.formula_cells)),
         }
         changed = any(getattr(sheet, name) != value for name, value in rows.items())
         columns = () if changed else sheet.columns  # their examples are cells
         sheets.append(sheet.model_copy(update={**rows, **notes, "columns": columns}))
     parts = tuple(
-        part.model_copy(update={"text": without_lines(part.text, sentences)}) for part in view.parts
+        part.model_copy(update={"text": _without_lines(part.text, sentences)})
+        for part in view.parts
     )
     outline = tuple(filter(is_clean, view.outline))
     update = {"sheets": tuple(sheets), "parts": parts, "outline": outline}
@@ -298,7 +298,7 @@ class Passage:
         text = " ".join(self.sentences)
         if len(text) <= most:
             return text
-        text = " ".join(_NAMED.sub("", text).split())
+        text = " ".join(SHOWN.sub("", text).split())
         ends = tuple(accumulate(len(_FORMS[ord(char)]) for char in text))
         at = text.translate(_FORMS).find(self.plain)
         first, last = bisect_right(ends, at), bisect_left(ends, at + len(self.plain)) + 1
@@ -342,7 +342,7 @@ class QuotedText:
         return Passage(wanted, self.sentences[first : last + 1])
 
 
-def without_lines(text: str, sentences: Set[str]) -> str:
+def _without_lines(text: str, sentences: Set[str]) -> str:
     """A text without the lines in which some sentences stand; cleaned, if there are such."""
     lines = cleaned(text).split("\n")
     kept = [line for line in lines if sentences.isdisjoint(_sentences(line))]
@@ -356,7 +356,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return _NAMED.sub("", text).translate(_FORMS)
+    return SHOWN.sub("", text).translate(_FORMS)
 
 
 @dataclass(frozen=True, slots=True)

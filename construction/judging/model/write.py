@@ -153,10 +153,10 @@ class _Draft:
         """The task; the fields that are wrong are those of the baseline."""
         return Written(
             request=self.request or self.case.request,
-            deliverables=deliverables_of(list(self.paths)) or self.otherwise.deliverables,
+            deliverables=_deliverables_of(list(self.paths)) or self.otherwise.deliverables,
             kept_types=tuple(
                 item.file_type
-                for item in deliverables_of([p for p, is_kept in self.paths.items() if is_kept])
+                for item in _deliverables_of([p for p, is_kept in self.paths.items() if is_kept])
             ),
             taxonomy=self.taxonomy,
             difficulty=self.answer.difficulty,
@@ -217,22 +217,22 @@ class _Draft:
     def _is_faithful(self, request: str) -> bool:
         """Are the person's facts there, and none beside them? Soft ones may go, if they must."""
         quotes = [one.quote for one in self.answer.left_out]
-        lost = losses(request, self.messages, quotes, self.files)
+        lost = _losses(request, self.messages, quotes, self.files)
         if lost:
             self._fault(
                 JudgeReason.LOSS,
-                f"`request` lost {named(lost)}: put back what the work uses; quote in `left_out` "
+                f"`request` lost {_named(lost)}: put back what the work uses; quote in `left_out` "
                 "the words of the messages that you leave out or replace",
             )
         # What it may repeat: the person's words, now and before, and names of files.
         before = [said.text for said in self.case.evidence.before if said.speaker != "agent"]
         sources = [*self.messages, *before, "\n".join(self.given), self.case.request]
-        strange = inventions(request, sources, self.files)
+        strange = _inventions(request, sources, self.files)
         new = [fact for fact in strange if not self._is_given(fact)]
         if new:
             self._fault(
                 JudgeReason.INVENTION,
-                f"`request` holds {named(new)}, which neither the messages nor the files hold",
+                f"`request` holds {_named(new)}, which neither the messages nor the files hold",
             )
         return not new and all(fact.kind in _SOFT for fact in lost)
 
@@ -329,7 +329,7 @@ def _known(label: str, table: Mapping[str, str]) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
-def deliverables_of(paths: Sequence[str]) -> tuple[Deliverable, ...]:
+def _deliverables_of(paths: Sequence[str]) -> tuple[Deliverable, ...]:
     """Files to deliver as the candidate holds them, by type; a name without a type is its own."""
     by_type: dict[str, list[str]] = {}
     for path in paths:
@@ -423,7 +423,7 @@ class _Told:
         return any(own.value == fact.value for own in same)
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """Words and numbers in one case and width, a blank for every other sign."""
     folded = unicodedata.normalize("NFKC", unmarked(text)).casefold()
     return f" {_SIGNS.sub(' ', folded).strip()} "
@@ -447,15 +447,15 @@ def _told_by(text: str, files: tuple[str, ...] = ()) -> _Told:
         finds = list(finder(rest))
         facts += [fact for _, _, fact in finds]
         rest = _without(rest, [(start, end) for start, end, _ in finds])
-    return _Told(tuple(dict.fromkeys(facts))[: len(FactKind) * _MOST], plain(text))
+    return _Told(tuple(dict.fromkeys(facts))[: len(FactKind) * _MOST], _plain(text))
 
 
 def _holds(words: str, text: str) -> bool:
-    wanted = plain(text)
+    wanted = _plain(text)
     return wanted in words if wanted.isascii() else wanted.strip() in words
 
 
-def losses(
+def _losses(
     rewrite: str,
     messages: Sequence[str],
     left_out: Iterable[str] = (),
@@ -466,7 +466,7 @@ def losses(
     Not those in the words that `left_out` names, nor a number or date of a message whose place a
     later message's took: "make it 6 copies" after 5, if the rewrite tells the 6.
     """
-    own, excused = _told_by(rewrite, files), [plain(words) for words in left_out]
+    own, excused = _told_by(rewrite, files), [_plain(words) for words in left_out]
     lost: list[_Fact] = []
     for at, message in enumerate(messages):
         later = [_told_by(text, files) for text in messages[at + 1 :]]
@@ -478,7 +478,7 @@ def losses(
     return list(dict.fromkeys(lost))
 
 
-def inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()) -> list[_Fact]:
+def _inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()) -> list[_Fact]:
     """The facts of a rewrite that no source tells; names are not looked at, nor small counts."""
     known = [_told_by(source, files) for source in sources]
     return [
@@ -488,7 +488,7 @@ def inventions(rewrite: str, sources: Sequence[str], files: tuple[str, ...] = ()
     ]
 
 
-def named(facts: Iterable[_Fact]) -> str:
+def _named(facts: Iterable[_Fact]) -> str:
     """Facts as a list in words, each once."""
     return ", ".join(dict.fromkeys(f"{fact.kind} “{fact.text[:60]}”" for fact in facts))
 
@@ -553,7 +553,7 @@ def _quoted(text: str) -> _Spans:
     for match in _QUOTED.finditer(text):
         words = match[1].replace("\x00", "").strip()
         if len(words) > 1 and "\x00" not in match[1]:
-            yield *match.span(), _Fact(FactKind.QUOTED, words, plain(words))
+            yield *match.span(), _Fact(FactKind.QUOTED, words, _plain(words))
 
 
 def _names(text: str) -> _Spans:
@@ -563,4 +563,4 @@ def _names(text: str) -> _Spans:
         if _OPENING.search(text[max(0, start - _LOOK_BACK) : start]) or not start:
             name = name.partition(" ")[2]
         if len(name) > 1:
-            yield *match.span(), _Fact(FactKind.NAME, name, plain(name))
+            yield *match.span(), _Fact(FactKind.NAME, name, _plain(name))

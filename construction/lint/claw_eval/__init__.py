@@ -84,7 +84,7 @@ def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> _Au
     path = task.folder / GRADER
     if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES:
         return _Audited(task.task_id, {}, (AuditReason.NOT_RUN,))
-    tried = attempts(task)
+    tried = _attempts(task)
     files = {"driver.py": _DRIVER.read_bytes()}
     for name, attempt in tried.items():
         files[f"{name}/grader.py"] = path.read_bytes()
@@ -113,7 +113,7 @@ def _score(printed: bytes, name: str) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def attempts(task: ForeignTask) -> dict[str, dict[str, Any]]:
+def _attempts(task: ForeignTask) -> dict[str, dict[str, Any]]:
     """What each attack hands in, in the words of the framework: messages, dispatches, audit."""
     talk = [_message("user", task.prompt), _message("assistant", f"{task.prompt}\n{DONE}")]
     calls = [

@@ -37,7 +37,7 @@ class Missing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class _Gap:
     """One thing that is missing, and its name in the task."""
 
     missing: Missing
@@ -54,7 +54,7 @@ class ForeignTask:
     tools: tuple[str, ...]
     reference: str  # what the task says of its solution, for the audit
     candidate: Candidate
-    gaps: tuple[Gap, ...]
+    gaps: tuple[_Gap, ...]
 
 
 def read_task(folder: Path, root: Path | None = None) -> ForeignTask:
@@ -68,9 +68,9 @@ def read_task(folder: Path, root: Path | None = None) -> ForeignTask:
     services, gaps = _services(document, names)
     environment = document.get("environment")
     limits: Mapping[str, Any] = environment if isinstance(environment, Mapping) else {}
-    gaps += [Gap(Missing.FIXTURE, name) for name in lost]
+    gaps += [_Gap(Missing.FIXTURE, name) for name in lost]
     has_grader = (folder / GRADER).is_file() and not (folder / GRADER).is_symlink()
-    gaps.append(Gap(Missing.CHECKS if has_grader else Missing.GRADER, GRADER))
+    gaps.append(_Gap(Missing.CHECKS if has_grader else Missing.GRADER, GRADER))
     task_id = str(document.get("task_id") or folder.name)[:100]
     candidate = Candidate(
         task_id=task_id,
@@ -146,7 +146,7 @@ def _positive(value: Any, otherwise: int) -> int:
     )
 
 
-def _services(document: Mapping[str, Any], tools: list[str]) -> tuple[list[str], list[Gap]]:
+def _services(document: Mapping[str, Any], tools: list[str]) -> tuple[list[str], list[_Gap]]:
     """The services here that stand for those of the task, and what is not known of them."""
     known: Mapping[str, str] = load_table(__package__, "known_services.toml")["services"]
     own = {name: name for name in service_names()}
@@ -154,7 +154,7 @@ def _services(document: Mapping[str, Any], tools: list[str]) -> tuple[list[str],
     for name in dict.fromkeys(map(_name, _list(document.get("services")))):
         here = own.get(name) or known.get(name)
         if here is None:
-            gaps.append(Gap(Missing.SERVICE, name))
+            gaps.append(_Gap(Missing.SERVICE, name))
         else:
             services.append((name, here))
     for tool in tools:
@@ -163,7 +163,7 @@ def _services(document: Mapping[str, Any], tools: list[str]) -> tuple[list[str],
             continue
         operation = tool.removeprefix(f"{owner[0]}_")
         if f"{owner[1]}_{operation}" not in {each.name for each in tools_of([owner[1]])}:
-            gaps.append(Gap(Missing.TOOL, tool))
+            gaps.append(_Gap(Missing.TOOL, tool))
     return list(dict.fromkeys(here for _, here in services)), gaps
 
 

@@ -203,7 +203,7 @@ def _reason(
     return FixtureReason.NO_CODE if is_code else FixtureReason.UNRESOLVED
 
 
-def counts(observation: FixtureObservation) -> dict[str, Scalar]:
+def _counts(observation: FixtureObservation) -> dict[str, Scalar]:
     """What is recorded."""
     observed = [mention for mention in observation.mentions if mention.role == "observed"]
     return {
@@ -226,7 +226,7 @@ GATE = Gate(
     config=FixtureConfig,
     reasons=FixtureReason,
     measure=measure,
-    measures=counts,
+    measures=_counts,
     headline="missing files",
     limits=(
         Limit(

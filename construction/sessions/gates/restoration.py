@@ -87,7 +87,7 @@ class _RedactedSpan:
 
 def holds_mark(text: str) -> bool:
     """True if the text holds a redaction mark. Linear, and cheap for texts without marks."""
-    return _may_hold_mark(text) and bool(find_redactions(text))
+    return _may_hold_mark(text) and bool(_find_redactions(text))
 
 
 def _may_hold_mark(text: str) -> bool:
@@ -101,7 +101,7 @@ def _may_hold_mark(text: str) -> bool:
     return not text.isascii() and any(hint in text for hint in _HINTS_ZH)
 
 
-def find_redactions(text: str) -> tuple[_RedactedSpan, ...]:
+def _find_redactions(text: str) -> tuple[_RedactedSpan, ...]:
     """Redacted spans in order; a URL that holds marks is one span."""
     if not _may_hold_mark(text):
         return ()
@@ -155,21 +155,21 @@ _SECRET = pattern_of(
 )
 
 
-def without_scheme(url: str) -> str:
+def _without_scheme(url: str) -> str:
     """The URL without `http://` or `https://`."""
     return _SCHEME.sub("", url, count=1)
 
 
-def host_of(url: str) -> str | None:
+def _host_of(url: str) -> str | None:
     """Host in lower case with port; None without a host or with credentials before it."""
-    match = _AUTHORITY.match(without_scheme(url))
+    match = _AUTHORITY.match(_without_scheme(url))
     return match.group().lower() if match else None
 
 
-def is_restorable(url: str) -> bool:
+def _is_restorable(url: str) -> bool:
     """True for http(s), no credentials in authority or query, and a host with a public name."""
     parsed = parse_url(url)
-    if parsed is None or host_of(url) is None or _SECRET.search(url):
+    if parsed is None or _host_of(url) is None or _SECRET.search(url):
         return False
     try:
         return ipaddress.ip_address(parsed.host).is_global
@@ -254,13 +254,13 @@ def measure(instance: TaskInstance) -> tuple[RestoredSpan, ...]:
 
 def _redactions(turns: Sequence[UserTurn]) -> Iterator[tuple[int, str, _RedactedSpan]]:
     for number, turn in enumerate(turns):
-        for span in find_redactions(turn.said):
+        for span in _find_redactions(turn.said):
             yield number, f"user_turns[{number}].said", span
         for position, attachment in enumerate(turn.attachments):
             # Inline media is at hand, whatever its name was.
             if attachment.path is None or attachment.data is not None:
                 continue
-            for span in find_redactions(attachment.path):
+            for span in _find_redactions(attachment.path):
                 yield number, f"user_turns[{number}].attachments[{position}].path", span
 
 
@@ -288,17 +288,17 @@ def _restored(instance: TaskInstance, source: str, turn: int, span: _RedactedSpa
 def _match(parts: Sequence[str], session_urls: Sequence[str]) -> tuple[MatchStrategy, str | None]:
     if not parts:
         return MatchStrategy.NOT_A_URL, None
-    host = host_of(parts[0])
+    host = _host_of(parts[0])
     if host is None or _runs_into_mark(parts):
         return MatchStrategy.HOST_REDACTED, None
     same_host = [
         url
         for url in session_urls
-        if host_of(url) == host and is_restorable(url) and not find_redactions(url)
+        if _host_of(url) == host and _is_restorable(url) and not _find_redactions(url)
     ]
     if not same_host:
         return MatchStrategy.NO_CANDIDATE, None
-    fitting = _distinct(url for url in same_host if _fits(parts, without_scheme(url)))
+    fitting = _distinct(url for url in same_host if _fits(parts, _without_scheme(url)))
     if not fitting:
         return MatchStrategy.CONTRADICTED, None
     if len(fitting) > 1:
@@ -316,14 +316,14 @@ def _runs_into_mark(parts: Sequence[str]) -> bool:
 def _distinct(urls: Iterator[str]) -> list[str]:
     """One URL for each address, the plainest: scheme, fragment and a last slash make no other."""
     values: dict[str, str] = {}
-    for url in sorted(set(urls), key=lambda url: (len(without_scheme(url)), -len(url), url)):
-        values.setdefault(without_scheme(url).partition("#")[0].rstrip("/"), url)
+    for url in sorted(set(urls), key=lambda url: (len(_without_scheme(url)), -len(url), url)):
+        values.setdefault(_without_scheme(url).partition("#")[0].rstrip("/"), url)
     return list(values.values())
 
 
 def _fits(parts: Sequence[str], address: str) -> bool:
     """Does the address hold the parts in order, with at least one character for each mark?"""
-    host_length = len(host_of(address) or "")
+    host_length = len(_host_of(address) or "")
     head, *middle, tail = parts
     if head[:host_length].lower() != address[:host_length].lower():
         return False
@@ -350,7 +350,7 @@ def _strategy(parts: Sequence[str]) -> MatchStrategy:
     return MatchStrategy.SUFFIX if has_suffix else MatchStrategy.ONLY_URL_OF_HOST
 
 
-def counts(observation: Sequence[RestoredSpan]) -> dict[str, Scalar]:
+def _counts(observation: Sequence[RestoredSpan]) -> dict[str, Scalar]:
     """Redacted spans, and how many of them have each status."""
     by_status = dict(_NONE)
     for span in observation:
@@ -366,7 +366,7 @@ GATE = Gate(
     config=RestorationConfig,
     reasons=RestorationReason,
     measure=measure,
-    measures=counts,
+    measures=_counts,
     limits=(
         Limit(
             "max_unrecoverable",
@@ -414,7 +414,7 @@ def _filled_in(text: str, values: Mapping[str, str]) -> str:
     What a span is restored to depends on its own text and the session's URLs alone.
     """
     parts, position = [], 0
-    for span in find_redactions(text):
+    for span in _find_redactions(text):
         redacted = text[span.start : span.end]
         parts += [text[position : span.start], values.get(redacted, redacted)]
         position = span.end

@@ -33,7 +33,7 @@ _Authority = tuple[str, int]  # host in ASCII, port
 
 
 @dataclass(frozen=True, slots=True)
-class ProxyLimits:
+class _ProxyLimits:
     """For one attempt: requests, those at once, bytes in both directions, seconds of silence."""
 
     requests: int = 500
@@ -64,7 +64,7 @@ class ForwardProxy:
     """What one attempt may reach, and what it has reached so far."""
 
     allowed: frozenset[_Authority]
-    limits: ProxyLimits = field(default_factory=ProxyLimits)
+    limits: _ProxyLimits = field(default_factory=_ProxyLimits)
     wire: Wire = field(default_factory=Wire)
     rows: list[AuditRow] = field(default_factory=list)
     _requests: int = 0

@@ -32,6 +32,7 @@ from data.canonical import digest, file_digest
 from data.captures import CaptureFile
 from data.contracts import Fixture
 from data.errors import ConfigError
+from data.text.scripts import WORD
 
 # Captured probe results and frozen pages: inputs with a digest that a rebuild replays (law 5).
 #
@@ -41,7 +42,7 @@ _ProbeMode = Literal["check", "freeze"]
 _NOT_PROBING = {"mode", "unverified"}
 
 
-def recipe_digest(config: NetworkConfig, mode: _ProbeMode) -> str:
+def _recipe_digest(config: NetworkConfig, mode: _ProbeMode) -> str:
     """Digest of the settings on which a probe result depends."""
     return digest({"mode": mode, **config.model_dump(exclude=_NOT_PROBING)})
 
@@ -179,12 +180,11 @@ _READING = _lexicon(
 _READING_HOSTS = _lexicon("doc docs wiki help learn developer developers kb")
 _PAGE_TYPES = _lexicon("html htm php asp aspx jsp do cgi action")
 
-_WORDS = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOKEN = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9_.=~-]{16,}")
 
 
-def acts_when_opened(url: str) -> bool:
+def _acts_when_opened(url: str) -> bool:
     """True if opening `url` would act (unsubscribe, reset, confirm, verify, sign in, accept).
 
     False for a file such as `reset.css`, an article about resetting or a page of documentation,
@@ -240,7 +240,7 @@ def _is_token_key(key: str) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORDS.findall(_CAMEL.sub("-", text)))
+    return frozenset(word.lower() for word in WORD.findall(_CAMEL.sub("-", text)))
 
 
 # Names that by definition never resolve on the public network (RFC 6761, 6762, 8375, ICANN).
@@ -267,7 +267,7 @@ def refusal(url: WebUrl | None) -> Cause | None:
         return Cause.FORBIDDEN_ADDRESS
     if not port_allowed(url.port):
         return Cause.FORBIDDEN_PORT
-    return Cause.ONE_TIME_PATH if acts_when_opened(url.text) else None
+    return Cause.ONE_TIME_PATH if _acts_when_opened(url.text) else None
 
 
 class _Prober:
@@ -281,7 +281,7 @@ class _Prober:
         self._wire = wire
         self._freeze_dir = freeze_dir
         self._turns = HostTurns(runtime.host_delay)
-        self.recipe = recipe_digest(config, "freeze" if config.mode == "freeze" else "check")
+        self.recipe = _recipe_digest(config, "freeze" if config.mode == "freeze" else "check")
 
     async def probe(self, url: WebUrl) -> ProbeResult:
         """Follow `url` and its redirects. A network failure is a result; other errors raise."""
@@ -435,7 +435,7 @@ def _replay(
     modes: tuple[_ProbeMode, ...]
     modes = ("freeze", "check") if config.mode == "offline" else (config.mode,)
     for mode in modes:
-        result = captures.get(url, recipe_digest(config, mode))
+        result = captures.get(url, _recipe_digest(config, mode))
         if result is None or not _has_content(result, freeze_dir):
             continue
         stale = runtime.refresh == "all" or (

@@ -142,7 +142,7 @@ async def _system_resolve(host: str) -> list[str]:
     return [str(address[0]) for *_, address in answers]
 
 
-async def system_connect(address: str, port: int) -> httpcore.AsyncNetworkStream:
+async def _system_connect(address: str, port: int) -> httpcore.AsyncNetworkStream:
     return await httpcore.AnyIOBackend().connect_tcp(address, port)
 
 
@@ -151,7 +151,7 @@ class Wire:
     """How names are resolved and sockets opened, and which certificates are trusted."""
 
     resolve: Resolve = _system_resolve
-    connect: _Connect = system_connect
+    connect: _Connect = _system_connect
     ssl_context: ssl.SSLContext = field(default_factory=httpcore.default_ssl_context)
 
 
@@ -386,13 +386,13 @@ async def _body(response: httpcore.Response, headers: dict[bytes, bytes], limit:
     declared = headers.get(b"content-length", b"").decode("latin-1")
     if _is_number(declared) and int(declared) > limit:
         raise ProbeFailure(Cause.TOO_LARGE)
-    body = BoundedBody(limit, headers.get(b"content-encoding", b"").decode("latin-1"))
+    body = _BoundedBody(limit, headers.get(b"content-encoding", b"").decode("latin-1"))
     async for chunk in response.aiter_stream():
         body.feed(chunk)
     return body.finish()
 
 
-class BoundedBody:
+class _BoundedBody:
     """Collects a body, decompresses gzip or deflate, and keeps at most `limit` + 1 bytes."""
 
     def __init__(self, limit: int, encoding: str) -> None:

@@ -247,7 +247,7 @@ class Identity:
     licence: str | None = None
 
 
-def package(
+def _package(
     instance: TaskInstance,
     fixtures: Sequence[Fixture],
     identity: Identity,
@@ -391,7 +391,7 @@ def package_survivors(
     for survivor in survivors:
         name = survivor.instance.instance_id
         mode = config.network.mode
-        case = package(survivor.instance, survivor.fixtures, identify(name), network=mode)
+        case = _package(survivor.instance, survivor.fixtures, identify(name), network=mode)
         task_id = case.candidate.task_id
         pool.cases.append(case)
         pool.rows.append(gated_row(STAGE, "instance", name, None, survivor.evidence))

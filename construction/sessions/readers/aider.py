@@ -20,7 +20,7 @@ from data.contracts import Origin, ReadIssue, Session, SourceFormat
 _START = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _TYPED = "####"
 # An editor may have taken the ends off.
-_MARKED = re.compile(r"^#### .*  $", re.MULTILINE)
+_MARKED = "#### ", "  "
 _UNENDED = "a notice that goes on"
 _HEAD = 16_384  # characters
 _LONGEST = 1 << 20
@@ -42,7 +42,9 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     started: float | None = None
     cwd: str | None = None
     with opened_text(source.path) as handle:
-        is_marked = _MARKED.search(handle.read(_HEAD)) is not None
+        lines = handle.read(_HEAD).split("\n")
+    start, end = _MARKED
+    is_marked = any(t.startswith(start) and t[len(start) :].endswith(end) for t in lines)
     with opened_text(source.path) as handle:
         speaker, block, first = "", list[str](), 0
         for number, text in enumerate(_lines(handle), start=1):

@@ -73,7 +73,7 @@ def _foreign_turn(
             at=at,
             thinking=first_text(step, "reasoning_content") or "",
             model=first_text(step, "model_name") or model,
-            tool_calls=_attributed(tool_calls(step)),
+            tool_calls=_attributed(_tool_calls(step)),
         )
     if step["source"] == "system":
         return system_turn(index, text, 0, at=at)
@@ -104,7 +104,7 @@ def _own_turn(index: int, step: dict[str, Any]) -> Turn:
         model=text_or_none(calls.get("model_name")),
         stop_reason=text_or_none(fields.get("stop_reason")),
         attachments=_attachments(fields.get("attachments"), media),
-        tool_calls=tool_calls(calls),
+        tool_calls=_tool_calls(calls),
     )
 
 
@@ -128,7 +128,7 @@ def _message_parts(message: object) -> tuple[str, tuple[Attachment, ...]]:
     return "\n".join(texts), tuple(media)
 
 
-def tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
+def _tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
     """The calls of a step joined to the results of its observation, first in, first out."""
     results = _results_by_call(step)
     listed = step.get("tool_calls")

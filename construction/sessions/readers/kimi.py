@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import (
+    PLAIN_ID,
     Sample,
     SourceFile,
     epoch_seconds,
@@ -32,7 +33,6 @@ from construction.sessions.readers.talk import (
 )
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _CONTEXT = re.compile(r"context(?:_\d{1,9})?\.jsonl")  # with a number: what a compaction replaced
 _SUB_CONTEXT = re.compile(r"context_sub(?:_\d{1,9})?\.jsonl")
 _SYSTEM_MARKS = ("<system>", "<system-reminder>")
@@ -239,7 +239,7 @@ def _add_event(log: _Log, talk: Talk, message: Record, line: int, at: float | No
         own = plain(payload.get("parent_tool_call_id") or payload.get("task_tool_call_id"))
         agent = log.agents.setdefault(own, Talk(talk.source, SourceFormat.KIMI))
         agent_id = first_text(payload, "agent_id")
-        if agent_id is not None and _ID.fullmatch(agent_id):
+        if agent_id is not None and PLAIN_ID.fullmatch(agent_id):
             log.names[own] = agent_id
         event = inner(payload, "event")
         if kind_of(event) != "SubagentEvent":

@@ -5,12 +5,12 @@ In the storage a session's file stands for those of its messages and parts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from construction.sessions.readers import pieces
 from construction.sessions.readers.source import (
+    PLAIN_ID,
     Sample,
     SourceFile,
     document_of,
@@ -30,7 +30,6 @@ from construction.sessions.readers.talk import (
 )
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _RUN = frozenset({"step_start", "step_finish", "tool_use", "text", "error", "reasoning"})
 _SILENT = frozenset(
     {"step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction"}
@@ -76,14 +75,14 @@ def parts(path: Path) -> list[Path]:
     session = document_of(SourceFile(path, path.name))
     if isinstance(session, dict) and isinstance(session.get("id"), str):
         own = session["id"]
-    if not _ID.fullmatch(own):
+    if not PLAIN_ID.fullmatch(own):
         return []
     messages = files_in(root / "message" / own)
     paths = [path, *messages]
     for message in messages:
         record = document_of(SourceFile(message, message.name))
         name = record.get("id") if isinstance(record, dict) else None
-        if isinstance(name, str) and _ID.fullmatch(name):
+        if isinstance(name, str) and PLAIN_ID.fullmatch(name):
             paths += files_in(root / "part" / name) or files_in(root / "part" / own / name)
     loose = [file for file in files_in(root / "part") if _belongs(file, own, paths)]
     return [*paths, *loose]

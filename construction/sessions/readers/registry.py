@@ -303,7 +303,7 @@ _TEXT = 4096  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
+class _Detection:
     """The kind of a file (`name`), its format if it is read, and the evidence."""
 
     format: SourceFormat | None
@@ -313,7 +313,7 @@ class Detection:
     is_part: bool = False
 
 
-def detect(source: SourceFile) -> Detection:
+def detect(source: SourceFile) -> _Detection:
     """Detect the format by the first signature that fits.
 
     Raises:
@@ -321,28 +321,28 @@ def detect(source: SourceFile) -> Detection:
     """
     head = read_head(source)
     if not head.start:
-        return Detection(None, "empty", "no bytes but white space")
+        return _Detection(None, "empty", "no bytes but white space")
     magic = next((name for magic, name in _MAGIC if head.start.startswith(magic)), None)
     if magic is None and head.is_too_large:
         limit = f"one JSON document of more than {LARGEST_DOCUMENT // 2**20} MiB"
-        return Detection(None, "document_too_large", limit)
+        return _Detection(None, "document_too_large", limit)
     sample, damage = _inside(source, magic) if magic else (_sampled(source, head), "")
     try:
         entry = next((entry for entry in FORMATS if entry.fits(sample)), None)
     except Exception as error:  # what a file holds must not stop the other files
-        return Detection(None, "unreadable", f"{type(error).__name__} at its beginning")
+        return _Detection(None, "unreadable", f"{type(error).__name__} at its beginning")
     if isinstance(entry, Format):
-        return Detection(entry.name, str(entry.name), entry.signature, entry)
+        return _Detection(entry.name, str(entry.name), entry.signature, entry)
     if entry is not None:
-        return Detection(None, entry.name, entry.why, is_part=entry.is_part)
+        return _Detection(None, entry.name, entry.why, is_part=entry.is_part)
     if magic is not None:
         held = f"tables {_named(sample.tables)}" if sample.tables else damage or "its first bytes"
-        return Detection(None, magic, held)
+        return _Detection(None, magic, held)
     lines = head.record is not None
     if not lines and head.document is None:
-        return Detection(None, _NO_LOG, "neither JSON lines nor a JSON document")
+        return _Detection(None, _NO_LOG, "neither JSON lines nor a JSON document")
     kind = "JSON lines" if lines else "a list" if sample.is_list else "a JSON document"
-    return Detection(None, _NO_LOG, f"{kind} that no signature fits{_described(sample)}")
+    return _Detection(None, _NO_LOG, f"{kind} that no signature fits{_described(sample)}")
 
 
 def _sampled(source: SourceFile, head: Head) -> Sample:

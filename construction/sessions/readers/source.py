@@ -121,6 +121,7 @@ def _without_lines_before(raw: bytes) -> bytes:
     return raw[lines.end() :] if lines else raw
 
 
+PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")  # that may name a file
 _BEFORE = 2_000  # bytes
 
 

@@ -86,7 +86,7 @@ class ToolResults:
         return sum(len(waiting) for waiting in self._by_id.values())
 
 
-def session_uid(session_id: str, relative: str) -> str:
+def _session_uid(session_id: str, relative: str) -> str:
     """The id as a slug plus six hex digits of the path's hash: unique in the corpus.
 
     A follow-up file that repeats a session id gets its own uid, and a session that has grown
@@ -109,7 +109,7 @@ class Uids:
         return bool(self._given)
 
     def give(self, session_id: str) -> str:
-        uid = session_uid(session_id, self._relative)
+        uid = _session_uid(session_id, self._relative)
         self._given[uid] += 1
         return uid if self._given[uid] == 1 else f"{uid}-{self._given[uid]}"
 
@@ -441,7 +441,7 @@ class Talk:
         own = name or PurePosixPath(relative).name.split(".json")[0]
         started = fields.pop("started_at", None)
         yield Session(
-            uid=uids.give(own) if uids is not None else session_uid(own, relative),
+            uid=uids.give(own) if uids is not None else _session_uid(own, relative),
             session_id=own,
             source_format=self.format,
             source_path=relative,

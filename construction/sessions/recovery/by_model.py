@@ -180,7 +180,7 @@ def _chars(text: str, tokens: float) -> int:
     return max(_LEAST_CHARS, int(tokens * per_token))
 
 
-def masked(conversation: Conversation, mask: _Mask) -> Conversation:
+def _masked(conversation: Conversation, mask: _Mask) -> Conversation:
     """The conversation with every text masked."""
     texts = [part for m in conversation.messages for part in (m.said, m.reply, *_files(m))]
     shown = iter(mask(texts, conversation.uid))
@@ -297,7 +297,7 @@ def write_tasks(
     for source, conversation in sessions:
         source_of[conversation.uid] = source
         cut = [shortened(window, config) for window in windows(conversation, config)]
-        parts += [masked(window, mask) for window in cut]
+        parts += [_masked(window, mask) for window in cut]
     judged = require_answers(ask(recovery_stage(), parts, client))
     by_source: dict[str, dict[str, Any]] = {}
     for uid, tasks in joined(judged).items():

@@ -53,7 +53,7 @@ _CREATORS = frozenset({"tee", "touch", "truncate"})
 _OUTPUT_OPTIONS = frozenset({"-o", "--output", "--out", "--outfile", "-O"})
 
 
-def shell_acts(command: str) -> Iterator[tuple[str, str]]:
+def _shell_acts(command: str) -> Iterator[tuple[str, str]]:
     """Pairs of (`read` | `wrote` | `ran`, path as written), in order; `ran` names a script."""
     if "." not in command:
         return  # only names with an extension count
@@ -312,7 +312,7 @@ def _file_acts(
     if kind == "run":
         command = _command(arguments)
         command = _scripted(command or result) or command
-        return _patched(_unescaped(command)) if _PATCH_MARK in command else shell_acts(command)
+        return _patched(_unescaped(command)) if _PATCH_MARK in command else _shell_acts(command)
     if kind == WROTE and arguments.get("command", arguments.get("operation")) == "view":
         kind = READ
     paths = _paths(arguments)

@@ -380,7 +380,7 @@ def _instances(
     said = [exchange.turn.said for exchange in exchanges]
     members = [[exchanges[position] for position in group.positions] for group in groups]
     redacted = [any(map(_is_redacted, of)) for of in members]
-    urls = session_urls(session) if any(redacted) else ()
+    urls = _session_urls(session) if any(redacted) else ()
     made = _made_by_programs(session)
     shown = [_shown_files(of) for of in members]
     return tuple(
@@ -452,7 +452,7 @@ def _fingerprint(exchanges: Sequence[Exchange]) -> str:
     return digest.hexdigest()
 
 
-def session_urls(session: Session) -> tuple[str, ...]:
+def _session_urls(session: Session) -> tuple[str, ...]:
     """Every URL in the texts, tool arguments and tool results of a session, in order."""
     urls: dict[str, None] = {}
     for text in _raw_texts(session):

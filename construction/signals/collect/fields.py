@@ -54,7 +54,7 @@ class SourceShape(StageConfig):
 
 
 @cache
-def source_shapes() -> Mapping[SourceKind, SourceShape]:
+def _source_shapes() -> Mapping[SourceKind, SourceShape]:
     """The known kinds."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     return {SourceKind(name): SourceShape.model_validate(row) for name, row in table.items()}
@@ -62,7 +62,7 @@ def source_shapes() -> Mapping[SourceKind, SourceShape]:
 
 def shape_of(config: CollectConfig) -> SourceShape:
     """The declared kind, with the fields that the recipe declares in the place of its own."""
-    shape = source_shapes()[config.kind]
+    shape = _source_shapes()[config.kind]
     return shape.model_copy(update={"fields": config.fields}) if config.fields else shape
 
 
@@ -103,18 +103,17 @@ class SignalReason(StrEnum):
 
 
 # Names are compared without case, '_', '-' and blanks: `installsAllTime` is `installs_all_time`.
-_SEPARATORS = re.compile(r"[_\- ]")
+_SEPARATORS = str.maketrans("", "", "_- ")
 # One name, or names below owner and repository; npm's scopes begin with @.
 _NAME = r"\w(?:[\w-]|\.(?!\.)){0,127}"
 _SLUG = re.compile(rf"@?{_NAME}(?:/{_NAME}){{0,3}}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _COUNT = re.compile(r"([0-9]{1,15})(?:\.0+)?")
-_EPOCH = re.compile(r"[0-9]{10,13}")
-_TAG_SEPARATORS = re.compile(r"[;,|]")
+_EPOCH = range(10, 14)  # digits
 _MAX_COUNT = 10**15
 _MAX_NAME, _MAX_SUMMARY, _MAX_URL = 300, 20_000, 2_000
 _MAX_TAG, _MAX_TAGS = 100, 200
-_POPULARITY = {_SEPARATORS.sub("", measure).lower(): measure for measure in Popularity}
+_POPULARITY = {measure.translate(_SEPARATORS).lower(): measure for measure in Popularity}
 
 
 class BadFieldError(ValueError):
@@ -127,7 +126,7 @@ class BadFieldError(ValueError):
 
 def field_key(name: str) -> str:
     """A field name in the form in which it is compared: lower case, without separators."""
-    return _SEPARATORS.sub("", name.strip()).lower()
+    return name.strip().translate(_SEPARATORS).lower()
 
 
 def is_slug(value: object) -> bool:
@@ -245,7 +244,9 @@ def _tags(value: object) -> tuple[str, ...]:
     """Distinct tags, sorted; a registry maps tags to versions, a table separates them by ; , |."""
     if value is None:
         return ()
-    tags = _TAG_SEPARATORS.split(value) if isinstance(value, str) else value
+    tags = value
+    if isinstance(value, str):
+        tags = value.replace(";", ",").replace("|", ",").split(",")
     if not isinstance(tags, list | dict) or len(tags) > _MAX_TAGS:
         raise BadFieldError("tags", describe(value), f"at most {_MAX_TAGS} tags")
     return tuple(sorted({_text("tag", tag, _MAX_TAG) for tag in tags} - {""}))
@@ -257,7 +258,8 @@ def _created(value: object) -> float | None:
     known: object = value
     if isinstance(value, str):
         text = value.strip()
-        known = int(text) if _EPOCH.fullmatch(text) else text.replace(" UTC", "+00:00")
+        is_epoch = text.isascii() and text.isdecimal() and len(text) in _EPOCH
+        known = int(text) if is_epoch else text.replace(" UTC", "+00:00")
     seconds = epoch_seconds(known)
     if seconds is None:
         raise BadFieldError("created_at", describe(value), "an ISO date and time, or epoch numbers")

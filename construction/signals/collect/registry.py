@@ -141,7 +141,7 @@ class _StoredPage:
     items: tuple[Any, ...]
 
 
-class Journal:
+class _Journal:
     """Pages and owners of one collection, on disk; `request` identifies it, `shape` its items.
 
     Use as a context manager. Raises InputError if another process holds the journal, or if it
@@ -157,7 +157,7 @@ class Journal:
         self.slugs: dict[str, None] = {}  # distinct, in the order of the listing
         self.bytes = 0
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> _Journal:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self._path.open("a+b")
         try:
@@ -315,7 +315,7 @@ def collect_registry(
         "wanted": config.top,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    with Journal(folder / f".{registry.source}-{date}.journal", request, shape) as journal:
+    with _Journal(folder / f".{registry.source}-{date}.journal", request, shape) as journal:
         outcome = asyncio.run(_collect(registry, config, journal))
         document = _document(request | outcome, _items(registry, journal))
         path = keep(folder, document, registry.source, date)
@@ -366,7 +366,7 @@ def read_capture(path: Path) -> Capture:
 
 
 async def _collect(
-    registry: RegistryConfig, config: CollectConfig, journal: Journal
+    registry: RegistryConfig, config: CollectConfig, journal: _Journal
 ) -> dict[str, Any]:
     """Fill the journal; returns the stop reason, the counts and the pages."""
     async with RegistryClient(registry, journal.shape) as client:
@@ -384,7 +384,7 @@ async def _collect(
     return {"stopped": str(stopped), "counts": counts, "pages": pages}
 
 
-def _stop(registry: RegistryConfig, config: CollectConfig, journal: Journal) -> StopReason | None:
+def _stop(registry: RegistryConfig, config: CollectConfig, journal: _Journal) -> StopReason | None:
     """Why the last page in the journal is the last one to request; None if it is not."""
     if not journal.pages:
         return None
@@ -400,11 +400,11 @@ def _stop(registry: RegistryConfig, config: CollectConfig, journal: Journal) -> 
     return StopReason.SIZE_LIMIT if journal.bytes >= _MAX_CAPTURE_BYTES else None
 
 
-def _listed(journal: Journal) -> Iterable[Any]:
+def _listed(journal: _Journal) -> Iterable[Any]:
     return (item for page in journal.pages for item in page.items)
 
 
-def _ownerless(journal: Journal, top: int | None) -> list[str]:
+def _ownerless(journal: _Journal, top: int | None) -> list[str]:
     """Those of the first `top` skills whose owner the listing does not name and nobody queried."""
     known = {
         journal.slug_of(item) for item in _listed(journal) if _owner_in(item)
@@ -420,7 +420,7 @@ def _owner_in(record: Any) -> str | None:
         return None
 
 
-async def _ask_owners(client: RegistryClient, slugs: Iterable[str], journal: Journal) -> int:
+async def _ask_owners(client: RegistryClient, slugs: Iterable[str], journal: _Journal) -> int:
     """Journal the owner that each skill's own page names; returns the number of failures.
 
     Failures are not journaled, so that a later run tries again. Raises RegistryError if several
@@ -442,7 +442,7 @@ async def _ask_owners(client: RegistryClient, slugs: Iterable[str], journal: Jou
     return failed
 
 
-def _counts(journal: Journal, measure: Popularity) -> dict[str, int]:
+def _counts(journal: _Journal, measure: Popularity) -> dict[str, int]:
     items = list(_listed(journal))
     usable = sum(journal.slug_of(item) is not None for item in items)
     counts = [count for item in items if (count := _count_of(item, journal, measure)) is not None]
@@ -457,7 +457,7 @@ def _counts(journal: Journal, measure: Popularity) -> dict[str, int]:
     }
 
 
-def _count_of(item: Any, journal: Journal, measure: Popularity) -> int | None:
+def _count_of(item: Any, journal: _Journal, measure: Popularity) -> int | None:
     if journal.slug_of(item) is None:
         return None
     try:
@@ -467,7 +467,7 @@ def _count_of(item: Any, journal: Journal, measure: Popularity) -> int | None:
         return None
 
 
-def _items(registry: RegistryConfig, journal: Journal) -> Iterable[Any]:
+def _items(registry: RegistryConfig, journal: _Journal) -> Iterable[Any]:
     """The items as delivered, with owners from the skills' own pages, and with addresses."""
     for item in _listed(journal):
         slug = journal.slug_of(item)

@@ -10,10 +10,11 @@ import dataclasses
 import datetime as dt
 import io
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ _NOT_A_RECORD = SignalReason.NOT_A_RECORD
 
 
 @dataclass(frozen=True, slots=True)
-class SourceRow:
+class _SourceRow:
     """A row of a file, named `name:line` (CSV) or `name#item` (JSON), as a signal or an issue."""
 
     where: str
@@ -65,7 +66,7 @@ class SourceRow:
 
 def read_signals(
     path: Path, source: str, date: dt.date, config: CollectConfig | None = None
-) -> tuple[SourceRow, ...]:
+) -> tuple[_SourceRow, ...]:
     """All rows of a snapshot file in file order; a row that cannot be used is an issue.
 
     Read by its content, whatever its name: JSON (a list of records, or an object with the list
@@ -97,24 +98,24 @@ class _Reading:
     kind: SourceKind
     shape: SourceShape
 
-    def row(self, where: str, line: int, record: object) -> SourceRow:
+    def row(self, where: str, line: int, record: object) -> _SourceRow:
         """The record as a signal, or the issue that says why it is not one."""
         if not isinstance(record, dict):
             actual = describe(record)
-            return SourceRow(where, self.issue(line, _NOT_A_RECORD, actual, "an object"))
+            return _SourceRow(where, self.issue(line, _NOT_A_RECORD, actual, "an object"))
         try:
-            return SourceRow(
+            return _SourceRow(
                 where, signal_of(canonical(record, self.shape), self.source, self.date)
             )
         except BadFieldError as bad:
             issue = self.issue(line, SignalReason.BAD_FIELD, bad.actual, bad.expected)
-            return SourceRow(where, issue)
+            return _SourceRow(where, issue)
 
     def issue(self, line: int, reason: SignalReason, actual: str, expected: str) -> ReadIssue:
         return ReadIssue("record", self.path.name, line, str(reason), actual, expected)
 
 
-def _read_json(raw: bytes, reading: _Reading) -> Iterator[SourceRow]:
+def _read_json(raw: bytes, reading: _Reading) -> Iterator[_SourceRow]:
     path, key = reading.path, reading.shape.items
     expected = f"a list of records, or an object with a list under {key!r}"
     try:
@@ -134,7 +135,7 @@ def _read_json(raw: bytes, reading: _Reading) -> Iterator[SourceRow]:
         return
     if not isinstance(items, list):
         raise InputError(str(path), describe(items), expected, "Fix the file.")
-    lines = item_lines(raw, None if items is document else key.encode())
+    lines = _item_lines(raw, None if items is document else key.encode())
     if len(lines) != len(items):  # the key is written with escapes, so the lines are unknown
         lines = [0] * len(items)
     for number, (line, record) in enumerate(zip(lines, items, strict=True), start=1):
@@ -159,7 +160,7 @@ def _is_json_lines(raw: bytes) -> bool:
         return False
 
 
-def _read_json_lines(raw: bytes, reading: _Reading) -> Iterator[SourceRow]:
+def _read_json_lines(raw: bytes, reading: _Reading) -> Iterator[_SourceRow]:
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -168,10 +169,10 @@ def _read_json_lines(raw: bytes, reading: _Reading) -> Iterator[SourceRow]:
             yield reading.row(where, number, loads(line))
         except orjson.JSONDecodeError:
             issue = reading.issue(number, _NOT_A_RECORD, "text, not JSON", "an object")
-            yield SourceRow(where, issue)
+            yield _SourceRow(where, issue)
 
 
-def _read_csv(raw: bytes, reading: _Reading) -> Iterator[SourceRow]:
+def _read_csv(raw: bytes, reading: _Reading) -> Iterator[_SourceRow]:
     # Invalid bytes become unpaired surrogates, by which their rows are recognised below.
     lines = _Lines(list(io.StringIO(raw.decode("utf-8", "surrogateescape"), newline="")))
     records = _records(lines)
@@ -190,7 +191,7 @@ def _read_csv(raw: bytes, reading: _Reading) -> Iterator[SourceRow]:
         else:
             yield reading.row(where, line, dict(zip(header, cells, strict=True)))
             continue
-        yield SourceRow(where, issue)
+        yield _SourceRow(where, issue)
 
 
 class _Lines:
@@ -263,7 +264,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 _VALUE = re.compile(rb"\S")
 
 
-def item_lines(raw: bytes, key: bytes | None) -> list[int]:
+def _item_lines(raw: bytes, key: bytes | None) -> list[int]:
     """1-based lines of the items of the outermost list, or of the list under `key` of the root.
 
     `raw` must be valid JSON that contains this list. Linear in its length.
@@ -284,8 +285,8 @@ def item_lines(raw: bytes, key: bytes | None) -> list[int]:
             starts.append(_next_value(raw, token.end()))
         elif text[:1] == b'"':
             last = text
-    breaks = [match.start() for match in re.finditer(rb"\n", raw)]
-    return [bisect_left(breaks, start) + 1 for start in starts]
+    breaks = list(accumulate(len(line) + 1 for line in raw.split(b"\n")))
+    return [bisect_right(breaks, start) + 1 for start in starts]
 
 
 def _next_value(raw: bytes, start: int) -> int:
@@ -327,7 +328,7 @@ def collect_file(path: Path, source: str, date: dt.date, config: CollectConfig) 
     Raises InputError if the file or all its rows cannot be used, ConfigError for an invalid name.
     """
     rows = read_signals(path, check_source(source), date, config)
-    collected = choose_signals(rows, source, date, config)
+    collected = _choose_signals(rows, source, date, config)
     if not collected.snapshot.signals:
         known = {
             m for row in rows if isinstance(row.content, Signal) for m in row.content.popularity
@@ -340,8 +341,8 @@ def collect_file(path: Path, source: str, date: dt.date, config: CollectConfig) 
     return collected
 
 
-def choose_signals(
-    rows: Sequence[SourceRow], source: str, date: dt.date, config: CollectConfig
+def _choose_signals(
+    rows: Sequence[_SourceRow], source: str, date: dt.date, config: CollectConfig
 ) -> Collected:
     """The `config.top` skills by `config.measure`, ties by slug; the order of rows is irrelevant.
 
@@ -371,11 +372,11 @@ def choose_signals(
         tally(_COLLECT, StageKind.FILTER, "row", (row.where for row in rows), ledger),
         tally(_TOP, StageKind.CHOOSE, "signal", kept, top),
     )
-    snapshot = make_snapshot(source, date, config.measure, signals)
+    snapshot = _make_snapshot(source, date, config.measure, signals)
     return Collected(snapshot, (*ledger, *top), tallies, issues)
 
 
-def make_snapshot(
+def _make_snapshot(
     source: str, date: dt.date, measure: Popularity, signals: Iterable[Signal]
 ) -> SignalSnapshot:
     """The snapshot of distinct signals, sorted by slug, with a digest over all its fields."""
@@ -384,7 +385,7 @@ def make_snapshot(
     return SignalSnapshot(date, source, measure, ordered, digest(fields))
 
 
-def _named_by_content(rows: Sequence[SourceRow]) -> list[SourceRow]:
+def _named_by_content(rows: Sequence[_SourceRow]) -> list[_SourceRow]:
     """The rows sorted by a name that follows from file and content; equal rows are numbered."""
     named = []
     for row in rows:
@@ -423,7 +424,7 @@ def _with_rank(signal: Signal, rank: int) -> Signal:
     return dataclasses.replace(signal, provenance=ranked)
 
 
-def _row_outcome(row: SourceRow, kept: Mapping[str, _Claim], measure: Popularity) -> LedgerRow:
+def _row_outcome(row: _SourceRow, kept: Mapping[str, _Claim], measure: Popularity) -> LedgerRow:
     content = row.content
     if isinstance(content, ReadIssue):
         evidence: dict[str, Scalar] = {

@@ -48,7 +48,7 @@ _STYLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class _Row:
     """A row of a statement as a reader sees it: its value for the point's period as printed, and
     for the comparative period `before`, empty if there is none. `own` is the point's row."""
 
@@ -61,7 +61,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class _Page:
     """A statement as it is drawn: its title lines, column heads and rows."""
 
     company: str
@@ -71,10 +71,10 @@ class Page:
     period: str
     before: str
     source: str
-    rows: tuple[Row, ...]
+    rows: tuple[_Row, ...]
 
 
-def draw(page: Page) -> str:
+def _draw(page: _Page) -> str:
     """The page with the cell of the point's row highlighted."""
     height = _HEAD + _ROW * len(page.rows) + _EDGE
     title = f"{page.company}: {page.statement}"
@@ -104,7 +104,7 @@ def _column_head(x: int, period: str, kind: str) -> list[str]:
     return [_text(x, y, text, kind, end=True) for y, text in lines]
 
 
-def _row(row: Row, top: int, value_at: int, *, striped: bool) -> list[str]:
+def _row(row: _Row, top: int, value_at: int, *, striped: bool) -> list[str]:
     parts = []
     if striped:
         width = _WIDTH - 2 * _EDGE
@@ -173,7 +173,7 @@ _MAX_PLACES = 4
 _REACH = 20  # rows of the page before and after the point's
 
 
-def shown(value: str | None, unit: str, exponent: int, *, negated: bool, label: str = "") -> str:
+def _shown(value: str | None, unit: str, exponent: int, *, negated: bool, label: str = "") -> str:
     """Scaled, in groups of three, negatives in brackets, zero as a dash; "" without a value.
 
     Ratios are in percent, unless their label names a multiple.
@@ -200,7 +200,7 @@ def _is_scaled(unit: str) -> bool:
     return not unit.endswith("/share") and unit not in ("ratio", "count")
 
 
-def unit_line(units: Sequence[str], exponents: Mapping[str, int]) -> str:
+def _unit_line(units: Sequence[str], exponents: Mapping[str, int]) -> str:
     """The line under a title that states the units of all rows, the commonest currency first.
 
     "in millions of US dollars, per-share amounts in US dollars, shares in thousands".
@@ -324,7 +324,7 @@ def _comparative(reports: _Reports, point: Mapping[str, Any]) -> _Period | None:
 
 def _rows_around(
     reports: _Reports, point: Mapping[str, Any], before: _Period | None, exponents: _Exponents
-) -> tuple[tuple[Row, ...], int | None]:
+) -> tuple[tuple[_Row, ...], int | None]:
     """All rows of the point's statement, and the position of its own row; None without one.
 
     For a dimensioned point the rows have the values of the same dimensions.
@@ -343,11 +343,11 @@ def _rows_around(
         exponent, negated = exponents.get((*key, unit), 0), bool(row["negated"])
         label = row["label"] or ""
         rows.append(
-            Row(
+            _Row(
                 own=at == position,
                 label=label,
-                shown=shown(value, unit, exponent, negated=negated, label=label),
-                before=shown(earlier, unit, exponent, negated=negated, label=label),
+                shown=_shown(value, unit, exponent, negated=negated, label=label),
+                before=_shown(earlier, unit, exponent, negated=negated, label=label),
                 heading=row["series_id"] is None and not value,
                 unit=unit,
             )
@@ -400,7 +400,7 @@ def _value(reports: _Reports, row: Mapping[str, Any], document: str, period: _Pe
 _LENGTHS = {3: "3 months to ", 6: "6 months to ", 9: "9 months to ", 12: "12 months to "}
 
 
-def pages(point_ids: Iterable[str], statements: Statements, round_share: float) -> dict[str, Page]:
+def pages(point_ids: Iterable[str], statements: Statements, round_share: float) -> dict[str, _Page]:
     """The page of each point, in the order of their ids; unknown ids are left out.
 
     A value that a later filing replaced is shown in the filing that gave it; a point in no row of
@@ -432,7 +432,7 @@ def _page(
     company: Mapping[str, Any],
     reports: _Reports,
     exponents: _Exponents,
-) -> Page:
+) -> _Page:
     before = _comparative(reports, point)
     rows, position = _rows_around(reports, point, before, exponents)
     if position is None:
@@ -442,11 +442,11 @@ def _page(
     key = (point["document"], point["report"])
     units = [row.unit for row in window if row.shown and row.unit]
     scales = {unit: exponents.get((*key, unit), 0) for unit in units}
-    return Page(
+    return _Page(
         company=company["name_local"] or company["name"] or "",
         statement=series["statement"] or "",
         section=" > ".join(section),
-        unit=unit_line(units, scales),
+        unit=_unit_line(units, scales),
         period=_head((point["period_end"], point["months"])),
         before=_head(before) if before else "",
         source=f"Filing {point['document']}",
@@ -454,11 +454,11 @@ def _page(
     )
 
 
-def _alone(point: Mapping[str, Any], series: Mapping[str, Any], exponents: _Exponents) -> Row:
+def _alone(point: Mapping[str, Any], series: Mapping[str, Any], exponents: _Exponents) -> _Row:
     unit, label = series["unit"] or "", series["label"] or ""
     exponent = exponents.get((point["document"], point["report"], unit), 0)
-    printed = shown(point["value"], unit, exponent, negated=False, label=label)
-    return Row(True, label, printed, "", False, unit)
+    printed = _shown(point["value"], unit, exponent, negated=False, label=label)
+    return _Row(True, label, printed, "", False, unit)
 
 
 def _head(period: _Period) -> str:
@@ -466,8 +466,8 @@ def _head(period: _Period) -> str:
     return _LENGTHS.get(months, "") + write_date(end)
 
 
-def write_pictures(out: Path, drawn: Mapping[str, Page], numbers: Mapping[str, int]) -> None:
+def write_pictures(out: Path, drawn: Mapping[str, _Page], numbers: Mapping[str, int]) -> None:
     """One SVG per point of `numbers`, named by its number: the same bytes on every machine."""
     out.mkdir(exist_ok=True)
     for point_id, number in sorted(numbers.items()):
-        write_bytes(out / f"{number:05}.svg", draw(drawn[point_id]).encode())
+        write_bytes(out / f"{number:05}.svg", _draw(drawn[point_id]).encode())

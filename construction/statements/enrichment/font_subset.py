@@ -26,7 +26,7 @@ _LEAD = (*range(0x81, 0xA0), *range(0xE0, 0xFD))
 _DROPPED = ["VORG", "vhea", "vmtx", "BASE"]
 
 
-def characters() -> frozenset[int]:
+def _characters() -> frozenset[int]:
     """The code points of the subset."""
     pairs = (bytes(pair) for pair in product(_LEAD, range(0x40, 0xFD)))
     japanese = "".join(pair.decode("cp932", "ignore") for pair in pairs)
@@ -34,7 +34,7 @@ def characters() -> frozenset[int]:
     return frozenset(map(ord, japanese)).union(*ranges)
 
 
-def write_subset(collection: Path, out: Path) -> None:
+def _write_subset(collection: Path, out: Path) -> None:
     """Write the subset of the Japanese font of a collection (`NotoSansCJK-Regular.ttc`)."""
     from fontTools import subset
     from fontTools.ttLib import TTCollection
@@ -45,10 +45,10 @@ def write_subset(collection: Path, out: Path) -> None:
         options = subset.Options(hinting=False, layout_features=["kern", "ccmp"], name_IDs=["*"])
         options.drop_tables += _DROPPED
         cutter = subset.Subsetter(options)
-        cutter.populate(unicodes=sorted(characters()))
+        cutter.populate(unicodes=sorted(_characters()))
         cutter.subset(font)
         font.save(str(out))
 
 
 if __name__ == "__main__":
-    write_subset(Path(sys.argv[1]), FONT_FILE)
+    _write_subset(Path(sys.argv[1]), FONT_FILE)

@@ -163,7 +163,7 @@ def _by_weight(patterns: Sequence[tuple[str, _Placement]]) -> list[tuple[str, _P
     return sorted(patterns, key=lambda p: ("*" in p[0], -len(p[0].replace("*", "")), p[0]))
 
 
-def parse_trees(text: str, path: str) -> Trees:
+def _parse_trees(text: str, path: str) -> Trees:
     """Standard trees from TOML. Errors: `InputError` if the text is not such a table."""
     try:
         table = tomllib.loads(text)
@@ -196,7 +196,7 @@ def parse_trees(text: str, path: str) -> Trees:
 def default_trees() -> Trees:
     """The table that ships with the project."""
     source = files(__package__).joinpath("trees.toml")
-    return parse_trees(source.read_text(encoding="utf-8"), "trees.toml")
+    return _parse_trees(source.read_text(encoding="utf-8"), "trees.toml")
 
 
 # Sections of one statement of one filing: a stack of open rows that totals close.
@@ -231,7 +231,7 @@ def join(*parts: str) -> str:
     return SEPARATOR.join(parts)
 
 
-def section_title(label: str) -> str:
+def _section_title(label: str) -> str:
     """The title of the section that a row closes; empty if the label says only "Total"."""
     title = _BRACKETS.sub("", component(label))
     title = _LOOSE_TOTAL.sub("", title.strip()).strip(" ,:;-")
@@ -381,7 +381,7 @@ class Stack:
     def _add_unknown(self, item: Item, label: str) -> None:
         """A row that is a leaf of the tree or unknown to it: a total by its words or its sum."""
         start = self._start_of_unknown(item, label)
-        title = "" if start is None else section_title(label)
+        title = "" if start is None else _section_title(label)
         if start is None or not title or len(self.items) - start < 2:
             self.items.append(item)
             return

@@ -36,7 +36,7 @@ _PLACE = ["series_id", "fiscal_year"]
 _DRIFT_DAYS, _LENGTH_DAYS = 7, 35
 
 
-def difference(whole: str | None, part: str | None) -> str | None:
+def _difference(whole: str | None, part: str | None) -> str | None:
     """whole - part, exact to the last decimal; None unless both are plain decimals.
 
     The result has as many decimals as the longer of the two: 10.50 - 0.5 = 10.00.
@@ -105,7 +105,7 @@ def _derived_part(
             restatements=pl.lit(0, pl.Int64),
         )
         .filter(pl.col("value").is_not_null())
-        .with_columns(calendar_period=calendar_period())
+        .with_columns(calendar_period=_calendar_period())
         .select(*POINTS.columns)
     )
 
@@ -117,7 +117,7 @@ def _same_start() -> pl.Expr:
 
 
 def _differences(pairs: Iterable[tuple[str | None, str | None]]) -> list[str | None]:
-    return [difference(whole, part) for whole, part in pairs]
+    return [_difference(whole, part) for whole, part in pairs]
 
 
 # (length in months, months to the end of the fiscal year) -> the part of the fiscal year
@@ -190,8 +190,8 @@ def _classified(points: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
         .with_columns(reason=_reason())
         .with_columns(
             part=pl.when(fits).then("part"),
-            year=pl.when(fits).then(fiscal_year(pl.col("last_month"))),
-            calendar=pl.when(fits).then(calendar_period()),
+            year=pl.when(fits).then(_fiscal_year(pl.col("last_month"))),
+            calendar=pl.when(fits).then(_calendar_period()),
         )
         .with_columns(type=pl.col("part").replace_strict(_TYPES, default="quarter"))
         .with_columns(type=pl.when(pl.col("part").is_not_null()).then("type"))
@@ -329,12 +329,12 @@ def _closing_month() -> pl.Expr:
     return pl.when(pl.col("year_end_day").is_null()).then(at_month_end).when(near).then(index)
 
 
-def fiscal_year(last_month: pl.Expr) -> pl.Expr:
+def _fiscal_year(last_month: pl.Expr) -> pl.Expr:
     """The name of the fiscal year whose last month has this index. Needs `label_start`."""
     return pl.when(pl.col("label_start")).then((last_month - 11) // 12).otherwise(last_month // 12)
 
 
-def calendar_period() -> pl.Expr:
+def _calendar_period() -> pl.Expr:
     """The calendar year, half or quarter that shares most days with the period.
 
     This is the one that contains the period's middle day, since a year, half or quarter never

@@ -45,7 +45,13 @@ from construction.statements.questions.terms import (
     percentage,
     span_words,
 )
-from construction.statements.questions.wording import WORDS, is_bare_thing, phrase_of, synonym_of
+from construction.statements.questions.wording import (
+    WORDS,
+    has_word,
+    is_bare_thing,
+    phrase_of,
+    synonym_of,
+)
 from construction.statements.questions.write import (
     filing_words,
     sharpen,
@@ -139,7 +145,9 @@ _WHOLES = {
     Statement.BALANCE: frozenset(["total assets"]),
 }
 _OF_COMPANY = {Sharpening.TICKER, Sharpening.REGISTER}
-_MOVEMENT = re.compile(r"\b(?:increase|decrease|change|effect|gain|loss|adjustments?)\b", re.I)
+_MOVEMENTS = frozenset(
+    ["increase", "decrease", "change", "effect", "gain", "loss", "adjustment", "adjustments"]
+)
 _RELATED = re.compile(WORDS["related"]["pattern"], re.I)
 _TEXTS = {
     Operation.DIFFERENCE: "By how much did {metric} change from {before} to {now}, {unit}?",
@@ -186,7 +194,7 @@ def _combined_question(
 def _can_combine(words: Words, series: Series) -> bool:
     """Is the line an amount whose change has a plain meaning?"""
     plain = SIGNED_LABEL.sub(" ", words.metric.text)
-    is_loss = LOSS_ASKED.search(plain) or _MOVEMENT.search(plain)
+    is_loss = LOSS_ASKED.search(plain) or has_word(plain, _MOVEMENTS)
     is_thing = is_bare_thing(words.metric.text)  # "by how much did its land change"
     is_plain = not is_loss and not is_thing and not plain.startswith("other ")
     return is_plain and series.dimensions is None

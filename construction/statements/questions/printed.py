@@ -30,10 +30,12 @@ from construction.statements.questions.wording import (
     comparable,
     has_foreign_letters,
     has_own_phrase,
+    has_word,
     is_broken_off,
     is_forecast,
     phrase_of,
 )
+from data.text.scripts import WORD
 
 _LEAST_WORDS, _MOST_WORDS = 2, 8  # one word says little alone, more are a sentence
 _CODE = 3  # letters of a currency
@@ -85,7 +87,6 @@ _CHANGE_IN = re.compile(
     r"(?:net )?(?:changes?|increases?|decreases?)(?: ?/? ?\([a-z ]+\))? in (?:the )?(?!cash\b)(.+)",
     re.I,
 )
-_NET = re.compile(r"\bnet\b", re.I)
 _JOINED = re.compile(r"\b(?:and|including|or)\b|[,/&]", re.I)
 _SIDE = re.compile(
     r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase"
@@ -119,7 +120,6 @@ _INFLOW = re.compile(
 _EMPTY_PRINT = frozenset(["other", "all"])
 _APART = re.compile(r",? (?:after|before|excluding|net of) .*$", re.I)  # what a line is without
 _INITIALS = re.compile(r"\b[A-Z]{2,}\b")
-_WORD = re.compile(r"[^\W_]+")
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _PRINT = WORDS["print"]
@@ -234,7 +234,7 @@ def _with_noun(text: str, series: Series) -> Iterator[str]:
 
 def _without_net(text: str, row: Printed | None, rows: Rows, series: Series) -> Iterator[str]:
     """ "Inventories", where the row prints no more than that of "Inventory, Net"."""
-    if row is None or not series.label.lower().endswith(", net") or _NET.search(row.label):
+    if row is None or not series.label.lower().endswith(", net") or has_word(row.label, {"net"}):
         return
     rest = text.removeprefix("net ")
     printed = phrase_of(bare_label(row.label))
@@ -510,7 +510,7 @@ def _names(label: str, company: Company) -> bool:
     own = [*company.core, "company"]
     if company.ticker and len(company.ticker) >= _CODE:
         own.append(company.ticker.lower())
-    return not (set(initials) <= _KEPT and {*_WORD.findall(label.lower())}.isdisjoint(own))
+    return not (set(initials) <= _KEPT and {*WORD.findall(label.lower())}.isdisjoint(own))
 
 
 def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negated: bool) -> bool:

@@ -21,6 +21,7 @@ from construction.statements.questions.wording import (
     WITHOUT_OTHERS,
     WORDS,
     Phrase,
+    has_word,
     phrase_of,
     same_words,
 )
@@ -136,7 +137,7 @@ _ATTRIBUTED = re.compile(r"\b(?:attributable|available|applicable)\b", re.I)
 _EQUITY = frozenset(["equity", "deficit"])
 # Totals of equity that stand beside that of the owners, and those of the other side.
 _APART = re.compile(r"\b(?:before|liabilit\w+|mezzanine|other|redeemable|temporary)\b", re.I)
-_CLASS = re.compile(r"\b(?:common|preferred)\b", re.I)
+_CLASSES = frozenset(["common", "preferred"])
 _OWNERS = frozenset(WORDS["print"]["owners"])
 
 
@@ -146,7 +147,7 @@ def two_totals(row: Printed | None, others: Rows, series: Series) -> bool:
     "Ardent's total stockholders' equity" may then be either, whatever its row says.
     """
     is_total = phrase_of(series.label).text.endswith((f"equity{OF_PARENT}", f"equity{WITH_OTHERS}"))
-    if row is None or not is_total or not _is_equity(row) or _CLASS.search(row.label):
+    if row is None or not is_total or not _is_equity(row) or has_word(row.label, _CLASSES):
         return False
     return any(
         other.series_id != row.series_id and other.concept != row.concept and _is_equity(other)
@@ -157,8 +158,8 @@ def two_totals(row: Printed | None, others: Rows, series: Series) -> bool:
 def of_class(spoken: tuple[str, ...], row: Printed | None, series: Series) -> tuple[str, ...]:
     """What a question may call equity of common stock alone: its printed label, which says so."""
     is_total = phrase_of(series.label).text.endswith((OF_PARENT, WITH_OTHERS))
-    is_part = row is not None and is_total and _is_equity(row) and _CLASS.search(row.label)
-    return tuple(text for text in spoken if _CLASS.search(text)) if is_part else spoken
+    is_part = row is not None and is_total and _is_equity(row) and has_word(row.label, _CLASSES)
+    return tuple(text for text in spoken if has_word(text, _CLASSES)) if is_part else spoken
 
 
 def _is_equity(row: Printed) -> bool:

@@ -15,6 +15,7 @@ from construction.statements.questions.contracts import Series, Sharpening
 from construction.statements.questions.wording import (
     COUNTRIES,
     LIST,
+    WORD,
     WORDS,
     Phrase,
     is_bare_thing,
@@ -51,7 +52,6 @@ _GARBLED = re.compile(
     r"|,(?! (?:Co|Corp|Corporation|Inc|Incorporated|Ltd|Limited|LLC|LLP|L\.P|LP|plc|N\.V|S\.A|K\.K"
     r"|N\.A|AG|SE|Company)\b)(?!.*(?: & | and ))"
 )
-_WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
 _NO_VOWEL = re.compile(r"[^AEIOUY]+|[^AEIOUY]{3}[AEIOU]")  # initials: FPL, KDDI
 _FORM = re.compile(
     r"(?<=[ ,])(?i:(co|corp|inc|ltd)\b\.?(?=,|$| ltd))"
@@ -142,7 +142,7 @@ def _word(word: str, at: int) -> str:
     return word
 
 
-def possessive(name: str) -> str:
+def _possessive(name: str) -> str:
     """The name with 's, or with an apostrophe where it ends in s."""
     return f"{name}'" if name.endswith("s") else f"{name}'s"
 
@@ -162,7 +162,7 @@ def by_register(company_id: str) -> str:
 def core_name(name: str) -> tuple[str, ...]:
     """The words that distinguish a company: without legal form, case and punctuation."""
     text = fold_width(_STATE.sub("", name[:_MAX_NAME])).lower()
-    words = _WORD.findall(text.replace(".", "").replace("'", ""))
+    words = WORD.findall(text.replace(".", "").replace("'", ""))
     return tuple(word for word in words if word not in _LEGAL) or tuple(words)
 
 
@@ -251,7 +251,7 @@ class Words:
 def sentence(words: Words, choice: int) -> str:
     """The question in one of its variants; `choice` is any integer of at least 0."""
     company = f"{words.company} ({words.identified})" if words.identified else words.company
-    metric = f"{polished(words.metric.text)}{words.location}"
+    metric = f"{_polished(words.metric.text)}{words.location}"
     variants = _variants(words, metric)
     if words.filing:  # it goes before a question of what a company reported, and no period does
         variants = tuple(one for one in variants if " report" not in one or one[0] != "{")
@@ -268,7 +268,7 @@ def sentence(words: Words, choice: int) -> str:
         template = template.replace(" as its ", " as the ")
     text = template.format(
         company=company,
-        owner=possessive(company),
+        owner=_possessive(company),
         metric=metric,
         paid=paid[1] if paid else "",
         bought=metric.removeprefix(_CASH_FOR),
@@ -295,7 +295,7 @@ def with_filing(text: str, filing: str, choice: int) -> str:
     return f"{text.removesuffix('?')}, {filing}?"
 
 
-def polished(metric: str) -> str:
+def _polished(metric: str) -> str:
     """The metric with the commas and articles of a sentence, which labels lack."""
     return _NO_ARTICLE.sub("the ", _ASIDE.sub(", ", metric))
 
@@ -306,10 +306,10 @@ def owned(words: Words, metric: str) -> str:
     "Of Acme Co., Ltd." may follow a short noun only; empty for others of owners that bear no 's.
     """
     company = f"{words.company} ({words.identified})" if words.identified else words.company
-    text = f"{polished(metric)}{words.location}"
+    text = f"{_polished(metric)}{words.location}"
     pause = "," if pauses(text) else ""
     if not words.identified and _is_owner(words.company):
-        return f"{possessive(company)} {text}{pause}"
+        return f"{_possessive(company)} {text}{pause}"
     return "" if _INVOLVED.search(text) else f"the {text} of {company}"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
 from data.text.folding import fold_spaces, fold_width
 from data.text.lexicon import load_table
+from data.text.scripts import WORD as SPELLED
 
 _TABLE = load_table(__package__, "phrases.toml")
 _WHOLE: Mapping[str, str] = _TABLE["whole"]
@@ -68,7 +69,7 @@ _UNBRACKETED = re.compile(
 _DUE = re.compile(r"^((?:non-?current |current )?)due(?= (?:to|from)\b)", re.I)
 _TOTALS = re.compile(r"^(?:total[\s,:]+)+", re.I)
 TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
-_WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
+WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
 EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to"])
 _MAX_LABEL = 300
 _PLAIN_START = re.compile(r"[A-Z][a-z]+ [a-z]")  # the first word of a label in small letters
@@ -79,6 +80,11 @@ _ORDINARY = frozenset(
 KNOWN_WORDS = _ORDINARY.union(
     _KEEP, *(text.lower().replace("-", " ").split() for text in WORDS["keep_phrases"])
 )
+
+
+def has_word(text: str, words: Set[str]) -> bool:
+    """Is one of the words, which are in small letters, in the text?"""
+    return not words.isdisjoint(SPELLED.findall(text.lower()))
 
 
 def _reshaped(label: str) -> str:
@@ -234,7 +240,7 @@ def same_words(used: Phrase, other: Phrase) -> bool:
 @lru_cache(maxsize=200_000)
 def comparable(text: str) -> tuple[str, ...]:
     """The words of a text, without case, punctuation, plural and a leading "total"."""
-    words = _WORD.findall(fold_width(text).lower().replace("'", ""))
+    words = WORD.findall(fold_width(text).lower().replace("'", ""))
     words = [word.removesuffix("s") if len(word) > 3 and word.isascii() else word for word in words]
     return tuple(words[1:] if words[:1] == ["total"] and len(words) > 1 else words)
 

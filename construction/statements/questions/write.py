@@ -56,6 +56,7 @@ from construction.statements.questions.wording import (
     WORDS,
     Phrase,
     has_foreign_letters,
+    has_word,
     is_countable,
     phrase_of,
     same_words,
@@ -68,7 +69,7 @@ _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b(?! collateral)|\bcash\b.*\bincrease\b", re.I
 )
-_EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
+_EXCHANGE = frozenset(["exchange", "currency", "currencies", "translation"])
 _BALANCING = re.compile(WORDS["balancing"]["pattern"], re.I)
 _TOTAL: str = WORDS["balancing"]["total"]
 _PARTS: tuple[str, ...] = tuple(WORDS["balancing"]["parts"])
@@ -395,10 +396,15 @@ def _location(slots: Slots, database: Database) -> str:
 
 def _is_before_exchange(rows: Rows, report: int | None, line: int | None, label: str) -> bool:
     """Is a row the change in cash above the effect of exchange rates, so that it lacks that?"""
-    if report is None or line is None or not _CASH_CHANGE.search(label) or _EXCHANGE.search(label):
+    if (
+        report is None
+        or line is None
+        or not _CASH_CHANGE.search(label)
+        or has_word(label, _EXCHANGE)
+    ):
         return False
     return any(
-        at[0] == report and at[1] > line and _EXCHANGE.search(row.label) is not None
+        at[0] == report and at[1] > line and has_word(row.label, _EXCHANGE)
         for at, row in rows.items()
     )
 

@@ -24,7 +24,7 @@ from construction.analytics.steps import Operation, operation_of
 from construction.analytics.task_files import answer_text, candidate_of, prompt_of
 from construction.analytics.templates import read_templates
 from construction.grading.answers.parts import grade_answers
-from construction.grading.milestones import inferred
+from construction.grading.milestones import _inferred
 from construction.grading.spec import spec_of
 from data.contracts import Outcome
 from data.errors import ConfigError
@@ -120,7 +120,7 @@ def test_steps_and_milestones_hang_together() -> None:
         assert {operation_of(step) for step in task.program} <= set(Operation)
         spec = spec_of(candidate_of(task, declaration(), (), str).model_dump(mode="json"))
         last = task.milestones[-1]
-        assert set(inferred(spec, {last.name: 3})) == {last.name, *last.implies}
+        assert set(_inferred(spec, {last.name: 3})) == {last.name, *last.implies}
 
 
 def test_a_prompt_holds_no_placeholder_and_no_gold_number() -> None:

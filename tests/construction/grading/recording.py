@@ -80,6 +80,6 @@ if FOLDER in os.environ:
     )
     actions.grade_actions = _recording(actions.grade_actions, _same)
     milestones.progress = _recording(milestones.progress, _same)
-    milestones.reached = _recording(milestones.reached, _same)
+    milestones._reached = _recording(milestones._reached, _same)
     hard_rules.grade_files = _recording(hard_rules.grade_files, _delivered)
     grade.grade = _recording(grade.grade, _same)

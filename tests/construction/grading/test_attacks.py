@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from construction.grading.attacks import (
-    Attack,
-    asked_names,
+    _asked_names,
+    _Attack,
     attacks,
     gain,
     look_here,
@@ -21,8 +21,8 @@ from construction.grading.gate import GATE, Attacked, GraderReason, GradingRecip
 from construction.grading.grade import grade
 from construction.grading.hard_rules import grade_files
 from construction.grading.spec import EMPTY_CALLS, NULL, TALK, RuleSpec, TaskSpec, spec_of
+from construction.judging.baseline.grade import _hard_rules
 from construction.judging.baseline.grade import grade as grade_by_facts
-from construction.judging.baseline.grade import hard_rules
 from data.contracts import Deliverable, Status, Verdict
 from data.contracts.attempt import Score, ScorePart, Submission
 from tests.construction.judging.cases import case
@@ -46,7 +46,7 @@ def with_files(kind: str = "md", *names: str, rules: int | None = None) -> TaskS
     known = case(PROMPT)
     candidate = known.candidate.model_copy(update={"deliverables": (request,), "rules": ()})
     made = grade_by_facts(known.model_copy(update={"candidate": candidate})).rules
-    made = (*hard_rules([request], "a {{ template }}"), *made)
+    made = (*_hard_rules([request], "a {{ template }}"), *made)
     return task(rules=[rule.model_dump() for rule in made][:rules])
 
 
@@ -58,7 +58,7 @@ def own_files(spec: TaskSpec, outputs: Path | None) -> tuple[ScorePart, ...]:
     return grade_files(spec, outputs, look=look_here)
 
 
-def all_of(spec: TaskSpec, folder: Path, inputs: dict[str, Path] | None = None) -> list[Attack]:
+def all_of(spec: TaskSpec, folder: Path, inputs: dict[str, Path] | None = None) -> list[_Attack]:
     return list(attacks(spec, TOOLS, inputs or {}, folder))
 
 
@@ -127,7 +127,7 @@ def test_names_that_no_file_can_have_are_left_out() -> None:
     rule = {"rule_id": "named.md", "kind": "named", "params": params, "text": ""}
     count = {"rule_id": "count.md", "kind": "count", "text": ""}
     spec = task(rules=[rule, {**count, "params": {"extensions": ["md"], "min": 3}}])
-    assert list(asked_names(spec.rules)) == ["up.md", "b.md", "output-3.md"]
+    assert list(_asked_names(spec.rules)) == ["up.md", "b.md", "output-3.md"]
 
 
 @pytest.mark.parametrize("kind", ["md", "xlsx", "docx", "pptx", "pdf", "png", "csv", "json", "py"])
@@ -137,7 +137,7 @@ def test_deliverables_of_no_type_pass_by_null_files(kind: str, tmp_path: Path) -
 
 
 def test_rules_on_form_alone_are_passed_by_stubs(tmp_path: Path) -> None:
-    form = hard_rules([Deliverable(file_type="csv", count=4)], "")
+    form = _hard_rules([Deliverable(file_type="csv", count=4)], "")
     judged = verdict(task(rules=[rule.model_dump() for rule in form]), tmp_path)
     assert judged.reason == GraderReason.PASSED_BY_NULL
     assert judged.measures["strongest"] == "stubs"

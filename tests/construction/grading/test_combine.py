@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 
 from construction.grading.combine import (
+    _overall,
     combine,
     deterministic_score,
     deterministic_share,
     is_passed,
-    overall,
     timely_progress,
 )
 from construction.grading.spec import spec_of
@@ -32,15 +32,15 @@ def part(
 
 
 def test_the_overall_score_is_the_weighted_mean() -> None:
-    assert overall([part(1.0, 0.6), part(0.5, 0.2), part(0.0, 0.2)]) == 0.7
+    assert _overall([part(1.0, 0.6), part(0.5, 0.2), part(0.0, 0.2)]) == 0.7
 
 
 def test_a_part_without_weight_is_shown_and_does_not_count() -> None:
-    assert overall([part(1.0, 0.5), part(0.0, 0.0)]) == 1.0
+    assert _overall([part(1.0, 0.5), part(0.0, 0.0)]) == 1.0
 
 
 def test_an_unjudged_part_leaves_the_overall_score_open() -> None:
-    assert overall([part(1.0, 0.9), part(None, 0.1, evidence="semantic")]) is None
+    assert _overall([part(1.0, 0.9), part(None, 0.1, evidence="semantic")]) is None
 
 
 @pytest.mark.parametrize(

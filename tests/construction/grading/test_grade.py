@@ -10,17 +10,17 @@ from construction.grading.grade import MOST_UNDONE, RUBRIC_SHARE, grade
 from construction.grading.spec import (
     AnswerSpec,
     CheckSpec,
-    CriterionSpec,
     MilestoneSpec,
     RuleSpec,
     StepSpec,
     TaskSpec,
+    _CriterionSpec,
 )
 from data.contracts.attempt import AuditRow, Progress, ScorePart, StateChange, Submission
 
 ANSWERS = (AnswerSpec("a", "text", "left", weight=3.0), AnswerSpec("b", "number", "5"))
 CHECK = CheckSpec("c", "called", {"operation": "send", "where": {"to": "ann"}}, "", 0.4)
-CRITERIA = (CriterionSpec("clarity", 0.25, "?"), CriterionSpec("clarity", 0.75, "?"))
+CRITERIA = (_CriterionSpec("clarity", 0.25, "?"), _CriterionSpec("clarity", 0.75, "?"))
 RIGHT = '{"a": "left", "b": 5}'
 SENT = AuditRow("mail", "send", {"to": "ann"}, "ok")
 

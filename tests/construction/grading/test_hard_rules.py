@@ -23,15 +23,15 @@ from construction.grading.file_child import look_in_children
 from construction.grading.file_look import RuleLimits, Seen
 from construction.grading.hard_rules import (
     Look,
-    OutputFile,
     RuleReason,
     RuleResult,
+    _judge_rule,
+    _look_at_outputs,
+    _OutputFile,
+    _printable,
     check,
-    judge_rule,
-    look_at_outputs,
-    printable,
 )
-from construction.judging.baseline.grade import hard_rules
+from construction.judging.baseline.grade import _hard_rules
 from data.contracts import Deliverable, Rule
 
 
@@ -134,9 +134,9 @@ def results_of(
 ) -> dict[str, RuleResult]:
     for name, content in written.items():
         (folder / name).write_bytes(content)
-    rules = hard_rules([Deliverable(file_type=kind)], "")
-    outputs = look_at_outputs(rules, folder, RuleLimits(**limits), look=look)
-    results = (judge_rule(rule, outputs.files, outputs.overflow) for rule in rules)
+    rules = _hard_rules([Deliverable(file_type=kind)], "")
+    outputs = _look_at_outputs(rules, folder, RuleLimits(**limits), look=look)
+    results = (_judge_rule(rule, outputs.files, outputs.overflow) for rule in rules)
     return {result.kind: result for result in results}
 
 
@@ -164,7 +164,7 @@ def test_an_empty_folder_fails_every_rule(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_fails_every_rule_and_raises_nothing(tmp_path: Path) -> None:
-    rules = hard_rules([Deliverable(file_type="md")], "")
+    rules = _hard_rules([Deliverable(file_type="md")], "")
     results = check(rules, tmp_path / "absent")
     assert {result.reason for result in results} == {RuleReason.MISSING_FILE}
 
@@ -230,7 +230,7 @@ def test_count_name_and_extension_families(tmp_path: Path) -> None:
     (tmp_path / "sub" / "Summary.MD").write_text("one")
     (tmp_path / "b.markdown").write_text("two")
     requests = Deliverable(file_type="md", count=3, name_hints=("out/summary.md", "plan.md"))
-    results = {r.rule_id: r for r in check(hard_rules([requests], ""), tmp_path)}
+    results = {r.rule_id: r for r in check(_hard_rules([requests], ""), tmp_path)}
     assert (results["count.md"].reason, results["count.md"].observed) == (
         RuleReason.TOO_FEW_FILES,
         2,
@@ -245,7 +245,7 @@ def test_count_name_and_extension_families(tmp_path: Path) -> None:
 
 def test_a_rule_of_unknown_kind_fails_by_name() -> None:
     rule = Rule(rule_id="x", kind="is_beautiful", text="?")
-    assert judge_rule(rule, [], overflow=False).reason == RuleReason.UNKNOWN_RULE
+    assert _judge_rule(rule, [], overflow=False).reason == RuleReason.UNKNOWN_RULE
 
 
 DEEP = 200_000
@@ -346,7 +346,7 @@ def test_names_with_newlines_and_undecodable_bytes(tmp_path: Path) -> None:
     result = run(tmp_path, {}, "json")["opens"]
     assert (result.reason, result.file) == (RuleReason.DOES_NOT_OPEN, "two\\nlines\\x1b[31m.json")
     (tmp_path / os.fsdecode(b"\xff\xfe.json")).write_text("{")
-    assert len(check(hard_rules([Deliverable(file_type="json")], ""), tmp_path)) == 5
+    assert len(check(_hard_rules([Deliverable(file_type="json")], ""), tmp_path)) == 5
 
 
 def test_too_many_files_are_not_looked_at(tmp_path: Path) -> None:
@@ -369,14 +369,14 @@ def test_modules_in_the_output_folder_are_not_imported(
 @pytest.mark.parametrize("kind", ["opens", "no_traceback"])
 def test_what_could_not_be_read_never_passes(kind: str, trouble: str) -> None:
     rule = Rule(rule_id=kind, kind=kind, params={"extensions": ["md"]}, text="")
-    result = judge_rule(rule, [OutputFile("a.md", "md", Seen(trouble))], overflow=False)
+    result = _judge_rule(rule, [_OutputFile("a.md", "md", Seen(trouble))], overflow=False)
     assert not result.passed
     assert result.reason is not None
 
 
 def test_printable_names_are_one_short_line() -> None:
-    assert printable("a\u202eb\r\n.md") == "a\\u202eb\\r\\n.md"
-    assert len(printable("长" * 500)) == 120
+    assert _printable("a\u202eb\r\n.md") == "a\\u202eb\\r\\n.md"
+    assert len(_printable("长" * 500)) == 120
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -392,7 +392,7 @@ def test_damaged_files_never_raise(
     content = GOOD[kind][: max(0, len(GOOD[kind]) - cut)]
     content = content[:at] + noise + content[at:]
     (tmp_path / f"damaged.{kind}").write_bytes(content)
-    rules = hard_rules([Deliverable(file_type=kind)], "")
+    rules = _hard_rules([Deliverable(file_type=kind)], "")
     results = check(rules, tmp_path, RuleLimits(seconds=10))
     assert [result.rule_id for result in results] == [rule.rule_id for rule in rules]
     for result in results:

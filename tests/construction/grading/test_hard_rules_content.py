@@ -18,7 +18,7 @@ from openpyxl.worksheet.table import Table
 from construction.grading.attacks import holding, look_here, saved_anew
 from construction.grading.file_look import RuleLimits, look
 from construction.grading.file_types import type_of
-from construction.grading.hard_rules import judge_rule, look_at_outputs
+from construction.grading.hard_rules import _judge_rule, _look_at_outputs
 from data.contracts import Rule
 
 SALES = "Region,Net Sales\nNorth,125\nSouth,90\nEast,\nNorth,125\n"
@@ -26,8 +26,8 @@ SALES = "Region,Net Sales\nNorth,125\nSouth,90\nEast,\nNorth,125\n"
 
 def reasons(folder: Path, kind: str, extension: str, **params: Any) -> str | None:
     rule = Rule(rule_id=kind, kind=kind, params={"extensions": [extension], **params}, text="…")
-    outputs = look_at_outputs([rule], folder, look=look_here)
-    return judge_rule(rule, outputs.files, outputs.overflow).reason
+    outputs = _look_at_outputs([rule], folder, look=look_here)
+    return _judge_rule(rule, outputs.files, outputs.overflow).reason
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from construction.grading import file_child
 from construction.grading.attacks import LOREM, holding, look_here, shell
 from construction.grading.file_look import RuleLimits, Seen, look
 from construction.grading.file_types import TYPES
-from construction.grading.hard_rules import DELIVERABLES, FileReason, grade_files, look_at_outputs
+from construction.grading.hard_rules import DELIVERABLES, FileReason, _look_at_outputs, grade_files
 from construction.grading.spec import RuleSpec, TaskSpec, spec_of
-from construction.judging.baseline.grade import hard_rules
+from construction.judging.baseline.grade import _hard_rules
 from data.contracts import Deliverable
 from data.contracts.attempt import ScorePart
 
@@ -34,7 +34,7 @@ HOLD_TEXT = [kind for kind in TYPES if holding(kind, WORK) is not None]
 
 def task(kind: str, *names: str, count: int = 1, inputs: tuple[bytes, ...] = ()) -> TaskSpec:
     requests = Deliverable(file_type=kind, count=count, name_hints=names)
-    rules = [rule.model_dump() for rule in hard_rules([requests], TEMPLATE)]
+    rules = [rule.model_dump() for rule in _hard_rules([requests], TEMPLATE)]
     digests = [{"sha256": hashlib.sha256(data).hexdigest()} for data in inputs]
     return spec_of({"task_id": "t", "prompt": PROMPT, "rules": rules, "fixtures": digests})
 
@@ -169,7 +169,7 @@ def test_identical_files_are_looked_at_once(tmp_path: Path) -> None:
         opened.extend(names)
         return [Seen(items=1) for _ in names]
 
-    outputs = look_at_outputs(task("md").rules, tmp_path, look=look)
+    outputs = _look_at_outputs(task("md").rules, tmp_path, look=look)
     assert opened == ["0.md", "other.md"]
     assert len(outputs.files) == 6
 

@@ -6,7 +6,7 @@ import pytest
 
 from construction.grading.attacks import holding, shell, stub
 from construction.grading.file_look import RuleLimits
-from construction.grading.openers import OPENERS, open_calendar, open_captions, open_mail
+from construction.grading.openers import OPENERS, _open_calendar, _open_captions, _open_mail
 
 BOUNDS = RuleLimits().bounds
 MAIL = b"MIME-Version: 1.0\r\nSubject: Cars\r\nTo: Tom <tom@mill.example>\r\n\r\nThe red one.\r\n"
@@ -17,7 +17,7 @@ EVENT = (
 
 
 def test_a_mail_says_its_subject_people_and_body() -> None:
-    assert open_mail(MAIL, BOUNDS).text.split() == [
+    assert _open_mail(MAIL, BOUNDS).text.split() == [
         "Cars",
         "Tom",
         "<tom@mill.example>",
@@ -25,25 +25,25 @@ def test_a_mail_says_its_subject_people_and_body() -> None:
         "red",
         "one.",
     ]
-    assert open_mail(b"No header here.", BOUNDS).text == "No header here."
+    assert _open_mail(b"No header here.", BOUNDS).text == "No header here."
 
 
 def test_a_calendar_says_its_events_with_folded_lines_joined() -> None:
-    assert open_calendar(EVENT, BOUNDS).text.split() == ["Millvisit", "20300101T090000"]
-    assert open_calendar(b"BEGIN:VCALENDAR\nEND:VCALENDAR\n", BOUNDS).is_shell
+    assert _open_calendar(EVENT, BOUNDS).text.split() == ["Millvisit", "20300101T090000"]
+    assert _open_calendar(b"BEGIN:VCALENDAR\nEND:VCALENDAR\n", BOUNDS).is_shell
 
 
 def test_what_is_no_calendar_does_not_open_as_one() -> None:
     with pytest.raises(ValueError, match="no calendar"):
-        open_calendar(b"Subject: Mill visit\n\nOn 1 January 2030 at 9.\n", BOUNDS)
+        _open_calendar(b"Subject: Mill visit\n\nOn 1 January 2030 at 9.\n", BOUNDS)
     text = "Mill visit\nat nine"
-    assert "Mill visit" in open_calendar(holding("ics", text) or b"", BOUNDS).text
+    assert "Mill visit" in _open_calendar(holding("ics", text) or b"", BOUNDS).text
 
 
 @pytest.mark.parametrize("mark", ["", "WEBVTT\n\n"])
 def test_captions_say_what_is_spoken(mark: str) -> None:
     text = f"{mark}1\n00:00:01,000 --> 00:00:02,500\nIn 1999 the mill\nburned.\n\n2\n"
-    assert open_captions(text.encode(), BOUNDS).text.split() == [
+    assert _open_captions(text.encode(), BOUNDS).text.split() == [
         "In",
         "1999",
         "the",

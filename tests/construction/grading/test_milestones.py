@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from construction.grading.milestones import inferred, progress, reached, termination
+from construction.grading.milestones import _inferred, _reached, progress, termination
 from construction.grading.spec import AnswerSpec, MilestoneSpec, StepSpec, TaskSpec
 from data.contracts.attempt import AttemptStatus, Call, Progress, Submission, Termination
 
@@ -60,17 +60,17 @@ def test_milestones_are_found_in_the_step_where_they_first_occur() -> None:
         ),
     )
     submission = Submission(calls=calls, steps=6)
-    assert reached(SPEC, submission) == {"company": 1, "series": 3, "period": 6, "value": 6}
+    assert _reached(SPEC, submission) == {"company": 1, "series": 3, "period": 6, "value": 6}
     figures = progress(SPEC, submission)
     assert (figures.gpr_direct, figures.gpr_inferred, figures.first_unreached) == (1.0, 1.0, None)
     assert figures.tpe == pytest.approx((1 + 1 + 0.9**2 + 0.9**2) / 4)
 
 
 def test_a_number_without_its_context_is_chance() -> None:
-    assert reached(SPEC, said("I saw 3,633,000,000 somewhere.")) == {}
-    assert reached(SPEC, said("Revenue was 3,633,000,000. Total assets were higher.")) == {}
-    assert reached(SPEC, Submission(calls=(call(1, "search", {"hits": 3633000000}),))) == {}
-    assert "value" in reached(SPEC, said("Total assets were 3,633,000,000 dollars."))
+    assert _reached(SPEC, said("I saw 3,633,000,000 somewhere.")) == {}
+    assert _reached(SPEC, said("Revenue was 3,633,000,000. Total assets were higher.")) == {}
+    assert _reached(SPEC, Submission(calls=(call(1, "search", {"hits": 3633000000}),))) == {}
+    assert "value" in _reached(SPEC, said("Total assets were 3,633,000,000 dollars."))
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_a_number_without_its_context_is_chance() -> None:
     ],
 )
 def test_numbers_match_within_one_percent(text: str, is_shown: bool) -> None:
-    assert ("value" in reached(SPEC, said(text))) is is_shown
+    assert ("value" in _reached(SPEC, said(text))) is is_shown
 
 
 def test_near_zero_the_tolerance_is_absolute() -> None:
     zero = MilestoneSpec("change", "0", "number", context=("change",))
     spec = TaskSpec("t-1", milestones=(zero,))
-    assert reached(spec, said("The change is 0.0000005.")) == {"change": 1}
-    assert reached(spec, said("The change is 0.001.")) == {}
+    assert _reached(spec, said("The change is 0.0000005.")) == {"change": 1}
+    assert _reached(spec, said("The change is 0.001.")) == {}
 
 
 def test_a_ratio_may_be_written_as_a_percentage() -> None:
@@ -101,29 +101,29 @@ def test_a_ratio_may_be_written_as_a_percentage() -> None:
         "t-1",
         milestones=(MilestoneSpec("margin", "0.355", "number", "ratio", context=("margin",)),),
     )
-    assert reached(spec, said("The margin is 35.5%.")) == {"margin": 1}
-    assert reached(spec, said("The margin is 35.5.")) == {}
+    assert _reached(spec, said("The margin is 35.5%.")) == {"margin": 1}
+    assert _reached(spec, said("The margin is 35.5.")) == {}
 
 
 def test_identifiers_match_whole() -> None:
     for text in ("sec:801", "xsec:80", f"only {SERIES}", "sec:80-1"):
-        assert "company" not in reached(SPEC, said(text)), text
+        assert "company" not in _reached(SPEC, said(text)), text
     for text in ("It is sec:80.", "(SEC:80)", '"sec:80"'):
-        assert "company" in reached(SPEC, said(text)), text
+        assert "company" in _reached(SPEC, said(text)), text
 
 
 def test_failed_calls_and_outputs_of_earlier_steps_are_no_evidence() -> None:
     failed = replace(call(1, "find_company", "sec:80", query="sec:80"), is_error=True)
-    assert reached(SPEC, Submission(calls=(failed,))) == {}
+    assert _reached(SPEC, Submission(calls=(failed,))) == {}
     listed = {"series": [{"series_id": SERIES, "last_period": "FY2010-Q1"}]}
     listing = Submission(calls=(call(1, "find_series", listed),))
-    assert set(reached(SPEC, listing)) == {"series"}
+    assert set(_reached(SPEC, listing)) == {"series"}
 
 
 def test_what_a_milestone_implies_is_reached_with_it() -> None:
-    direct = reached(SPEC, said("Total assets were 3,633 million dollars.", step=9))
+    direct = _reached(SPEC, said("Total assets were 3,633 million dollars.", step=9))
     assert direct == {"value": 9}
-    assert inferred(SPEC, direct) == dict.fromkeys(("value", "company", "series", "period"), 9)
+    assert _inferred(SPEC, direct) == dict.fromkeys(("value", "company", "series", "period"), 9)
     figures = progress(SPEC, said("Total assets were 3,633 million dollars.", step=9))
     assert (figures.gpr_direct, figures.gpr_inferred) == (0.25, 1.0)
 
@@ -136,7 +136,7 @@ def test_cycles_of_implications_end() -> None:
             MilestoneSpec("b", "beta", implies=("a",)),
         ),
     )
-    assert inferred(spec, {"a": 4}) == {"a": 4, "b": 4}
+    assert _inferred(spec, {"a": 4}) == {"a": 4, "b": 4}
 
 
 def test_the_first_unreached_milestone_names_its_operation() -> None:
@@ -149,7 +149,7 @@ def test_the_first_unreached_milestone_names_its_operation() -> None:
 
 def test_characters_that_json_escapes_are_read() -> None:
     spec = TaskSpec("t-1", milestones=(MilestoneSpec("series", "e:1/受取利息/JPY"),))
-    assert reached(spec, Submission(calls=(call(1, "x", {"id": "e:1/受取利息/JPY"}),)))
+    assert _reached(spec, Submission(calls=(call(1, "x", {"id": "e:1/受取利息/JPY"}),)))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from construction.grading.retrieval_tables import RetrievalError, error_of, first_query
+from construction.grading.retrieval_tables import RetrievalError, _error_of, _first_query
 from construction.grading.spec import AnswerSpec, StepSpec, TaskSpec
 from construction.statements.model import COMPANIES, POINTS, SERIES
 from construction.statements.tools.database import Database, index_database
@@ -78,20 +78,22 @@ MISSED = Call("1", 1, "discover_company_series", {"company_id": "c:1"}, "{}")
 def test_a_wrong_value_is_named_by_where_it_stands(
     database: Database, reading: str | None, error: RetrievalError
 ) -> None:
-    assert error_of(SPEC, Submission(calls=(SEEN,)), reading, database) is error
+    assert _error_of(SPEC, Submission(calls=(SEEN,)), reading, database) is error
 
 
 def test_a_value_from_nowhere_is_a_matter_of_search_where_the_series_never_came(
     database: Database,
 ) -> None:
-    assert error_of(SPEC, Submission(calls=(MISSED,)), "777 USD", database) is RetrievalError.SEARCH
-    assert error_of(SPEC, Submission(calls=(SEEN,)), "777 USD", None) is RetrievalError.OTHER
+    assert (
+        _error_of(SPEC, Submission(calls=(MISSED,)), "777 USD", database) is RetrievalError.SEARCH
+    )
+    assert _error_of(SPEC, Submission(calls=(SEEN,)), "777 USD", None) is RetrievalError.OTHER
 
 
 def test_the_first_search_counts() -> None:
-    assert first_query(SPEC, Submission(calls=(SEEN, MISSED))) is True
-    assert first_query(SPEC, Submission(calls=(MISSED, SEEN))) is False
-    assert first_query(SPEC, Submission()) is None
+    assert _first_query(SPEC, Submission(calls=(SEEN, MISSED))) is True
+    assert _first_query(SPEC, Submission(calls=(MISSED, SEEN))) is False
+    assert _first_query(SPEC, Submission()) is None
     read = Call("1", 1, "get_company_fundamentals", {"series_id": "c:1/R"}, "{}")
-    assert first_query(SPEC, Submission(calls=(read,))) is True
-    assert first_query(TaskSpec("t", answers=(ANSWER,)), Submission(calls=(SEEN,))) is None
+    assert _first_query(SPEC, Submission(calls=(read,))) is True
+    assert _first_query(TaskSpec("t", answers=(ANSWER,)), Submission(calls=(SEEN,))) is None

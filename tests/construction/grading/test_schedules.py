@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from construction.grading.state_kinds import job, jobs_of
+from construction.grading.state_kinds import _job, _jobs_of
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from construction.grading.state_kinds import job, jobs_of
     ],
 )
 def test_the_same_times_in_other_words_are_the_same(first: str, second: str) -> None:
-    assert job(first).times == job(second).times
+    assert _job(first).times == _job(second).times
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_the_same_times_in_other_words_are_the_same(first: str, second: str) -> 
     ],
 )
 def test_other_times_are_others(first: str, second: str) -> None:
-    assert job(first).times != job(second).times
+    assert _job(first).times != _job(second).times
 
 
 def test_either_day_suffices_where_both_are_restricted() -> None:
-    days = job("0 6 13 * 5").days
+    days = _job("0 6 13 * 5").days
     assert dt.date(2024, 9, 13) in days  # both
     assert dt.date(2024, 9, 20) in days  # a Friday
     assert dt.date(2024, 8, 13) in days  # a thirteenth
@@ -49,7 +49,7 @@ def test_either_day_suffices_where_both_are_restricted() -> None:
 
 def test_settings_and_comments_are_no_jobs() -> None:
     text = "# batch\nMAILTO=x@site.example\n\n@hourly /opt/a.sh\n5 4 * * *  /opt/b.sh  --all\n"
-    assert [each.command for each in jobs_of(text)] == ["/opt/a.sh", "/opt/b.sh --all"]
+    assert [each.command for each in _jobs_of(text)] == ["/opt/a.sh", "/opt/b.sh --all"]
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_settings_and_comments_are_no_jobs() -> None:
 )
 def test_what_cron_refuses_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match=r"range|command|macro|invalid literal"):
-        jobs_of(line)
+        _jobs_of(line)

@@ -12,7 +12,7 @@ import pytest
 from construction.grading.grade import grade
 from construction.grading.programs import Program, Ran, run_here
 from construction.grading.spec import CheckSpec, TaskSpec
-from construction.grading.state import grade_state, judge_here, judge_in_child, read_outputs
+from construction.grading.state import _judge_in_child, grade_state, judge_here, read_outputs
 from construction.grading.state_kinds import StateReason, judge_state, lines_digest, values_digest
 from data.contracts.attempt import Submission
 
@@ -107,14 +107,14 @@ def test_hostile_files_fail_and_never_raise(form: str, data: bytes) -> None:
 def test_the_child_answers_for_hostile_files_as_this_process_does() -> None:
     questions = [value(str(n), form, "a", 1) for n, (form, _) in enumerate(HOSTILE)]
     files = {str(n): data for n, (_, data) in enumerate(HOSTILE)}
-    assert judge_in_child(questions, files) == judge_here(questions, files)
+    assert _judge_in_child(questions, files) == judge_here(questions, files)
 
 
 def test_the_child_answers_as_this_process_does() -> None:
     questions = [value("f", "json", "a", 1), value("f", "json", "a", 2), value("g", "json", "a", 1)]
     files = {"f": b'{"a": 1}'}
     expected = [None, StateReason.WRONG_VALUE, StateReason.MISSING_FILE]
-    assert judge_in_child(questions, files) == expected == judge_here(questions, files)
+    assert _judge_in_child(questions, files) == expected == judge_here(questions, files)
 
 
 # Parts

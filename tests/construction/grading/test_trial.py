@@ -15,16 +15,16 @@ from construction.grading.sandbox_preflight import (
     SandboxReason,
     SandboxRecipe,
     TrialStep,
-    Tried,
+    _Tried,
     measure,
 )
 from construction.grading.trial import (
     Outcomes,
-    Returned,
     Trial,
+    _Returned,
+    _sandbox_faults,
     outcome_of,
     outside_faults,
-    sandbox_faults,
     stored_faults,
     trial_key,
 )
@@ -111,8 +111,8 @@ def test_each_fault_between_upload_and_download_has_its_step_and_place() -> None
             {"sha256": None, "fault": "file_name_too_long"},
         ],
     }
-    back = Returned({"inputs/c.csv": "No space left on device"}, report, {"file-1-1.md": "x"})
-    assert list(sandbox_faults(given, back)) == [
+    back = _Returned({"inputs/c.csv": "No space left on device"}, report, {"file-1-1.md": "x"})
+    assert list(_sandbox_faults(given, back)) == [
         Fault(TrialStep.UPLOAD, "changed", "input 2"),
         Fault(TrialStep.UPLOAD, "no_space_left_on_device", "input 3"),
         Fault(TrialStep.DOWNLOAD, "changed", "output 1"),
@@ -207,14 +207,14 @@ def test_the_first_step_that_fails_gives_the_reason_and_all_are_counted() -> Non
         Fault(TrialStep.DOWNLOAD, "changed", "output 2"),
     ]
     seen = measure(outcome_of(trial(task(rubric=rubric())), faults))
-    assert seen == Tried(tools=1, outputs=1, criteria=1, download=2, route=1)
+    assert seen == _Tried(tools=1, outputs=1, criteria=1, download=2, route=1)
     verdict = GATE.judge(seen, SandboxRecipe(sandbox="run"))
     assert (verdict.status, verdict.reason) == (Status.FAILED, SandboxReason.DOWNLOAD)
     assert (verdict.observed, verdict.limit) == (2, 0)
 
 
 @pytest.mark.parametrize("seen", [NOT_TRIED, NO_SANDBOX])
-def test_what_was_not_tried_is_unverified_or_refused(seen: Tried) -> None:
+def test_what_was_not_tried_is_unverified_or_refused(seen: _Tried) -> None:
     keep = GATE.judge(seen, SandboxRecipe(sandbox="run"))
     refuse = GATE.judge(seen, SandboxRecipe(sandbox="run", unverified="refuse"))
     assert (keep.status, refuse.status) == (Status.UNVERIFIED, Status.FAILED)

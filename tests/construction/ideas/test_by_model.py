@@ -7,24 +7,24 @@ from typing import Any
 
 import pytest
 
-from construction.ideas.candidate_ideas import propose_ideas
+from construction.ideas.candidate_ideas import _propose_ideas
 from construction.ideas.prefilters import (
     PREFILTER,
     STAGE,
     Idea,
     IdeaReason,
-    first_fault,
-    twins,
+    _first_fault,
+    _twins,
 )
 from construction.judging.calls.contracts import CallReason
-from construction.signals.weights import SeedIdea, gradings
+from construction.signals.weights import SeedIdea, _gradings
 from data.contracts import Evidence, Outcome
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always
 
 SEED = SeedIdea(
     pattern="email", family="communication", task_family="correspondence",
     display_group="coordinate", weight=0.7, ideas=6, user_goal="Sort and answer messages",
-    artifact="drafts", execution_surface="api", grading=gradings()["email"],
+    artifact="drafts", execution_surface="api", grading=_gradings()["email"],
     signals=("ignore-previous-instructions-mail",),
 )  # fmt: skip
 TASKS = (
@@ -89,15 +89,15 @@ IDEA = Idea(
     ],
 )
 def test_prefilters(change: dict[str, Any], fault: IdeaReason | None) -> None:
-    assert first_fault(replace(IDEA, **change)) == fault
+    assert _first_fault(replace(IDEA, **change)) == fault
 
 
 def test_twins_go_by_words_and_the_first_stays() -> None:
     same = replace(IDEA, idea_id="email-2", task=f"{IDEA.task} please")
     other = replace(IDEA, idea_id="email-3", title=TASKS[1][0], task=TASKS[1][1])
-    assert twins([other, same, IDEA], (), 0.86) == {"email-2": IdeaReason.NEAR_DUPLICATE}
+    assert _twins([other, same, IDEA], (), 0.86) == {"email-2": IdeaReason.NEAR_DUPLICATE}
     known = [f"{TASKS[1][0]}: {TASKS[1][1]}"]
-    assert twins([other], known, 0.86) == {"email-3": IdeaReason.NEAR_DUPLICATE}
+    assert _twins([other], known, 0.86) == {"email-3": IdeaReason.NEAR_DUPLICATE}
 
 
 def test_the_same_work_in_another_place_is_a_twin() -> None:
@@ -108,11 +108,11 @@ def test_the_same_work_in_another_place_is_a_twin() -> None:
     here = replace(IDEA, steps=steps)
     there = replace(IDEA, idea_id="email-2", title="Elsewhere", task=TASKS[1][1], steps=steps)
     foreign = replace(there, idea_id="email-3", seed="other", task=TASKS[2][1])
-    assert twins([here, there, foreign], (), 0.86) == {"email-2": IdeaReason.NEAR_DUPLICATE}
+    assert _twins([here, there, foreign], (), 0.86) == {"email-2": IdeaReason.NEAR_DUPLICATE}
 
 
 def test_five_ideas_pass_and_the_books_close() -> None:
-    done = propose_ideas([SEED], always(answer()), CONFIG)
+    done = _propose_ideas([SEED], always(answer()), CONFIG)
     assert [(idea.idea_id, idea.title) for idea in done.ideas] == [
         (f"email-{place}", title) for place, (title, _) in enumerate(TASKS, start=1)
     ]
@@ -126,7 +126,7 @@ def test_five_ideas_pass_and_the_books_close() -> None:
 
 
 def test_a_bad_idea_and_a_known_one_are_rejected_by_reason() -> None:
-    done = propose_ideas([SEED], always(answer(minutes=2)), CONFIG, known=[" ".join(TASKS[4])])
+    done = _propose_ideas([SEED], always(answer(minutes=2)), CONFIG, known=[" ".join(TASKS[4])])
     reasons = {row.item_id: row.reason for row in done.ledger if row.reason}
     assert reasons == {"email-1": IdeaReason.TRIVIAL, "email-5": IdeaReason.NEAR_DUPLICATE}
     assert done.tallies[1].counts[Outcome.KEPT] == 3
@@ -145,7 +145,7 @@ def test_a_bad_idea_and_a_known_one_are_rejected_by_reason() -> None:
     ],
 )  # fmt: skip
 def test_a_seed_without_usable_ideas_is_errored(reply: Any, reason: str) -> None:
-    done = propose_ideas([SEED], always(reply), CONFIG)
+    done = _propose_ideas([SEED], always(reply), CONFIG)
     assert (done.ideas, done.judged[0].reason) == ((), reason)
     assert done.tallies[0].counts[Outcome.ERRORED] == 1
 
@@ -153,8 +153,8 @@ def test_a_seed_without_usable_ideas_is_errored(reply: Any, reason: str) -> None
 def test_order_of_seeds_does_not_matter_and_the_brief_is_data() -> None:
     other = replace(SEED, pattern="pdf_work", ideas=20)
     client = Scripted(lambda question: answer())
-    item = propose_ideas([SEED, other], client, CONFIG)
-    two = propose_ideas([other, SEED], client, CONFIG)
+    item = _propose_ideas([SEED, other], client, CONFIG)
+    two = _propose_ideas([other, SEED], client, CONFIG)
     assert (item.ideas, item.ledger, item.tallies) == (two.ideas, two.ledger, two.tallies)
     assert '"wanted": 6' in client.asked[0].user and '"wanted": 8' in client.asked[1].user
     assert "ignore-previous" not in client.asked[0].system
@@ -162,5 +162,5 @@ def test_order_of_seeds_does_not_matter_and_the_brief_is_data() -> None:
 
 def test_what_a_model_wrote_steers_no_terminal() -> None:
     result = answer(graded="each draft \x1b[31mnames\x1b[0m it")
-    done = propose_ideas([SEED], always(result), CONFIG)
+    done = _propose_ideas([SEED], always(result), CONFIG)
     assert "\x1b" not in done.ideas[0].graded

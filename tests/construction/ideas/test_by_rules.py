@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from construction.ideas.candidate_ideas import _moves, _situations, suggest_ideas
+from construction.ideas.candidate_ideas import _moves, _situations, _suggest_ideas
 from construction.ideas.prefilters import IdeaReason, Proposed
 from construction.judging.contracts import ModelStagesConfig
 from construction.signals.codebook import default_codebook
-from construction.signals.weights import SeedIdea, gradings
+from construction.signals.weights import SeedIdea, _gradings
 from data.contracts import Outcome
 
 CONFIG = ModelStagesConfig()
@@ -21,7 +21,7 @@ CONFIG = ModelStagesConfig()
 def seed(pattern: str, ideas: int = 8) -> SeedIdea:
     result = default_codebook().patterns.get(pattern)
     surface = result.surface if result else "files"
-    grading = gradings().get(pattern, gradings()["email"])
+    grading = _gradings().get(pattern, _gradings()["email"])
     return SeedIdea(pattern, "f", "t", "d", 0.1, ideas, "goal", "artifact", surface, grading, ())
 
 
@@ -30,7 +30,7 @@ PATTERNS = sorted(default_codebook().benchmarkable)
 
 @pytest.fixture(scope="module")
 def proposed() -> Proposed:
-    return suggest_ideas([seed(pattern) for pattern in PATTERNS], CONFIG)
+    return _suggest_ideas([seed(pattern) for pattern in PATTERNS], CONFIG)
 
 
 def test_of_eight_ideas_of_every_pattern_those_with_the_same_steps_fail(
@@ -70,18 +70,18 @@ def test_moves_leave_out_only_situations_that_there_are() -> None:
 
 def test_the_number_goes_by_weight_within_limits() -> None:
     for requests, given in ((0, 5), (6, 6), (12, 8)):
-        ideas = suggest_ideas([seed("email", requests)], CONFIG).ideas
+        ideas = _suggest_ideas([seed("email", requests)], CONFIG).ideas
         assert [idea.idea_id for idea in ideas] == [f"email-{n}" for n in range(1, given + 1)]
 
 
 def test_order_of_seeds_does_not_matter() -> None:
     item, other = seed("email"), seed("pdf_work")
-    first, second = (suggest_ideas(seeds, CONFIG) for seeds in ([item, other], [other, item]))
+    first, second = (_suggest_ideas(seeds, CONFIG) for seeds in ([item, other], [other, item]))
     assert (first.ideas, first.ledger) == (second.ideas, second.ledger)
 
 
 def test_a_pattern_without_moves_is_errored() -> None:
-    done = suggest_ideas([replace(seed("email"), pattern="falconry")], CONFIG)
+    done = _suggest_ideas([replace(seed("email"), pattern="falconry")], CONFIG)
     (row,) = done.ledger
     assert (row.outcome, row.reason) == (Outcome.ERRORED, IdeaReason.UNKNOWN_PATTERN)
     assert done.ideas == ()

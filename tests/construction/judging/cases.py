@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from construction.judging.contracts import Case
-from construction.sessions.packaging.package import Identity, package
+from construction.sessions.packaging.package import Identity, _package
 from data.canonical import digest
 from data.contracts import Disclosure, Fixture
 from tests.construction.sessions.instances import said
@@ -28,4 +28,4 @@ def case(
         Fixture(path=path, sha256=digest(path), bytes=9, media_type="x/y") for path in files
     ]
     instance = replace(said(*texts, acts=acts), reply=reply, tools=tuple(tools))
-    return package(instance, fixtures, Identity(task_id, "demo", Disclosure.PUBLIC))
+    return _package(instance, fixtures, Identity(task_id, "demo", Disclosure.PUBLIC))

@@ -18,11 +18,11 @@ from construction.judging.model.attempt_case import (
 from construction.judging.review import (
     LONGEST_ITEM,
     Decision,
-    Recorded,
     ReviewItem,
     Topic,
-    csv_sheet,
-    xlsx_sheet,
+    _csv_sheet,
+    _Recorded,
+    _xlsx_sheet,
 )
 from tests.construction.judging.model.attempt_cases import text_file
 
@@ -87,7 +87,7 @@ def test_any_file_name_and_character_fits_into_both_sheets() -> None:
     files = (text_file(name, "before \ufffe\uffff\x00\ud800 after"),)
     items = packets(judged("x", files=files, answer=f"see {name}"), "j", 1, 0, [])
     assert "caf⟨U+DCE9⟩" in items[0].text
-    assert csv_sheet(items) and xlsx_sheet(items)
+    assert _csv_sheet(items) and _xlsx_sheet(items)
 
 
 def test_another_draw_adds_to_what_was_drawn_before() -> None:
@@ -109,7 +109,7 @@ def test_earlier_packets_have_the_answers_of_the_judge_of_today() -> None:
 
 def test_a_part_without_a_verdict_is_compared_as_what_it_counts() -> None:
     decided = {
-        (f"x:{part}", Topic.CRITERION): Recorded(
+        (f"x:{part}", Topic.CRITERION): _Recorded(
             Decision(item_id=f"x:{part}", topic=Topic.CRITERION, decision="met", reviewer="Kim",
                      date=date(2026, 1, 1)), "0" * 64,
         )

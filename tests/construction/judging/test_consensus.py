@@ -11,8 +11,8 @@ from construction.judging.consensus import (
     ConsensusReason,
     Endorsed,
     Opinion,
-    Queued,
-    RoundCount,
+    _Queued,
+    _RoundCount,
     route,
 )
 from data.contracts import Outcome
@@ -40,18 +40,18 @@ def test_rounds_until_endorsed() -> None:
         Endorsed("b", "No", 2, ("ann", "cem")),
     )
     assert done.queue == (
-        Queued("c", 1, (("ann", "x"), ("bob", "y")), ConsensusReason.DISPUTED),
-        Queued("d", 1, (("ann", "x"),), ConsensusReason.TOO_FEW),
-        Queued("f", 0, (), ConsensusReason.TOO_FEW),
+        _Queued("c", 1, (("ann", "x"), ("bob", "y")), ConsensusReason.DISPUTED),
+        _Queued("d", 1, (("ann", "x"),), ConsensusReason.TOO_FEW),
+        _Queued("f", 0, (), ConsensusReason.TOO_FEW),
     )
     assert [row.reason for row in done.ledger] == [
         None, None, "consensus.disputed", "consensus.too_few", "consensus.given_up",
         "consensus.too_few",
     ]  # fmt: skip
     assert done.funnel == (
-        RoundCount(1, 4, 1, 5),
-        RoundCount(2, 1, 1, 4),
-        RoundCount(3, 1, 0, 4),
+        _RoundCount(1, 4, 1, 5),
+        _RoundCount(2, 1, 1, 4),
+        _RoundCount(3, 1, 0, 4),
     )
     assert done.tally.counts == {Outcome.KEPT: 2, Outcome.REJECTED: 4, Outcome.ERRORED: 0}
 
@@ -61,7 +61,7 @@ def test_the_review_endorses_or_turns_away() -> None:
     done = route(["a", "b"], opinions, CONFIG, decided={"a": "z", "b": None, "gone": "x"})
     assert done.admitted == (Endorsed("a", "z", 0, ("review",)),)
     assert done.ledger[1].reason == ConsensusReason.REVIEWED_OUT
-    assert done.funnel[0] == RoundCount(0, 2, 1, 1)
+    assert done.funnel[0] == _RoundCount(0, 2, 1, 1)
 
 
 def test_one_voice_twice_is_an_error_and_no_unanimity() -> None:

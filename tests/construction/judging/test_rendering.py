@@ -11,7 +11,7 @@ import pptx
 import pytest
 from PIL import Image, ImageDraw
 
-from construction.judging.evidence.delivered import PageLimits, pages_of
+from construction.judging.evidence.delivered import _PageLimits, pages_of
 from tests.needs import needs_box, needs_chromium, needs_office
 
 DARK = 128
@@ -50,7 +50,7 @@ def test_each_type_with_a_look_becomes_pictures(files: Path, tmp_path: Path) -> 
         pages, trouble = pages_of(files, name, tmp_path)
         assert (len(pages), trouble) == (1, ""), name
         with Image.open(io.BytesIO(pages[0].content)) as page:
-            assert max(page.size) <= PageLimits().pixels
+            assert max(page.size) <= _PageLimits().pixels
             assert min(page.convert("L").tobytes()) < DARK, f"{name}: an empty page"
 
 

@@ -21,26 +21,26 @@ from construction.judging.review import (
     COLUMNS,
     DECISIONS,
     OPTIONS,
-    BadRow,
     Decision,
-    Imported,
     ReviewItem,
     RowReason,
     SheetLimits,
     Topic,
+    _BadRow,
+    _bared,
+    _csv_sheet,
+    _Imported,
+    _protected,
+    _xlsx_sheet,
     answers_decided,
-    bared,
-    csv_sheet,
     disputes,
     overridden,
-    protected,
     read_decisions,
     read_items,
     record,
     recorded,
     with_decisions,
     write_items,
-    xlsx_sheet,
 )
 from data.contracts import Label
 from data.errors import InputError
@@ -95,9 +95,9 @@ def decision(item_id: str, result: str, topic: Topic = Topic.CONTAINMENT, **more
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_there_and_back(tmp_path: Path, suffix: str) -> None:
-    sheet = csv_sheet(ITEMS) if suffix == ".csv" else xlsx_sheet(ITEMS)
+    sheet = _csv_sheet(ITEMS) if suffix == ".csv" else _xlsx_sheet(ITEMS)
     done = read_decisions(filled(sheet, suffix, tmp_path, FILLED), ITEMS, LIMITS, today=DAY)
-    assert done == Imported(
+    assert done == _Imported(
         (
             decision("a", "hr_admin", Topic.ROLE),
             decision("a", "missing_input"),
@@ -108,7 +108,7 @@ def test_there_and_back(tmp_path: Path, suffix: str) -> None:
 
 
 def test_the_workbook_holds_no_formula_and_offers_the_choices() -> None:
-    sheet = load_workbook(io.BytesIO(xlsx_sheet(ITEMS))).worksheets[0]
+    sheet = load_workbook(io.BytesIO(_xlsx_sheet(ITEMS))).worksheets[0]
     assert [cell.value for cell in sheet[1]] == list(COLUMNS)
     cells = [cell for row in sheet.iter_rows() for cell in row if cell.value is not None]
     assert {cell.data_type for cell in cells} == {"s"}
@@ -122,19 +122,19 @@ def test_the_workbook_holds_no_formula_and_offers_the_choices() -> None:
         "F2": f'"{",".join(OPTIONS[Topic.ROLE])}"',
         "F3:F4": f'"{",".join(OPTIONS[Topic.CONTAINMENT])}"',
     }
-    assert xlsx_sheet([])[:2] == b"PK" and csv_sheet([]).endswith(b"date\r\n")
+    assert _xlsx_sheet([])[:2] == b"PK" and _csv_sheet([]).endswith(b"date\r\n")
 
 
 @given(st.text(max_size=30))
 def test_protection_can_be_undone(text: str) -> None:
-    cell = protected(text)
-    assert bared(cell) == text
+    cell = _protected(text)
+    assert _bared(cell) == text
     assert not cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "|", "%", "＝"))
 
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", " =1", "\t=1", "'=1", "''-x", "＝1"])
 def test_what_is_protected(text: str) -> None:
-    assert protected(text) == f"'{text}"
+    assert _protected(text) == f"'{text}"
 
 
 Row = dict[str, str]
@@ -174,14 +174,14 @@ def row(item_id: str = "a", result: str = "missing_input", **more: str) -> Row:
 )
 def test_rows_that_cannot_be_used(tmp_path: Path, rows: list[Row], reason: RowReason) -> None:
     done = read_decisions(rows_sheet(tmp_path, rows), ITEMS, LIMITS)
-    assert done == Imported((), (BadRow(2, reason),), 0)
+    assert done == _Imported((), (_BadRow(2, reason),), 0)
 
 
 def test_repeated_rows_count_once_or_not_at_all(tmp_path: Path) -> None:
     rows = [row(), row(), row("b"), row("b", "multi_task"), row("b", "")]
     done = read_decisions(rows_sheet(tmp_path, rows), ITEMS, LIMITS)
     assert done.decisions == (decision("a", "missing_input"),)
-    assert done.bad_rows == (BadRow(4, RowReason.REPEATED), BadRow(5, RowReason.REPEATED))
+    assert done.bad_rows == (_BadRow(4, RowReason.REPEATED), _BadRow(5, RowReason.REPEATED))
     assert done.undecided == 1
 
 
@@ -223,7 +223,7 @@ def test_decisions_may_be_written_as_spreadsheets_correct_them(tmp_path: Path) -
 def test_a_workbook_takes_every_character_of_a_text(tmp_path: Path) -> None:
     every = "".join(map(chr, [*range(0x3000), *range(0xD7F0, 0x10100), 0x1FFFE, 0x10FFFF]))
     items = [item("a", text=visible(every)[:25_000]), item("b", text="\ufffe \uffff")]
-    shown = [row[2] for row in load_workbook(io.BytesIO(xlsx_sheet(items))).worksheets[0].values]
+    shown = [row[2] for row in load_workbook(io.BytesIO(_xlsx_sheet(items))).worksheets[0].values]
     assert shown[2] == "⟨U+FFFE⟩ ⟨U+FFFF⟩"
 
 
@@ -285,7 +285,7 @@ def test_formulas_and_dates_of_a_workbook(tmp_path: Path) -> None:
     ]
     done = read_decisions(workbook(tmp_path, rows), ITEMS, LIMITS)
     assert done.decisions == (decision("a", "missing_input"),)
-    assert done.bad_rows == (BadRow(3, RowReason.FORMULA), BadRow(4, RowReason.FORMULA))
+    assert done.bad_rows == (_BadRow(3, RowReason.FORMULA), _BadRow(4, RowReason.FORMULA))
 
 
 def test_a_workbook_that_inflates_is_refused(tmp_path: Path) -> None:

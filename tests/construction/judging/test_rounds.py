@@ -15,14 +15,14 @@ from construction.judging.contracts import ContainmentReason, Judged, Screened
 from construction.judging.rounds import (
     ReleaseRounds,
     Round,
-    endorsed_verdict,
-    held_rounds,
-    judge_anew,
-    opinions,
-    read_rounds,
-    rounds_of,
-    with_release,
-    write_rounds,
+    _endorsed_verdict,
+    _held_rounds,
+    _judge_anew,
+    _opinions,
+    _read_rounds,
+    _rounds_of,
+    _with_release,
+    _write_rounds,
 )
 from data.canonical import digest
 from data.errors import InputError
@@ -43,53 +43,53 @@ def held(number: int, item: str = "one", **verdicts: Screened | None) -> Round:
 
 
 def test_a_release_sees_its_own_rounds_and_those_before(tmp_path: Path) -> None:
-    log = with_release([], "r1", [held(1, rules=YES, m=NO), held(1, "two", rules=YES, m=YES)])
-    log = with_release(log, "r2", [held(2, rules=YES, m=YES)])
-    write_rounds(tmp_path, log)
-    assert read_rounds(tmp_path) == log
+    log = _with_release([], "r1", [held(1, rules=YES, m=NO), held(1, "two", rules=YES, m=YES)])
+    log = _with_release(log, "r2", [held(2, rules=YES, m=YES)])
+    _write_rounds(tmp_path, log)
+    assert _read_rounds(tmp_path) == log
     for release, numbers in (("r1", [1]), ("r2", [1, 2]), ("r3", [1, 2])):
-        actual = rounds_of(log, release, [TWO, ONE], WHO)
+        actual = _rounds_of(log, release, [TWO, ONE], WHO)
         assert [one.round for one in actual["one"]] == numbers
         assert [one.round for one in actual["two"]] == [1]
-    assert [one.annotator for one in opinions({"one": actual["one"]})] == ["m", "rules"] * 2
+    assert [one.annotator for one in _opinions({"one": actual["one"]})] == ["m", "rules"] * 2
 
 
 def test_a_release_without_a_round_keeps_its_place() -> None:
-    log = with_release([], "r1", [])
-    log = with_release(log, "r2", [held(1, rules=YES, m=YES)])
-    assert rounds_of(log, "r1", [ONE], WHO) == {"one": []}
-    assert with_release(log, "r1", []) == log
+    log = _with_release([], "r1", [])
+    log = _with_release(log, "r2", [held(1, rules=YES, m=YES)])
+    assert _rounds_of(log, "r1", [ONE], WHO) == {"one": []}
+    assert _with_release(log, "r1", []) == log
 
 
 def test_another_text_or_other_annotators_begin_anew() -> None:
-    log = with_release([], "r1", [held(1, rules=YES, m=NO)])
+    log = _with_release([], "r1", [held(1, rules=YES, m=NO)])
     changed = case("Write two notes on parking.", item_id="one")
-    assert rounds_of(log, "r1", [changed], WHO) == {"one": []}
+    assert _rounds_of(log, "r1", [changed], WHO) == {"one": []}
     others = ConsensusConfig(annotators=("rules", "m", "n"))
-    assert rounds_of(log, "r1", [ONE], others) == {"one": []}
+    assert _rounds_of(log, "r1", [ONE], others) == {"one": []}
 
 
 def test_the_next_round_takes_what_each_annotator_said() -> None:
     refused: Judged[Screened] = Judged("one", None, "call.refused")
     result = {"rules": [Judged("one", YES)], "m": [refused]}
-    (first,) = held_rounds([ONE], result, {"one": []})
+    (first,) = _held_rounds([ONE], result, {"one": []})
     assert first == held(1, rules=YES, m=None)
-    assert [one.annotator for one in opinions({"one": [first]})] == ["rules"]
-    (second,) = held_rounds([ONE], result, {"one": [first]})
+    assert [one.annotator for one in _opinions({"one": [first]})] == ["rules"]
+    (second,) = _held_rounds([ONE], result, {"one": [first]})
     assert second.round == 2
 
 
 def test_who_abstains_gives_no_opinion() -> None:
     rounds = {"one": [held(1, rules=ABSTAINS, m=YES)]}
-    assert [one.annotator for one in opinions(rounds)] == ["m"]
+    assert [one.annotator for one in _opinions(rounds)] == ["m"]
 
 
 def test_the_first_annotator_with_the_answer_speaks() -> None:
     rounds = [held(1, rules=NO, m=YES), held(2, rules=YES, m=YES)]
     order = ("rules", "m")
-    verdict = endorsed_verdict(rounds, Endorsed("one", "self_contained", 2, ("m", "rules")), order)
+    verdict = _endorsed_verdict(rounds, Endorsed("one", "self_contained", 2, ("m", "rules")), order)
     assert verdict == YES
-    by_review = endorsed_verdict(rounds, Endorsed("one", "missing_input", 0, ("review",)), order)
+    by_review = _endorsed_verdict(rounds, Endorsed("one", "missing_input", 0, ("review",)), order)
     assert by_review.reason_code is ContainmentReason.MISSING_INPUT
     assert not by_review.self_contained
 
@@ -103,15 +103,15 @@ def test_a_model_is_told_how_earlier_rounds_were_spread() -> None:
         return screened(reason="whole")
 
     earlier: dict[str, list[Round]] = {"one": [held(1, rules=YES, m=NO)], "two": []}
-    judged = judge_anew([ONE, TWO], earlier, Scripted(reply), CONFIG)
+    judged = _judge_anew([ONE, TWO], earlier, Scripted(reply), CONFIG)
     assert [one.value for one in judged] == [YES, YES]
     assert seen == [[{"ambiguous_task": 1, "self_contained": 1}], None]
 
 
 def test_a_log_that_is_none_is_told(tmp_path: Path) -> None:
-    assert read_rounds(tmp_path) == []
-    write_rounds(tmp_path, [ReleaseRounds(release="r1", rounds=())])
+    assert _read_rounds(tmp_path) == []
+    _write_rounds(tmp_path, [ReleaseRounds(release="r1", rounds=())])
     with (tmp_path / "rounds.jsonl").open("a") as log:
         log.write('{"release": 7}\n')
     with pytest.raises(InputError, match=r"rounds\.jsonl:2"):
-        read_rounds(tmp_path)
+        _read_rounds(tmp_path)

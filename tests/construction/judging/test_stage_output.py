@@ -9,26 +9,26 @@ from typing import Any
 import polars as pl
 import pytest
 
-from construction.judging.baseline.label import as_said, difficulty_of
+from construction.judging.baseline.label import _difficulty_of, as_said
 from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.contracts import Case, ContainmentReason, Judged, Screened, Written
 from construction.judging.review import Decision, Topic, record, recorded
 from construction.judging.settings import JudgingConfig, ModelStage
 from construction.judging.stages import (
-    for_review,
+    _for_review,
+    _screened_case,
+    _with_classes,
+    _write_graded,
+    _write_written,
+    _written_case,
     graded_candidate,
     judged_cases,
     read_cases,
     read_graded,
     read_kept,
     read_programs,
-    screened_case,
-    with_classes,
     write_cases,
-    write_graded,
     write_screened,
-    write_written,
-    written_case,
 )
 from data.contracts import Fixture, MissingInput, MissingKind
 from tests.construction.judging.model.answers import graded, screened, written
@@ -114,7 +114,7 @@ def test_a_screened_case_loses_results_and_knows_its_day() -> None:
     verdict = Screened(
         reason_code=ContainmentReason.SELF_CONTAINED, today="2026-03-12", results=("gateway.csv",)
     )
-    item = screened_case(GOOD, verdict, "model:m")
+    item = _screened_case(GOOD, verdict, "model:m")
     assert (item.candidate.fixtures, item.evidence.files, item.today) == ((), (), "2026-03-12")
 
 
@@ -125,9 +125,9 @@ def test_the_request_is_the_models_and_the_frame_is_codes() -> None:
     item = GOOD.model_copy(update={"today": "2026-03-12"})
     item = case([item.request, "into errors.xlsx"], GATEWAY, item_id="good", today="2026-03-12")
     tasks = judged_cases(ModelStage.WRITE, [item], MODEL, always(rewritten))
-    (single,) = with_classes([item], tasks, MODEL.classes, 7)
+    (single,) = _with_classes([item], tasks, MODEL.classes, 7)
     assert single.value is not None
-    candidate = written_case(item, single.value, "model:m").candidate
+    candidate = _written_case(item, single.value, "model:m").candidate
     assert candidate.prompt == (
         "Count the errors in gateway.csv, by service, into errors.xlsx.\n\nToday is 2026-03-12.\n\n"
         "If something you need is neither stated above nor in the input files, say so and continue "
@@ -136,17 +136,17 @@ def test_the_request_is_the_models_and_the_frame_is_codes() -> None:
     )
     assert candidate.provenance.detail["judges"] == {"write": "model:m"}
     assert candidate.task_class is not None and candidate.task_class.split == "in_domain"
-    as_told = written_case(item, as_said(item), "rules").candidate
+    as_told = _written_case(item, as_said(item), "rules").candidate
     assert "Take all of the above together as one request" in as_told.prompt
 
 
 def test_what_is_written_and_graded_is_read_back(tmp_path: Path) -> None:
     tasks: list[Judged[Written]] = judged_cases(ModelStage.WRITE, [GOOD], RULES, None)
-    write_written([GOOD], tasks, {}, "rules", tmp_path / "w")
+    _write_written([GOOD], tasks, {}, "rules", tmp_path / "w")
     cases = read_kept(tmp_path / "w")
     answer = graded(computable=True, reference="x = 1", checks="print([])", why="counts")
     grades = judged_cases(ModelStage.GRADE, cases, MODEL, always(answer))
-    write_graded(cases, grades, "model:m", tmp_path / "g")
+    _write_graded(cases, grades, "model:m", tmp_path / "g")
     (done,) = read_graded(tmp_path / "g")
     assert done.rubric is not None and not done.rubric.needs_model
     assert sum(single.weight for single in done.rubric.criteria) == pytest.approx(1)
@@ -157,7 +157,7 @@ def test_what_is_written_and_graded_is_read_back(tmp_path: Path) -> None:
 
 def test_an_unanswered_case_is_errored(tmp_path: Path) -> None:
     judged: list[Judged[Written]] = [Judged("good", None, "call.truncated")]
-    write_written([GOOD], judged, {}, "model:m", tmp_path)
+    _write_written([GOOD], judged, {}, "model:m", tmp_path)
     row = rows_of(tmp_path)["good"]
     assert (row["outcome"], row["reason"]) == ("errored", "call.truncated")
     assert read_kept(tmp_path) == []
@@ -169,7 +169,7 @@ def test_people_decide_where_facts_speak_against_a_model() -> None:
     client = Scripted(lambda question: lost if question.item_id == "good" else screened())
     cases = [GOOD, THANKS]
     judged = judged_cases(ModelStage.SCREEN, cases, MODEL, client)
-    (item,) = for_review(cases, judged, "model:m")
+    (item,) = _for_review(cases, judged, "model:m")
     assert (item.item_id, item.answers["model:m"]) == ("good", "self_contained")
     assert "is not missing: gateway.csv is an input file" in item.answers["facts"]
 
@@ -190,11 +190,11 @@ def with_inputs(count: int, item: Case) -> Case:
 
 
 def test_difficulty_counts_files_and_what_tables_hold() -> None:
-    assert difficulty_of(GOOD) == "easy"
-    assert difficulty_of(with_inputs(4, THANKS)) == "medium"
+    assert _difficulty_of(GOOD) == "easy"
+    assert _difficulty_of(with_inputs(4, THANKS)) == "medium"
     many = case("Sum.", {"a.csv": "x\n" + "1\n" * 300}, outputs=[f"{n}.md" for n in range(4)])
-    assert difficulty_of(many) == "medium"
-    assert difficulty_of(with_inputs(4, many)) == "hard"
+    assert _difficulty_of(many) == "medium"
+    assert _difficulty_of(with_inputs(4, many)) == "hard"
 
 
 def test_a_grading_replaces_rules_and_rubric_alone() -> None:

@@ -14,7 +14,7 @@ from construction.judging.calls.contracts import CallReason, Question, Usage
 from construction.judging.contracts import Judged
 from construction.judging.model.asking import cost_rows
 from construction.judging.review import Decision, Topic, read_items, record, recorded
-from construction.judging.rounds import Consented, hold_consensus, read_rounds
+from construction.judging.rounds import _Consented, _read_rounds, hold_consensus
 from construction.judging.settings import Judges, ModelCalls, ModelConfig, ModelStage, client_config
 from data.errors import ReleaseError
 from data.run_store import RunStore
@@ -63,7 +63,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Annotators:
     return models
 
 
-def route_at(out: Path, release: str, rounds: int = 3) -> Consented:
+def route_at(out: Path, release: str, rounds: int = 3) -> _Consented:
     judging = {"consensus": {"annotators": ["m", "n"], "max_rounds": rounds}}
     values = {
         "judging": judging,
@@ -75,7 +75,7 @@ def route_at(out: Path, release: str, rounds: int = 3) -> Consented:
     return hold_consensus(run.judges, run.review, run.release, CASES, recorded(run.review))
 
 
-def ledger_of(done: Consented) -> list[tuple[str, str, str | None, str | None]]:
+def ledger_of(done: _Consented) -> list[tuple[str, str, str | None, str | None]]:
     return [(row.item_id, str(row.outcome), row.reason, row.stratum) for row in done.routed.ledger]
 
 
@@ -117,7 +117,7 @@ def test_after_so_many_rounds_a_case_is_given_up(models: Annotators, tmp_path: P
     for release in ("first", "second", "third"):
         done = route_at(tmp_path, release, rounds=2)
     assert ledger_of(done)[1] == ("plan", "rejected", "consensus.given_up", "round_2")
-    assert [len(one.rounds) for one in read_rounds(tmp_path / "private" / REVIEW)] == [3, 1, 0]
+    assert [len(one.rounds) for one in _read_rounds(tmp_path / "private" / REVIEW)] == [3, 1, 0]
     assert [one.item_id for one in read_items(tmp_path / "private" / REVIEW)] == ["plan"]
 
 
@@ -142,10 +142,10 @@ def test_rounds_are_written_when_all_have_answered(models: Annotators, tmp_path:
     models.has_no_budget = True
     with pytest.raises(ReleaseError, match=r"call\.budget 3.*run it again"):
         route_at(tmp_path, "first")
-    assert read_rounds(tmp_path / "private" / REVIEW) == []
+    assert _read_rounds(tmp_path / "private" / REVIEW) == []
     models.has_no_budget = False
     route_at(tmp_path, "first")
-    (line,) = read_rounds(tmp_path / "private" / REVIEW)
+    (line,) = _read_rounds(tmp_path / "private" / REVIEW)
     assert (line.release, len(line.rounds)) == ("benchmint-2026.01.15", 3)
 
 

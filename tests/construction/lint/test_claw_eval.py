@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from construction.grading.programs_box import run_in_box
-from construction.lint.claw_eval import AuditReason, attempts, audit
-from construction.lint.claw_eval.reader import Gap, Missing, read_task
+from construction.lint.claw_eval import AuditReason, _attempts, audit
+from construction.lint.claw_eval.reader import Missing, _Gap, read_task
 from construction.lint.findings import Finding
 from construction.lint.registry import lint_path
 from data.errors import InputError
@@ -83,11 +83,11 @@ def test_a_task_is_read_as_far_as_its_services_are_known(tmp_path: Path) -> None
     assert [fixture.path for fixture in candidate.fixtures] == ["mails.json"]
     assert {name.partition("_")[0] for name in candidate.tools} == {"mail", "calendar"}
     assert set(task.gaps) == {
-        Gap(Missing.SERVICE, "parceltracker"),
-        Gap(Missing.TOOL, "gmail_teleport"),
-        Gap(Missing.FIXTURE, "fixtures/gone.json"),
-        Gap(Missing.FIXTURE, "../../secret.txt"),
-        Gap(Missing.CHECKS, "grader.py"),
+        _Gap(Missing.SERVICE, "parceltracker"),
+        _Gap(Missing.TOOL, "gmail_teleport"),
+        _Gap(Missing.FIXTURE, "fixtures/gone.json"),
+        _Gap(Missing.FIXTURE, "../../secret.txt"),
+        _Gap(Missing.CHECKS, "grader.py"),
     }
 
 
@@ -133,7 +133,7 @@ def test_graders_find_the_helpers_that_they_are_derived_from(tmp_path: Path) -> 
 
 def test_a_task_without_a_grader_says_so(tmp_path: Path) -> None:
     task = read_task(folder(tmp_path / "bench", None))
-    assert Gap(Missing.GRADER, "grader.py") in task.gaps
+    assert _Gap(Missing.GRADER, "grader.py") in task.gaps
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_what_is_no_task_is_refused_by_name(tmp_path: Path, text: str) -> None:
 
 
 def test_empty_calls_are_one_of_each_tool_without_arguments(tmp_path: Path) -> None:
-    made = attempts(read_task(folder(tmp_path / "bench", SOUND)))
+    made = _attempts(read_task(folder(tmp_path / "bench", SOUND)))
     calls = made["empty_calls"]["dispatches"]
     assert [call["tool_name"] for call in calls] == ["gmail_teleport", "parceltracker_list"]
     assert all(call["request_body"] == {} for call in calls)
@@ -161,7 +161,7 @@ def test_empty_calls_are_one_of_each_tool_without_arguments(tmp_path: Path) -> N
 
 
 def test_no_attacker_is_told_the_reference(tmp_path: Path) -> None:
-    text = json.dumps(attempts(read_task(folder(tmp_path / "bench", SOUND))))
+    text = json.dumps(_attempts(read_task(folder(tmp_path / "bench", SOUND))))
     assert "Put the late deliveries into the calendar" in text
     assert "List the parcels" not in text
 

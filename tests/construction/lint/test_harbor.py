@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from construction.lint.findings import Report
-from construction.lint.harbor_task import parse
+from construction.lint.harbor_task import _parse
 from construction.lint.registry import lint_path
 from construction.sandbox.sandbox import bubblewrap
 from data.errors import InputError
@@ -226,7 +226,7 @@ def test_tasks_that_ask_the_same_are_told(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_dockerfile_is_read_as_far_as_it_is_plain() -> None:
-    made = parse(
+    made = _parse(
         "ARG X=1\nFROM debian:12 AS base\nFROM base\n# COPY no /no\nWORKDIR /srv\n"
         "COPY --chown=a a.txt b.txt data/\nENV A=1 B='two words'\n"
         "RUN apt-get update && apt-get install -y python3 \\\n && rm -rf /var/lib/apt/lists/*\n"
@@ -235,8 +235,8 @@ def test_a_dockerfile_is_read_as_far_as_it_is_plain() -> None:
     assert made.copies == [(("a.txt", "b.txt"), "/srv/data/")]
     assert made.variables == {"A": "1", "B": "two words"}
     assert made.unplain == "ARG X=1"
-    assert parse("FROM x:1\nRUN make\n").unplain == "RUN make"
-    assert parse("FROM x:1\nCOPY --from=y /a /b\n").unplain == "COPY --from=y /a /b"
+    assert _parse("FROM x:1\nRUN make\n").unplain == "RUN make"
+    assert _parse("FROM x:1\nCOPY --from=y /a /b\n").unplain == "COPY --from=y /a /b"
 
 
 def test_an_empty_folder_has_no_form(tmp_path: Path) -> None:

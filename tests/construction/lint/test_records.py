@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from construction.lint.findings import rows_of
-from construction.lint.records import lint_records
+from construction.lint.records import _lint_records
 from data.errors import InputError
 
 GOOD: dict[str, Any] = {
@@ -133,11 +133,11 @@ CASES: list[tuple[dict[str, Any], set[str]]] = [
 def test_exactly_the_faults_of_a_record_are_listed(
     record: dict[str, Any], faults: set[str]
 ) -> None:
-    assert {str(finding.code) for finding in lint_records([record])} == faults
+    assert {str(finding.code) for finding in _lint_records([record])} == faults
 
 
 def test_repeated_ids_and_what_is_no_record_are_listed() -> None:
-    findings = lint_records([GOOD, GOOD, 7])
+    findings = _lint_records([GOOD, GOOD, 7])
     assert [(item.task, str(item.code)) for item in findings] == [
         ("r1", "record.repeated_id"),
         ("#3", "record.no_field"),
@@ -164,7 +164,7 @@ def test_records_that_are_nested_deep_are_named(tmp_path: Path, field: str) -> N
     path = tmp_path / "records.json"
     deep = '{"a":' * 1000 + "1" + "}" * 1000
     path.write_text(f'[{{"id": "x", "{field}": {deep}}}]')
-    assert [str(item.code) for item in lint_records(rows_of(path))] == ["record.too_deep"]
+    assert [str(item.code) for item in _lint_records(rows_of(path))] == ["record.too_deep"]
 
 
 def test_a_wrong_line_of_an_array_is_named(tmp_path: Path) -> None:

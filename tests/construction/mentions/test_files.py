@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from construction.mentions.files import (
     BARE_NAMES,
     MAX_MENTIONS,
+    _settled,
     find_file_spans,
     missing_file,
     named_files,
-    settled,
 )
 from data.contracts import Attachment, MissingKind
 from tests.construction.sessions.instances import said
@@ -97,7 +97,7 @@ def test_known_files_settle_where_a_name_begins(
     text: str, known: list[str], path: int | None
 ) -> None:
     (span,) = find_file_spans(text)
-    assert settled(text, span, known) == (None if path is None else known[path])
+    assert _settled(text, span, known) == (None if path is None else known[path])
 
 
 def test_attachments_are_listed_apart_and_once() -> None:

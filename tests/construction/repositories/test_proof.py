@@ -27,7 +27,7 @@ from construction.repositories.contracts import (
 )
 from construction.repositories.environment import Built
 from construction.repositories.git import Store
-from construction.repositories.proof import Prover, run_plan
+from construction.repositories.proof import Prover, _run_plan
 from construction.repositories.requests import Request, Unwritten
 from construction.repositories.suites import Change, Suite, split, suite_of
 from construction.repositories.trees import archive
@@ -113,7 +113,7 @@ def test_other_right_solutions_pass_and_attacks_do_not(world: World, proof: Proo
         "outside": (b"--- a/x\n+++ b/../../x\n@@ -0,0 +1 @@\n+x\n", False),
     }
     for name, (patch, passes) in submissions.items():
-        said = run_plan(world.suite.spec, world.folder, world.tar, patch, plan, tell=False)
+        said = _run_plan(world.suite.spec, world.folder, world.tar, patch, plan, tell=False)
         assert (name, said["passed"]) == (name, passes)
 
 

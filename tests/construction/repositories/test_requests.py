@@ -11,7 +11,7 @@ import pytest
 from construction.judging.calls.contracts import CallReason
 from construction.judging.contracts import Judged
 from construction.judging.model.asking import UnansweredError, ask, require_answers
-from construction.repositories.candidates import prompt_of
+from construction.repositories.candidates import _prompt_of
 from construction.repositories.contracts import (
     ProofOfTests,
     RepositoriesConfig,
@@ -24,9 +24,9 @@ from construction.repositories.requests import (
     Request,
     Unwritten,
     Written,
-    given_share,
-    request_stage,
-    spoken,
+    _given_share,
+    _request_stage,
+    _spoken,
 )
 from construction.repositories.suites import Change, is_of
 from tests.construction.judging.model.fakes import Scripted, always
@@ -67,7 +67,7 @@ def replies(*texts: str) -> Scripted:
 
 
 def written(case: Unwritten, client: Scripted) -> Judged[Written]:
-    (judged,) = ask(request_stage(CONFIG, "model:m"), [case], client)
+    (judged,) = ask(_request_stage(CONFIG, "model:m"), [case], client)
     return judged
 
 
@@ -85,12 +85,12 @@ def written(case: Unwritten, client: Scripted) -> Judged[Written]:
 def test_without_a_model_one_message_without_the_patch_is_the_request(
     world: World, messages: tuple[str, ...], expected: Written
 ) -> None:
-    assert spoken(case_of(world, *messages), CONFIG) == expected
+    assert _spoken(case_of(world, *messages), CONFIG) == expected
 
 
 def test_words_that_may_lean_on_earlier_talk_need_a_model(world: World) -> None:
     case = case_of(world, "also add this option to the other command", before=REQUEST)
-    assert spoken(case, CONFIG) is RepositoryReason.NEEDS_MODEL
+    assert _spoken(case, CONFIG) is RepositoryReason.NEEDS_MODEL
 
 
 def test_a_commit_with_much_of_other_work_is_no_answer_to_the_request(world: World) -> None:
@@ -98,7 +98,7 @@ def test_a_commit_with_much_of_other_work_is_no_answer_to_the_request(world: Wor
     for edited, expected in {
         None: OWN, 0.6: OWN, 0.5: RepositoryReason.OTHER_WORK
     }.items():  # fmt: skip
-        assert spoken(case_of(world, REQUEST, edited=edited), CONFIG) == expected
+        assert _spoken(case_of(world, REQUEST, edited=edited), CONFIG) == expected
 
 
 def test_a_request_of_a_model_is_taken_and_marked_as_its_own(world: World) -> None:
@@ -229,7 +229,7 @@ def test_what_runs_beside_hidden_tests_and_what_has_to_stay(world: World) -> Non
 
 
 def test_what_a_persons_words_leave_unsaid_is_told_or_too_much(world: World) -> None:
-    prompt = prompt_of(Request(REQUEST, unsaid=("skipped", "“already merged”")))
+    prompt = _prompt_of(Request(REQUEST, unsaid=("skipped", "“already merged”")))
     assert f"{REQUEST}\n\nWhat the tests rely on: `skipped`, “already merged”\n\n" in prompt
     for count in (CONFIG.max_unsaid, CONFIG.max_unsaid + 1):
         names = [f"name_{n}" for n in range(count)]
@@ -240,13 +240,13 @@ def test_what_a_persons_words_leave_unsaid_is_told_or_too_much(world: World) -> 
         case = case_of(world, REQUEST, reference_tree=task.reference_tree)
         is_told = count == CONFIG.max_unsaid
         expected = Request(REQUEST, unsaid=tuple(sorted(names))) if is_told else None
-        assert spoken(case, CONFIG) == (expected or RepositoryReason.UNSAID)
+        assert _spoken(case, CONFIG) == (expected or RepositoryReason.UNSAID)
 
 
 def test_the_share_of_a_patch_that_a_request_contains() -> None:
     patch = b"+++ b/a\n+    return total(numbers) / 2\n+    return len(numbers) * 100\n+short\n"
-    assert given_share(patch, "Write\n  return total(numbers) / 2\n") == 0.5
-    assert given_share(patch, "- a\n+   return len(numbers) * 100  # a diff\n") == 0.5
+    assert _given_share(patch, "Write\n  return total(numbers) / 2\n") == 0.5
+    assert _given_share(patch, "- a\n+   return len(numbers) * 100  # a diff\n") == 0.5
 
 
 @pytest.mark.parametrize(

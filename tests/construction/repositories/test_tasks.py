@@ -13,7 +13,7 @@ from construction.repositories.contracts import (
     RepositoryTask,
     Speaker,
 )
-from construction.repositories.recovery import Repository, Segment, agrees, matching, talk_of
+from construction.repositories.recovery import Repository, Segment, _agrees, matching, talk_of
 from construction.repositories.stages import read_tasks, write_tasks
 from construction.repositories.tasks import Found, Turned, find_repositories, take, tasks_of
 from construction.sessions.readers.registry import read_source
@@ -107,7 +107,7 @@ def test_a_base_that_what_was_read_contradicts_is_unclear(tmp_path: Path) -> Non
 def test_a_file_is_compared_by_the_numbers_that_readers_give_its_lines(
     content: bytes, lines: dict[int, str], same: bool
 ) -> None:
-    assert agrees(content, lines) is same
+    assert _agrees(content, lines) is same
 
 
 @pytest.mark.parametrize(

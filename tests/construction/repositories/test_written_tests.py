@@ -9,7 +9,7 @@ import pytest
 
 from construction.judging.contracts import Judged
 from construction.judging.model.asking import ask
-from construction.repositories.candidates import prompt_of
+from construction.repositories.candidates import _prompt_of
 from construction.repositories.contracts import (
     ProofOfTests,
     RepositoriesConfig,
@@ -22,11 +22,11 @@ from construction.repositories.requests import Request, Unwritten
 from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.written_tests import (
     Untested,
-    mutants_of,
+    _mutants_of,
+    _writing_stage,
     prove_written,
     untested_of,
     with_hidden,
-    writing_stage,
 )
 from tests.construction.judging.model.fakes import Scripted, always
 from tests.construction.repositories.invented import BASE
@@ -92,7 +92,7 @@ def written(
         reason = None if note is None else RepositoryReason.UNPROVEN
         return ProofOfTests(change.task.task, "abc", suite.plan, reason, note or "")
 
-    stage = writing_stage(CONFIG, "model:m", prove)
+    stage = _writing_stage(CONFIG, "model:m", prove)
     (judged,) = ask(stage, [case or case_of(world)], client)
     return judged
 
@@ -211,7 +211,7 @@ def test_tests_that_notice_what_is_wrong_are_proven_and_become_a_task(world: Wor
     assert [name.endswith("::test_share") for name in proof.plan.fail_to_pass] == [True]
     case = Unwritten(with_hidden(Change(world.task, world.store), proof), proof)
     assert (case.change.parts, case.lacking("")) == ((["tally/sums.py"], [PATH]), ["share"])
-    assert SAID in prompt_of(Request(SAID, "model:m"))
+    assert SAID in _prompt_of(Request(SAID, "model:m"))
 
 
 @needs_box
@@ -233,7 +233,7 @@ def test_tests_that_prove_nothing_are_told_why(world: World, content: str, note:
 
 
 def changes(path: str, before: str, after: str) -> list[str]:
-    return [mutant.words(after).split(": ", 1)[1] for mutant in mutants_of(path, before, after)]
+    return [mutant.words(after).split(": ", 1)[1] for mutant in _mutants_of(path, before, after)]
 
 
 def test_mutants_of_python_change_the_new_lines_alone() -> None:
@@ -263,8 +263,8 @@ def test_mutants_of_scripts_change_tokens_and_leave_lines_out() -> None:
 
 def test_a_mutant_is_the_text_with_its_change() -> None:
     after = "x = 1\n"
-    assert {mutant.of(after) for mutant in mutants_of("m.py", "", after)} == {"x = 2\n", "pass\n"}
+    assert {mutant.of(after) for mutant in _mutants_of("m.py", "", after)} == {"x = 2\n", "pass\n"}
     for odd in ("x = (\n", "x = " + "-" * 30_000 + "1\n", "x = 0x" + "f" * 6_000 + "\n",
                 "x = " + "+".join("1" * 900) + "\n", "a = 1\rb = (2 +\r3)\n", "a\0b"):  # fmt: skip
-        assert mutants_of("m.py", "", odd) == []
-    assert mutants_of("m.py", "", "x = 1\n" * 50_000) == []
+        assert _mutants_of("m.py", "", odd) == []
+    assert _mutants_of("m.py", "", "x = 1\n" * 50_000) == []

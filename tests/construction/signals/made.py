@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from construction.signals.codebook import Codebook, load_codebook
+from construction.signals.codebook import Codebook, _load_codebook
 from construction.signals.matching import Vectors, unit
 from data.contracts import Popularity, Signal, SignalProvenance
 
@@ -73,7 +73,7 @@ phrases = ["paper trail", "love letter*"]
 def small_codebook(folder: Path) -> Codebook:
     for name, text in (("families", FAMILIES), ("patterns", PATTERNS), ("cues", CUES)):
         (folder / f"{name}.toml").write_text(text, encoding="utf-8")
-    return load_codebook(folder)
+    return _load_codebook(folder)
 
 
 def bag_of_words(texts: Sequence[str]) -> Vectors:

@@ -13,10 +13,10 @@ from construction.signals.assign import (
     NOISE,
     Assignment,
     Need,
-    PatternShare,
+    _needs_of,
+    _PatternShare,
     cluster,
     needs_by_pattern,
-    needs_of,
 )
 from construction.signals.config import ClusterConfig
 from construction.signals.matching import Vectors, unit
@@ -32,7 +32,7 @@ def signal(name: str, summary: str = "", slug: str = "s") -> Signal:
 
 def assigned(slug: str, **shares: float) -> Assignment:
     parts = tuple(
-        PatternShare(pattern, share, 1.0, 1.0, 1.0, False, ()) for pattern, share in shares.items()
+        _PatternShare(pattern, share, 1.0, 1.0, 1.0, False, ()) for pattern, share in shares.items()
     )
     return Assignment(slug, parts, None, parts[0].pattern, 1.0)
 
@@ -52,7 +52,7 @@ def assigned(slug: str, **shares: float) -> Assignment:
     ],
 )
 def test_needs_are_read_from_what_a_skill_says(name: str, summary: str, needs: set[Need]) -> None:
-    assert needs_of(signal(name, summary)) == needs
+    assert _needs_of(signal(name, summary)) == needs
 
 
 def test_a_pattern_has_the_share_of_the_mass_whose_skills_have_a_need() -> None:

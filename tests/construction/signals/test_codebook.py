@@ -8,13 +8,13 @@ import pytest
 
 from construction.signals.codebook import (
     Codebook,
+    _load_codebook,
+    _load_crosswalk,
     default_codebook,
     default_crosswalk,
-    load_codebook,
-    load_crosswalk,
     spread,
 )
-from construction.signals.matching import parse_cue
+from construction.signals.matching import _parse_cue
 from data.errors import ConfigError
 from data.text.scripts import has_han
 from tests.construction.signals.made import small_codebook
@@ -52,7 +52,7 @@ def book(tmp_path: Path) -> Codebook:
 def load(folder: Path, book: Codebook, text: str = GOOD) -> object:
     path = folder / "crosswalk.toml"
     path.write_text(text, encoding="utf-8")
-    return load_crosswalk(path, book)
+    return _load_crosswalk(path, book)
 
 
 def test_masses_travel_by_shares_and_the_rest_is_unmapped() -> None:
@@ -71,7 +71,7 @@ def test_nothing_mapped_has_no_weights() -> None:
 def test_largest_share_names_the_family_and_the_group(tmp_path: Path, book: Codebook) -> None:
     path = tmp_path / "crosswalk.toml"
     path.write_text(GOOD, encoding="utf-8")
-    loaded = load_crosswalk(path, book)
+    loaded = _load_crosswalk(path, book)
     assert loaded.task_family({"office": 0.7, "craft": 0.3}) == "letters"  # .35 against .30
     assert loaded.task_family({"self": 1.0}) is None
     assert loaded.display_group("shapes") == "desk"  # equal shares go by name
@@ -146,23 +146,23 @@ def test_errors_name_the_pattern(
     assert old in path.read_text(encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ConfigError, match=message):
-        load_codebook(tmp_path)
+        _load_codebook(tmp_path)
 
 
 def test_the_digest_follows_the_content(tmp_path: Path) -> None:
     before = small_codebook(tmp_path)
     path = tmp_path / "cues.toml"
     path.write_text(path.read_text(encoding="utf-8") + "\n# a remark\n", encoding="utf-8")
-    assert load_codebook(tmp_path).digest == before.digest
+    assert _load_codebook(tmp_path).digest == before.digest
     changed = path.read_text(encoding="utf-8").replace("origami", "kirigami")
     path.write_text(changed, encoding="utf-8")
-    assert load_codebook(tmp_path).digest != before.digest
+    assert _load_codebook(tmp_path).digest != before.digest
 
 
 def test_every_cue_of_the_package_can_match() -> None:
     book = default_codebook()
     cues = [c for p in book.patterns.values() for c in (*p.strong, *p.weak)] + list(book.decoys)
-    empty = [cue for cue in cues if not all(parse_cue(cue).halves)]
+    empty = [cue for cue in cues if not all(_parse_cue(cue).halves)]
     assert empty == []
 
 

@@ -16,15 +16,15 @@ from construction.signals.codebook import Codebook
 from construction.signals.config import MatchingConfig
 from construction.signals.matching import (
     CueHit,
+    _match_at,
+    _parse_cue,
+    _plain_form,
+    _tokens_of,
     cosine,
     encode_multilingual,
     evidence,
     find_cues,
     hits_by_pattern,
-    match_at,
-    parse_cue,
-    plain_form,
-    tokens_of,
     unit,
 )
 from tests.construction.signals.made import small_codebook
@@ -63,10 +63,10 @@ def test_cosine_is_rounded_and_zero_rows_stay_zero() -> None:
 
 
 def matches_of(cue: str, text: str) -> list[str]:
-    plain = plain_form(text)
-    tokens = tokens_of(plain)
-    phrase = parse_cue(cue)
-    parts = (match_at(phrase, plain, tokens, at) for at in range(len(tokens)))
+    plain = _plain_form(text)
+    tokens = _tokens_of(plain)
+    phrase = _parse_cue(cue)
+    parts = (_match_at(phrase, plain, tokens, at) for at in range(len(tokens)))
     return [" | ".join(text[start:end] for start, end in part) for part in parts if part]
 
 
@@ -98,9 +98,9 @@ def test_what_a_cue_finds(cue: str, text: str, expected: list[str]) -> None:
 
 @given(st.text(max_size=60))
 def test_offsets_survive_folding(text: str) -> None:
-    plain = plain_form(text)
+    plain = _plain_form(text)
     assert len(plain) == len(text)
-    for token in tokens_of(plain):
+    for token in _tokens_of(plain):
         assert plain[token.start : token.end] == token.text
 
 

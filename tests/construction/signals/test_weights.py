@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.signals.assign import Assignment, PatternShare
+from construction.signals.assign import Assignment, _PatternShare
 from construction.signals.codebook import default_codebook, default_crosswalk
 from construction.signals.config import Counting, GapConfig, SignalsConfig
 from construction.signals.weights import (
     Action,
     DatedMixture,
-    FamilyWeight,
     Mixture,
-    PatternMass,
     SeedIdea,
-    action,
+    _action,
+    _FamilyWeight,
+    _gradings,
+    _PatternMass,
     change,
     coverage_gap,
-    gradings,
     history,
     mixture,
     seed_ideas,
@@ -33,10 +33,10 @@ from data.errors import ConfigError
 
 def dated(day: int, weights: dict[str, float], counting: str = Counting.FRACTIONAL) -> DatedMixture:
     patterns = tuple(
-        PatternMass(f"p_{name}", name, True, 100 * weight, 1, ())
+        _PatternMass(f"p_{name}", name, True, 100 * weight, 1, ())
         for name, weight in weights.items()
     )
-    families = tuple(FamilyWeight(n, 100 * w, w, 1) for n, w in weights.items())
+    families = tuple(_FamilyWeight(n, 100 * w, w, 1) for n, w in weights.items())
     mixture = Mixture("downloads", counting, 100.0, patterns, families, 0.0, 0.0, ())
     return DatedMixture("made", dt.date(2026, 3, day), "0" * 64, mixture)
 
@@ -86,7 +86,7 @@ CONFIG = GapConfig()
     ],
 )
 def test_the_limits_belong_to_the_action(points: float, expected: Action) -> None:
-    assert action(points, CONFIG) is expected
+    assert _action(points, CONFIG) is expected
 
 
 def test_gap_in_points_largest_lack_first() -> None:
@@ -145,7 +145,7 @@ BOOK, CROSSWALK = default_codebook(), default_crosswalk()
 
 def mixed(masses: dict[str, float]) -> Mixture:
     shares = [
-        Assignment(name, (PatternShare(name, 1.0, 0.9, 0.9, 0.5, False, ()),), None, name, 0.5)
+        Assignment(name, (_PatternShare(name, 1.0, 0.9, 0.9, 0.5, False, ()),), None, name, 0.5)
         for name in sorted(masses)
     ]
     return mixture(shares, masses, BOOK, SignalsConfig())
@@ -156,8 +156,8 @@ def ideas(masses: dict[str, float], **settings: Any) -> tuple[SeedIdea, ...]:
 
 
 def test_every_benchmarkable_pattern_can_be_graded() -> None:
-    assert gradings().keys() == BOOK.benchmarkable
-    for pattern, grading in gradings().items():
+    assert _gradings().keys() == BOOK.benchmarkable
+    for pattern, grading in _gradings().items():
         assert any(grading.evidence.model_dump().values()), pattern
         assert grading.expected and grading.graded and grading.ungraded, pattern
 
@@ -208,6 +208,6 @@ def test_ideas_are_apportioned(masses: dict[str, int], total: int, most: int) ->
 
 
 def test_the_reason_for_an_unknown_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("construction.signals.weights.gradings", dict)
+    monkeypatch.setattr("construction.signals.weights._gradings", dict)
     with pytest.raises(ConfigError, match="no grading for email"):
         ideas({"email": 1.0})

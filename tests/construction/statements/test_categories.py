@@ -9,13 +9,13 @@ import pytest
 
 from construction.statements.categories import (
     Category,
-    Rule,
+    _parse_rules,
+    _Rule,
     assign,
     coverage,
     coverage_lines,
     filling,
     load_rules,
-    parse_rules,
     regions_without_questions,
 )
 from data.contracts import LedgerRow, Outcome
@@ -145,8 +145,8 @@ def test_what_matches_nothing_is_in_the_ledger() -> None:
 
 def test_the_first_rule_that_fits_decides() -> None:
     rules = (
-        Rule(None, ("Other",), ("secret",)),
-        Rule(Category.GUIDANCE, ("Other",)),
+        _Rule(None, ("Other",), ("secret",)),
+        _Rule(Category.GUIDANCE, ("Other",)),
     )
     result = series(
         {"series_id": "a", "name": "Other | Secret plan"},
@@ -158,7 +158,7 @@ def test_the_first_rule_that_fits_decides() -> None:
 def test_a_users_table(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text('[[rule]]\ncategory = "guidance"\nfirst = ["Forecast"]\n', encoding="utf-8")
-    assert load_rules(path) == (Rule(Category.GUIDANCE, ("Forecast",)),)
+    assert load_rules(path) == (_Rule(Category.GUIDANCE, ("Forecast",)),)
 
 
 @pytest.mark.parametrize(
@@ -174,4 +174,4 @@ def test_a_users_table(tmp_path: Path) -> None:
 )
 def test_a_broken_table_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"own\.toml"):
-        parse_rules(text, "own.toml")
+        _parse_rules(text, "own.toml")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.config import FilterConfig
-from construction.statements.database import SEED_DROPPED_SHARE, filter_points, implausible
+from construction.statements.database import SEED_DROPPED_SHARE, _filter_points, _implausible
 from construction.statements.model import HISTORY, POINTS, ROWS, Statements
 from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.periods.fill import with_periods
@@ -56,7 +56,7 @@ def test_items_of_a_cash_flow_statement_that_the_filing_does_not_have_are_not_as
         row = {"document": "doc", "statement": "Cash flow statement", "label": label}
         rows = pl.DataFrame([row], schema_overrides=ROWS.schema)
         rows = pl.concat([pl.DataFrame(schema=ROWS.schema), rows], how="diagonal")
-        judged = filter_points(replace(whole, series=about, rows=rows), FilterConfig())
+        judged = _filter_points(replace(whole, series=about, rows=rows), FilterConfig())
         assert judged.ledger["reason"].to_list() == ([reason] if reason else [])
 
 
@@ -68,7 +68,7 @@ def test_a_day_has_balances_of_cash_and_no_flows(label: str, reason: list[str]) 
     about = series({"series_id": "flow", "category": "cash_flow", "label": label,
                     "statement": "Cash flow statement"})  # fmt: skip
     whole = replace(_statements(_point("p", series_id="flow")), series=about)
-    assert filter_points(whole, FilterConfig()).ledger["reason"].to_list() == reason
+    assert _filter_points(whole, FilterConfig()).ledger["reason"].to_list() == reason
 
 
 def _statements(*given: dict[str, Any]) -> Statements:
@@ -97,14 +97,14 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_rejected(name: str) -> None:
     more, reason = BAD[name]
-    actual = filter_points(_statements(_point(name, **more), _point("fine")), FilterConfig())
+    actual = _filter_points(_statements(_point(name, **more), _point("fine")), FilterConfig())
     assert actual.points["point_id"].to_list() == ["fine"]
     assert actual.ledger.select("item_id", "reason").rows() == [(name, reason)]
 
 
 @pytest.mark.parametrize("value", ["0.01", "-5", "1000", "10", "0.0001"])
 def test_kept(value: str) -> None:
-    actual = filter_points(_statements(_point("p", value=value)), FilterConfig())
+    actual = _filter_points(_statements(_point("p", value=value)), FilterConfig())
     assert actual.points.height == 1
 
 
@@ -112,14 +112,14 @@ def test_unfilled_periods_are_told_apart() -> None:
     result = _statements(_point("p"))
     bare = result.points.with_columns(period_type=pl.lit(None, pl.String))
     unfilled = Statements(result.companies, result.series, bare, result.history, result.rows)
-    assert filter_points(unfilled, FilterConfig()).ledger["reason"].to_list() == [
+    assert _filter_points(unfilled, FilterConfig()).ledger["reason"].to_list() == [
         "period.not_filled"
     ]
 
 
 def test_the_report_stands_beside_the_seed() -> None:
     listed = [_point(f"p{n}", computed=n == 0, auto_generated=n == 1) for n in range(20)]
-    report = filter_points(_statements(*listed), FilterConfig()).report
+    report = _filter_points(_statements(*listed), FilterConfig()).report
     assert (report.n_in, report.n_kept) == (20, 18)
     assert report.rejected == {"point.auto_generated": 1, "point.computed": 1}
     assert (report.dropped_share, report.seed_share) == (0.1, SEED_DROPPED_SHARE)
@@ -127,7 +127,7 @@ def test_the_report_stands_beside_the_seed() -> None:
 
 def test_the_fill_counts_filed_points_by_category_and_region() -> None:
     listed = [_point("a"), _point("b", value="0"), _point("c", value="0"), _point("d", value=" ")]
-    fill = filter_points(_statements(*listed, _point("e", computed=True)), FilterConfig()).report
+    fill = _filter_points(_statements(*listed, _point("e", computed=True)), FilterConfig()).report
     assert len(fill.fill) == 14
     filled = [row for row in fill.fill if row["available"]]
     assert [(row["category"], row["available"], row["askable"]) for row in filled] == [
@@ -140,13 +140,13 @@ def test_companies_without_an_english_name_are_left_out() -> None:
     result = _statements(_point("p"))
     local = result.companies.with_columns(name=pl.lit("株式会社 甲"))
     local_only = Statements(local, result.series, result.points, result.history, result.rows)
-    reasons = filter_points(local_only, FilterConfig()).ledger["reason"].to_list()
+    reasons = _filter_points(local_only, FilterConfig()).ledger["reason"].to_list()
     assert reasons == ["company.no_english_name"]
 
 
 def test_the_evidence_points_to_the_row() -> None:
     result = _statements(_point("p", value="0", report=2, line=7, document='D"1'))
-    row = filter_points(result, FilterConfig()).ledger.row(0, named=True)
+    row = _filter_points(result, FilterConfig()).ledger.row(0, named=True)
     assert row["evidence"] == '{"document":"D\\"1","line":7,"report":2}'
     assert (row["stage"], row["unit"], row["stratum"]) == (
         "filter_points",
@@ -160,14 +160,14 @@ def test_the_evidence_points_to_the_row() -> None:
 def test_the_ledger_closes_in_any_order(names: list[str], shuffler: Any) -> None:
     more = {name: fields for name, (fields, _) in BAD.items()}
     listed = [_point(f"{n} {name}", **more.get(name, {})) for n, name in enumerate(names)]
-    actual = filter_points(_statements(*listed), FilterConfig())
+    actual = _filter_points(_statements(*listed), FilterConfig())
     counts = actual.tallies[0].counts
     assert counts[Outcome.KEPT] == names.count("fine") == actual.points.height
     assert counts[Outcome.REJECTED] == actual.ledger.height == sum(actual.report.rejected.values())
     assert actual.ledger.schema == pl.Schema(dict(LEDGER))
     assert actual.points.schema == pl.Schema(POINTS.schema)
     shuffler.shuffle(listed)
-    assert filter_points(_statements(*listed), FilterConfig()).ledger.equals(actual.ledger)
+    assert _filter_points(_statements(*listed), FilterConfig()).ledger.equals(actual.ledger)
 
 
 WEIGHTED = "WeightedAverageNumberOfSharesOutstandingBasic"
@@ -208,7 +208,7 @@ def _filed(*filed: Filed) -> Statements:
 
 
 def doubted(*filed: Filed) -> dict[str, str]:
-    return dict(implausible(_filed(*filed)).iter_rows())
+    return dict(_implausible(_filed(*filed)).iter_rows())
 
 
 SCALE, JUMP = "value.implausible_scale", "value.implausible_jump"
@@ -290,9 +290,9 @@ def test_the_filter_names_the_reason_and_can_be_told_to_keep() -> None:
         result.history,
         result.rows,
     )
-    kept = filter_points(result, FilterConfig())
+    kept = _filter_points(result, FilterConfig())
     assert kept.ledger.select("item_id", "reason").rows() == [(f"{WEIGHTED} 2010", SCALE)]
-    assert filter_points(result, FilterConfig(reject_implausible=False)).points.height == 3
+    assert _filter_points(result, FilterConfig(reject_implausible=False)).points.height == 3
 
 
 def test_amounts_translated_for_convenience_are_not_asked() -> None:
@@ -304,7 +304,7 @@ def test_amounts_translated_for_convenience_are_not_asked() -> None:
         statements,
         series=statements.series.with_columns(unit=unit, category=pl.lit("balance_sheet")),
     )
-    rejected = filter_points(translated, FilterConfig()).ledger
+    rejected = _filter_points(translated, FilterConfig()).ledger
     reasons: dict[str, str] = dict(rejected.select("item_id", "reason").iter_rows())
     assert reasons["Assets 2010"] == "value.translated"
     assert "value.translated" not in {reasons.get(f"Item{n} 2010") for n in range(3)}
@@ -313,7 +313,7 @@ def test_amounts_translated_for_convenience_are_not_asked() -> None:
 
 def test_share_counts_of_real_filings(material: Path) -> None:
     read = read_sec([material / "tables/sec/2010q2.zip"])
-    wrong = implausible(read).join(read.points, on="point_id")
+    wrong = _implausible(read).join(read.points, on="point_id")
     named = read.companies.filter(pl.col("name").str.contains("^(ACE LTD|WALGREEN CO|VISA INC)"))
     counts = wrong.join(named, on="company_id").group_by("name").len().sort("name")
     assert counts.rows() == [("ACE LTD", 6), ("WALGREEN CO", 8)]
@@ -330,6 +330,6 @@ def test_a_second_quarter_without_its_half_is_none(spans: tuple[int, ...], kept:
     series = book.close().series.with_columns(category=pl.lit("income_statement"))
     companies = book.close().companies.with_columns(fiscal_year_end=pl.lit("09-30"))
     statements = replace(book.close(), series=series, companies=companies)
-    filtered = filter_points(statements, FilterConfig())
+    filtered = _filter_points(statements, FilterConfig())
     assert filtered.report.n_kept == kept
     assert filtered.report.rejected == ({} if kept else {"period.part_contradicted": 1})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.labels import default_table, load_table, translate
+from construction.statements.labels import _default_table, _load_table, translate
 from construction.statements.model import LabelMethod, Statement
 from data.errors import ConfigError
 from data.text.folding import without_spaces
@@ -119,7 +119,7 @@ def test_a_translation_holds_no_japanese(label: str) -> None:
     assert result.text.strip() == result.text != ""
 
 
-@given(st.sampled_from(sorted(default_table())), st.sampled_from(sorted(default_table())))
+@given(st.sampled_from(sorted(_default_table())), st.sampled_from(sorted(_default_table())))
 def test_sections_tell_items_apart(first: str, second: str) -> None:
     """The item and its section both stand in the composed label."""
     result = translate(f"{first}、{second}")
@@ -131,7 +131,7 @@ def test_sections_tell_items_apart(first: str, second: str) -> None:
 
 
 def test_the_table_is_japanese_to_ascii() -> None:
-    table = default_table()
+    table = _default_table()
     assert all(text.isascii() for result in table.values() for text in result.values())
     assert all(_JAPANESE.search(label) for label in table)
 
@@ -150,10 +150,10 @@ def test_a_line_that_does_not_fit_is_named(tmp_path: Path, line: str, position: 
     path = tmp_path / "table.tsv"
     path.write_text(f"# remark\n{line}", "utf-8")
     with pytest.raises(ConfigError, match=re.escape(f"table.tsv{position}")):
-        load_table(path)
+        _load_table(path)
 
 
 def test_a_label_may_have_a_text_for_each_statement(tmp_path: Path) -> None:
     path = tmp_path / "table.tsv"
     path.write_text("土地\tLand\n土地\tLand sold\tCash flow statement\n", "utf-8")
-    assert load_table(path) == {"土地": {"": "Land", "Cash flow statement": "Land sold"}}
+    assert _load_table(path) == {"土地": {"": "Land", "Cash flow statement": "Land sold"}}

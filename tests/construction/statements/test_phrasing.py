@@ -10,7 +10,7 @@ import pytest
 
 from construction.judging.calls.contracts import CallReason, Image
 from construction.judging.contracts import JudgeReason
-from construction.statements.phrasing import WordingAnswer, phrase_questions
+from construction.statements.phrasing import WordingAnswer, _phrase_questions
 from construction.statements.questions.ambiguity import Database, index_database
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
@@ -39,7 +39,7 @@ REMARK = "Give a loss as a negative number."
 
 
 def phrased(question: Question, wording: str) -> tuple[Question | None, str | None, str]:
-    (judged,) = phrase_questions([question], DATABASE, always({"wording": wording}), CONFIG)
+    (judged,) = _phrase_questions([question], DATABASE, always({"wording": wording}), CONFIG)
     return judged.value, judged.reason, judged.detail
 
 
@@ -92,7 +92,7 @@ def test_a_question_that_fits_another_point_is_not_worded() -> None:
     book.value(sales, "5123000")
     book.value(twin, "6123000")
     database = index_database(book.close(), 0.6)
-    (judged,) = phrase_questions([SALES], database, always({"wording": SAID}), CONFIG)
+    (judged,) = _phrase_questions([SALES], database, always({"wording": SAID}), CONFIG)
     assert judged.reason == JudgeReason.AMBIGUOUS
 
 
@@ -104,7 +104,7 @@ def test_a_wording_that_the_answer_check_cannot_read_is_refused() -> None:
 def test_the_picture_goes_with_its_question() -> None:
     client = Scripted(lambda result: CallReason.REFUSED)
     picture = Image("image/png", b"x")
-    judged = phrase_questions([SALES, LOSS], DATABASE, client, CONFIG, {SALES.point_id: picture})
+    judged = _phrase_questions([SALES, LOSS], DATABASE, client, CONFIG, {SALES.point_id: picture})
     assert [result.images for result in client.asked] == [(picture,), ()]
     assert {one.reason for one in judged} == {CallReason.REFUSED}
     assert SALES.answer not in client.asked[0].user
@@ -130,7 +130,7 @@ def _second(row: int | None, answer: str, wording: str = OTHERWISE) -> Scripted:
 
 def test_other_words_for_the_line_stand_if_they_are_answered_with_the_gold() -> None:
     client = _second(0, "5,123 thousand US dollars")
-    (judged,) = phrase_questions([SALES], DATABASE, client, CONFIG)
+    (judged,) = _phrase_questions([SALES], DATABASE, client, CONFIG)
     assert judged.value == replace(SALES, text=OTHERWISE)
     assert len(client.asked) == 2
     assert SALES.text not in client.asked[1].user
@@ -141,7 +141,7 @@ def test_other_words_for_the_line_stand_if_they_are_answered_with_the_gold() -> 
     [(1, "5,123 thousand US dollars"), (0, "6,123 thousand US dollars"), (0, "5,123 US dollars")],
 )
 def test_another_row_or_value_refuses_the_wording(row: int, answer: str) -> None:
-    (judged,) = phrase_questions([SALES], DATABASE, _second(row, answer), CONFIG)
+    (judged,) = _phrase_questions([SALES], DATABASE, _second(row, answer), CONFIG)
     assert (judged.value, judged.reason) == (None, JudgeReason.LOSS)
 
 
@@ -153,6 +153,6 @@ def test_what_no_words_can_replace_is_not_answered_again() -> None:
         OTHERWISE.replace("take in", "take in on average"),
     ):
         client = _second(0, "5,123 thousand US dollars", wording)
-        (judged,) = phrase_questions([SALES], DATABASE, client, CONFIG)
+        (judged,) = _phrase_questions([SALES], DATABASE, client, CONFIG)
         assert judged.value is None
         assert len(client.asked) == 1

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from construction.statements.config import FilterConfig
-from construction.statements.database import filter_points
+from construction.statements.database import _filter_points
 from construction.statements.model import HISTORY, Statement, Statements
 from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.periods.fill import with_periods
@@ -107,7 +107,7 @@ def test_what_the_row_says_of_the_sign(
     made = statements(*named, printed, value, negated=negated, balance=balance)
     matches = contradicted(made)
     assert matches["point_id"].to_list() == (["p"] if wrong else [])
-    reasons = filter_points(made, FilterConfig()).ledger["reason"].to_list()
+    reasons = _filter_points(made, FilterConfig()).ledger["reason"].to_list()
     assert reasons == (["value.sign_contradicted"] if wrong else [])
 
 

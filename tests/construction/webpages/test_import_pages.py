@@ -9,7 +9,7 @@ import pytest
 from pypdf import PdfWriter
 
 from construction.webpages import importing
-from construction.webpages.importing import HTML, html_text, import_pages, text_of, tidy
+from construction.webpages.importing import HTML, _html_text, _text_of, _tidy, import_pages
 from construction.webpages.pages import open_pages
 from data.errors import InputError
 
@@ -24,7 +24,7 @@ HOSTILE = """<!doctype html><html><head><title>Q2 \x1b[31m results</title>
 def test_only_what_a_reader_sees_is_left_of_a_page(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text(HOSTILE, encoding="utf-8")
-    page = text_of(path, HTML)
+    page = _text_of(path, HTML)
     assert page.title == "Q2 ⟨U+001B⟩[31m results"
     assert page.text.split("\n") == [
         "Results", "after", "Sales\t1,234", "Cost\t(56)", "Zeile", "zwei &⟨U+202E⟩drei",
@@ -34,13 +34,13 @@ def test_only_what_a_reader_sees_is_left_of_a_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "shift_jis", "gb18030"])
 def test_a_page_is_read_in_the_encoding_that_it_declares(encoding: str) -> None:
     page = f"<html><head><meta charset='{encoding}'></head><body><p>売上高 1,234</p></body></html>"
-    _, text = html_text(page.encode(encoding))
-    assert tidy(text) == "売上高 1,234"
+    _, text = _html_text(page.encode(encoding))
+    assert _tidy(text) == "売上高 1,234"
 
 
 def test_deep_nesting_does_not_overflow() -> None:
-    _, text = html_text(b"<div>" * 200 + b"deep" + b"</div>" * 200)
-    assert tidy(text) == "deep"
+    _, text = _html_text(b"<div>" * 200 + b"deep" + b"</div>" * 200)
+    assert _tidy(text) == "deep"
 
 
 def saved(folder: Path, table: str, **files: bytes) -> tuple[Path, Path]:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from data.audit_page import Shown, build_columns
-from data.audit_page.columns import Books, Gates, judged
+from data.audit_page.columns import Books, Gates, _judged
 from data.canonical import canonical_json
 from data.contracts import (
     Bound,
@@ -129,7 +129,7 @@ def ledger(verdicts: tuple[Row, ...] = VERDICTS, rejections: tuple[Row, ...] = R
     return Books(
         ABOUT,
         rows["item"].unique(maintain_order=True),
-        {str(gate): judged(frame) for (gate,), frame in gates},
+        {str(gate): _judged(frame) for (gate,), frame in gates},
         pl.DataFrame(rejections, schema=kinds),
         pl.DataFrame(POOL, schema=["lane", "pool", "released"], orient="row"),
     ).judged_by(GATES)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.audit_page import Shown, as_csv, as_json, audit_page, build_columns, header_policy
-from data.audit_page.columns import judged
+from data.audit_page.columns import _judged
 from data.canonical import canonical_json
 from data.contracts import Scalar, Status, Verdict
 from data.tables import VERDICTS as SCHEMA
@@ -132,7 +132,7 @@ scalars = st.none() | st.integers(-99, 99) | st.floats(-9, 9) | st.booleans() | 
 def test_scalars_are_read_as_they_were_recorded(result: list[Scalar]) -> None:
     rows = [Verdict("g", Status.PASSED, None, value, 1, {"m": value}) for value in result]
     frame = pl.DataFrame([verdict_record("i", row) for row in rows], schema=dict(SCHEMA))
-    read = judged(frame.rename({"item_id": "item"}))
+    read = _judged(frame.rename({"item_id": "item"}))
     assert read.observed == [str(v) if isinstance(v, bool) else v for v in result]
     assert list(map(type, read.measures.get("m", []))) == list(map(type, result))
     assert list(read.limit) == [1] * len(result)
@@ -143,7 +143,7 @@ def test_measures_that_are_no_object_are_refused(broken: str) -> None:
     row = verdict_record("i", Verdict("g", Status.PASSED, None, 1, 1)) | {"measures": broken}
     frame = pl.DataFrame([row], schema=dict(SCHEMA)).rename({"item_id": "item"})
     with pytest.raises(ValueError, match=r"measures|JSON|expected|unexpected"):
-        judged(frame)
+        _judged(frame)
 
 
 def test_reasons_and_limits_come_with_their_words() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from data.releases.diff import changes_between
+from data.releases.diff import _changes_between
 from data.releases.facts import facts_of_release
 from data.releases.listing import previous_release
 from tests.data.releases import train
@@ -21,7 +21,7 @@ def released(root: Path, weeks: int, **other: Any) -> str:
     """Write a release as a build does, against the one before it; its CHANGELOG."""
     made = train.given(root, weeks, **other)
     last = previous_release(root / "snapshots", NAME, made.released)
-    changes: Sequence[str] = changes_between(last, facts_of_release(made)) if last else ()
+    changes: Sequence[str] = _changes_between(last, facts_of_release(made)) if last else ()
     ref = train.written(root, weeks, **other, changes=tuple(changes))
     return (ref.path / "public" / "CHANGELOG.md").read_text(encoding="utf-8")
 

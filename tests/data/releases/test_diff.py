@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from data.contracts import Answer
 from data.errors import InputError
-from data.releases.diff import Changed, changes_between, diff
+from data.releases.diff import Changed, _changes_between, _diff
 from data.releases.facts import facts_of_release, facts_of_snapshot
 from data.releases.listing import find_snapshot, previous_release
 from data.snapshot.release import PrivacyStamp
@@ -59,7 +59,7 @@ def snapshots(root: Path) -> tuple[Path, Path]:
 
 def test_a_release_beside_itself_has_no_changes(root: Path) -> None:
     old, _ = snapshots(root)
-    result = diff(facts_of_snapshot(old), facts_of_snapshot(old))
+    result = _diff(facts_of_snapshot(old), facts_of_snapshot(old))
     assert (result.added, result.removed, result.changed, result.reused) == ((), (), {}, ())
     assert (result.churn.new, result.churn.gone, result.churn.turnover) == (0, 0, 0)
     assert not (result.families or result.weights or result.funnel or result.rejections)
@@ -69,7 +69,7 @@ def test_a_release_beside_itself_has_no_changes(root: Path) -> None:
 def test_tasks_added_removed_and_changed_by_what(root: Path) -> None:
     old, new = snapshots(root)
     tasks = [task.task_id for task in train.given(root).candidates]
-    result = diff(facts_of_snapshot(old), facts_of_snapshot(new))
+    result = _diff(facts_of_snapshot(old), facts_of_snapshot(new))
     assert result.added == ("t-new", "t-other")
     assert set(result.removed) == {tasks[0], tasks[-1]}
     assert result.changed == {
@@ -87,7 +87,7 @@ def test_tasks_added_removed_and_changed_by_what(root: Path) -> None:
 
 
 def test_weights_privacy_and_recipe(root: Path) -> None:
-    result = diff(*(facts_of_snapshot(path) for path in snapshots(root)))
+    result = _diff(*(facts_of_snapshot(path) for path in snapshots(root)))
     assert result.weights == (
         Changed("correspondence", 0.5, 0.6),
         Changed("data_reporting", 0.3, 0.4),
@@ -105,7 +105,7 @@ def test_weights_privacy_and_recipe(root: Path) -> None:
 
 def test_the_funnel_and_the_reasons(tmp_path: Path) -> None:
     old = facts_of_release(release(tmp_path, 24))
-    result = diff(old, facts_of_release(release(tmp_path, 30)))
+    result = _diff(old, facts_of_release(release(tmp_path, 30)))
     gates = next(row for row in result.funnel if row.name == "gates / instance")
     assert (gates.before, gates.after) == ((24, 18), (30, 23))
     reasons = {row.name: (row.before, row.after) for row in result.rejections}
@@ -115,7 +115,7 @@ def test_the_funnel_and_the_reasons(tmp_path: Path) -> None:
 def test_graders_parts_need_both_private_halves(root: Path, tmp_path: Path) -> None:
     old, new = snapshots(root)
     alone = shutil.copytree(new / "public", tmp_path / "alone")
-    result = diff(facts_of_snapshot(old), facts_of_snapshot(alone))
+    result = _diff(facts_of_snapshot(old), facts_of_snapshot(alone))
     assert not result.graded
     assert "private.answers" not in result.fields
 
@@ -128,7 +128,7 @@ def test_facts_are_the_same_before_and_after_writing(root: Path) -> None:
 
 def test_the_changelog_tells_what_both_public_halves_show(root: Path) -> None:
     old, new = snapshots(root)
-    lines = changes_between(old, facts_of_snapshot(new))
+    lines = _changes_between(old, facts_of_snapshot(new))
     tasks = [task.task_id for task in train.given(root).candidates]
     n = len(tasks)
     assert lines[0] == (
@@ -146,7 +146,7 @@ def test_the_changelog_tells_what_both_public_halves_show(root: Path) -> None:
         "Privacy report: 2 figures differ (audit/privacy.json).",
         "Recipe: length.min_user_chars 10 → 12.",
     ]
-    public = changes_between(old / "public", facts_of_release(train.given(root, 1, **later(root))))
+    public = _changes_between(old / "public", facts_of_release(train.given(root, 1, **later(root))))
     assert public == lines
 
 
@@ -212,7 +212,7 @@ def test_hostile_names_come_out_as_plain_text(root: Path, tmp_path: Path) -> Non
     rows[0]["task_id"] = "../../\x1b[2J\n\u202ex"
     rows[0]["\x1b]0;"] = "y" * 10_000
     (copy / "public/tasks.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    result = asdict(diff(facts_of_snapshot(snapshots(root)[0]), facts_of_snapshot(copy)))
+    result = asdict(_diff(facts_of_snapshot(snapshots(root)[0]), facts_of_snapshot(copy)))
     assert result["added"] == ("../../⟨U+001B⟩[2J ⟨U+202E⟩x",)
     assert len(orjson.dumps(result)) < 20_000
 
@@ -226,9 +226,9 @@ def test_churn_is_what_the_sets_say(root: Path, old: set[int], new: set[int]) ->
         replace(whole, tasks={names[n]: whole.tasks[names[n]] for n in sorted(chosen)})
         for chosen in (old, new)
     )
-    result = diff(before, after)
+    result = _diff(before, after)
     assert len(result.added) + len(result.removed) == len(old ^ new)
     assert result.churn.turnover == round(len(old ^ new) / max(1, len(old | new)), 9)
     assert (result.changed, result.renamed) == ({}, ())
-    back = diff(after, before)
+    back = _diff(after, before)
     assert (back.added, back.removed) == (result.removed, result.added)

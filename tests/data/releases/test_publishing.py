@@ -40,7 +40,7 @@ def snapshot(tmp_path: Path) -> Path:
     return signed_snapshot(tmp_path)
 
 
-def published(snapshot: Path, target: str, *, private: bool = False) -> publishing.Published:
+def published(snapshot: Path, target: str, *, private: bool = False) -> publishing._Published:
     return publish(snapshot, read_tasks(snapshot), target, private=private)
 
 

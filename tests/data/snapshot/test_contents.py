@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from data.snapshot.contents import NOT_SHOWN, Item, counts, report
+from data.snapshot.contents import NOT_SHOWN, _counts, _Item, report
 from data.snapshot.manifest import Manifest
 from data.snapshot.release import AuditedKind, GradingFacts
 from data.snapshot.writer import write_snapshot
@@ -28,7 +28,7 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_snapshot(release(folder), folder / "out").path / "public"
 
 
-def items(public: Path, audit: tuple[AuditedKind, ...]) -> dict[str, Item]:
+def items(public: Path, audit: tuple[AuditedKind, ...]) -> dict[str, _Item]:
     manifest = Manifest.model_validate_json((public / "manifest.json").read_bytes())
     grading = GradingFacts(
         formula="weighted_mean",
@@ -74,8 +74,8 @@ def test_page_and_data_say_the_same_and_are_linked(public: Path, tmp_path: Path)
     for item in document["items"]:
         assert f'<th scope="row" data-label="Item">{item["item"]}</th>' in page
         assert item["evidence"]
-    rows = [Item(**item) for item in document["items"]]
-    assert document["totals"] == counts(rows)
+    rows = [_Item(**item) for item in document["items"]]
+    assert document["totals"] == _counts(rows)
     assert f"{document['totals']['not shown']} not shown" in page
     assert 'href="validity.html"' in (public / "audit/report.html").read_text()
     assert "(audit/validity.html)" in (public / "README.md").read_text()

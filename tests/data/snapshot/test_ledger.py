@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.ledger import close
 from data.snapshot import layout
-from data.snapshot.ledger import COLUMNS, Rows, counted, gate_order, ledger_frames, values_summary
+from data.snapshot.ledger import COLUMNS, Rows, _values_summary, counted, gate_order, ledger_frames
 from data.snapshot.release import LedgerTables
 from data.snapshot.verification import verify
 from data.snapshot.writer import write_snapshot
@@ -122,9 +122,9 @@ def test_observed_texts_are_told_by_their_length_only() -> None:
 
 
 def test_numbers_that_are_none_do_not_pass_for_numbers() -> None:
-    assert values_summary(["1e999", "3"])["kind"] == "text"
-    assert values_summary(["nan"])["kind"] == "text"
-    assert values_summary(["-2", None, "5.5"])["max"] == 5.5
+    assert _values_summary(["1e999", "3"])["kind"] == "text"
+    assert _values_summary(["nan"])["kind"] == "text"
+    assert _values_summary(["-2", None, "5.5"])["max"] == 5.5
 
 
 def test_hostile_scalars_are_stored() -> None:

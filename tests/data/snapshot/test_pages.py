@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from data.snapshot.pages import name_parts
+from data.snapshot.pages import _name_parts
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from data.snapshot.pages import name_parts
 def test_a_name_breaks_behind_dots_and_underscores_and_a_number_does_not(
     name: str, parts: list[str]
 ) -> None:
-    assert name_parts(name) == parts
+    assert _name_parts(name) == parts

@@ -18,9 +18,9 @@ import pytest
 
 from data.contracts import MISSING, MISSING_NAMES, LedgerRow, Outcome
 from data.reasons import ReasonWords
-from data.snapshot.audit_pages import PER_INDEX, index_name
+from data.snapshot.audit_pages import PER_INDEX, _index_name
 from data.snapshot.release import Release
-from data.snapshot.report_page import NARROW, WIDE, Step, draw, steps
+from data.snapshot.report_page import NARROW, WIDE, _Step, draw, steps
 from data.snapshot.verification import verify
 from data.snapshot.writer import write_snapshot
 from flows.gates import GATES
@@ -174,7 +174,7 @@ def test_the_index_lists_instances_in_pages(
     monkeypatch.setattr("data.snapshot.audit_pages.LIMIT", 25)
     ref = write_snapshot(release(tmp_path, MANY), tmp_path / "out")
     folder = ref.path / "private/audit"
-    indexes = [folder / index_name(number) for number in (1, 2, 3)]
+    indexes = [folder / _index_name(number) for number in (1, 2, 3)]
     listed = [re.findall(r'href="([0-9a-f]{20}\.html)"', path.read_text()) for path in indexes]
     assert [len(names) for names in listed] == [10, 10, 5]
     assert {*chain(*listed), *(path.name for path in indexes)} == {
@@ -239,9 +239,9 @@ def test_what_passes_without_a_verdict_is_not_said_to_pass(
 
 def test_the_picture_is_well_formed_svg_for_any_counts() -> None:
     actual = [
-        Step("read", "file", 0, 0, ()),
-        Step("a & <b>", "session", 10**9, 1, (("x\u202e<y>", 7), ("z", 3), ("w", 1), ("v", 1))),
-        Step("recover", "session", 1, 1, (), (("instance", 5),)),
+        _Step("read", "file", 0, 0, ()),
+        _Step("a & <b>", "session", 10**9, 1, (("x\u202e<y>", 7), ("z", 3), ("w", 1), ("v", 1))),
+        _Step("recover", "session", 1, 1, (), (("instance", 5),)),
     ]
     for shape in (WIDE, NARROW):
         for standalone in (True, False):

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 from data.errors import InputError, ReleaseError
 from data.snapshot import layout
 from data.snapshot.signature import (
-    SignatureReport,
+    _SignatureReport,
     check_signature,
     key_id,
     read_private_key,
@@ -43,12 +43,12 @@ OTHER = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
 ATTESTATION = f"public/{layout.ATTESTATION}"
 
 
-def checked(snapshot: Path, key: Ed25519PrivateKey | None = KEY) -> SignatureReport:
+def checked(snapshot: Path, key: Ed25519PrivateKey | None = KEY) -> _SignatureReport:
     trusted = [key.public_key()] if key else []
     return check_signature(snapshot, trusted, verify(snapshot))
 
 
-def checks(report: SignatureReport) -> list[Check]:
+def checks(report: _SignatureReport) -> list[Check]:
     return [finding.check for finding in report.findings]
 
 
@@ -85,7 +85,7 @@ def test_signing_again_writes_the_same_bytes(signed: Path) -> None:
 def test_without_a_signature_or_a_key_it_says_so(snapshot: Path, signed: Path) -> None:
     assert checked(signed, None).state.endswith("not checked: pass the signer's --key")
     (signed / ATTESTATION).unlink()
-    assert checked(snapshot, None) == SignatureReport("unsigned")
+    assert checked(snapshot, None) == _SignatureReport("unsigned")
     assert checks(checked(snapshot)) == [Check.UNSIGNED]
 
 

@@ -11,12 +11,12 @@ from data.snapshot import layout
 from data.snapshot.task_pages import (
     Preview,
     TaskView,
+    _preview_of,
+    _tools_line,
     checked_words,
     preview,
-    preview_of,
     services_of,
     task_pages,
-    tools_line,
 )
 from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
@@ -56,13 +56,13 @@ def test_previews_are_rows_text_or_a_note(tmp_path: Path) -> None:
     shown = preview("a.csv", tmp_path / "a.csv")
     assert (shown.rows[:2], len(shown.rows), shown.text) == ([["a", "b"], ["1", "x\ny"]], 12, "")
     assert shown.note == "Beginning of the file only."
-    small = preview_of("a.csv", b"a,b\n" + b"2,3\n" * 40, 164)
+    small = _preview_of("a.csv", b"a,b\n" + b"2,3\n" * 40, 164)
     assert (len(small.rows), small.note) == (41, "")  # shown whole
-    assert preview_of("b.txt", b"caf\xc3\xa9", 5).text == "café"
-    assert preview_of("b.txt", b"caf\xc3", 900).text == "caf"  # cut inside a character
-    assert preview_of("b.txt", b"caf\xe9", 4).note.startswith("Not text")
-    assert preview_of("b.xlsx", b"PK\x03\x04\x00", 5).note.startswith("Not text")
-    assert preview_of("b.md", b"\x1b[31m<b>", 8).text == "⟨U+001B⟩[31m<b>"
+    assert _preview_of("b.txt", b"caf\xc3\xa9", 5).text == "café"
+    assert _preview_of("b.txt", b"caf\xc3", 900).text == "caf"  # cut inside a character
+    assert _preview_of("b.txt", b"caf\xe9", 4).note.startswith("Not text")
+    assert _preview_of("b.xlsx", b"PK\x03\x04\x00", 5).note.startswith("Not text")
+    assert _preview_of("b.md", b"\x1b[31m<b>", 8).text == "⟨U+001B⟩[31m<b>"
 
 
 def test_a_task_with_services_says_what_they_hold(tmp_path: Path) -> None:
@@ -86,10 +86,10 @@ def test_many_inputs_and_checks_are_folded(tmp_path: Path) -> None:
 
 
 def test_many_tools_are_counted_by_service() -> None:
-    assert tools_line([]) == "none"
-    assert tools_line(["read_file", "run"]) == "read_file, run"
+    assert _tools_line([]) == "none"
+    assert _tools_line(["read_file", "run"]) == "read_file, run"
     many = [f"crm_get_{number}" for number in range(7)] + ["kb_find", "kb_get"]
-    assert tools_line(many) == "crm (7), kb (2)"
+    assert _tools_line(many) == "crm (7), kb (2)"
 
 
 def test_what_is_checked_is_what_grades_the_task(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from data.contracts import Candidate, Deliverable, Label, TaskClass
 from data.snapshot.tasks import (
+    _counted,
+    _distribution,
+    _extension,
+    _plain,
     bins,
-    counted,
-    distribution,
-    extension,
     label_of,
-    plain,
     statistics,
     summary,
 )
@@ -96,13 +96,13 @@ def test_shares_are_binned_in_tenths() -> None:
 
 @given(NUMBERS)
 def test_every_value_falls_into_exactly_one_bin(values: list[float]) -> None:
-    result = distribution(values)
+    result = _distribution(values)
     assert sum(bar["n"] for bar in result["histogram"]) == result["n"] == len(values)
 
 
 @given(NUMBERS)
 def test_order_does_not_matter(values: list[float]) -> None:
-    assert distribution(values) == distribution(sorted(values))
+    assert _distribution(values) == _distribution(sorted(values))
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_quantiles_are_those_of_the_nearest_rank() -> None:
 
 def test_a_whole_number_is_one_as_long_as_that_is_exact() -> None:
     exact = float(2**53)
-    assert [type(plain(value)) for value in (exact, -exact, exact * 2, 0.5)] == [
+    assert [type(_plain(value)) for value in (exact, -exact, exact * 2, 0.5)] == [
         int, int, float, float,
     ]  # fmt: skip
-    assert plain(0.12345678949) == 0.123456789
+    assert _plain(0.12345678949) == 0.123456789
 
 
 def test_the_most_frequent_value_comes_first_and_then_the_name() -> None:
-    assert counted(["b", "a", "c", "c"]) == [
+    assert _counted(["b", "a", "c", "c"]) == [
         {"value": "c", "n": 2},
         {"value": "a", "n": 1},
         {"value": "b", "n": 1},
@@ -186,7 +186,7 @@ def test_the_type_of_most_tasks_comes_first_then_that_of_most_files(tmp_path: Pa
     ],
 )
 def test_an_extension_is_the_last_one_in_lower_case(path: str, kind: str) -> None:
-    assert extension(path) == kind
+    assert _extension(path) == kind
 
 
 def test_each_task_counts_once_under_its_labels(tmp_path: Path) -> None:

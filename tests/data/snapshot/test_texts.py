@@ -18,7 +18,7 @@ from data.contracts import Candidate, Disclosure, Lane, Provenance
 from data.errors import ReleaseError
 from data.neutralise import visible
 from data.snapshot import layout
-from data.snapshot.card import problems, size_category, stamp
+from data.snapshot.card import _size_category, problems, stamp
 from data.snapshot.release import DEMO_LICENCE, CardConfig, GradingFacts, PrivacyStamp
 from data.snapshot.tasks import candidate_of, instruction, public_row, row_line, task_yaml
 from data.snapshot.writer import write_snapshot
@@ -198,7 +198,7 @@ def test_a_manifest_of_an_earlier_version_says_nothing_of_sandboxes() -> None:
     ],
 )
 def test_the_card_has_the_hubs_category_of_sizes(tasks: int, category: str) -> None:
-    assert size_category(tasks) == category
+    assert _size_category(tasks) == category
 
 
 def test_hostile_settings_stay_text(tmp_path: Path) -> None:

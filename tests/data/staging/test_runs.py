@@ -17,8 +17,8 @@ from data.snapshot.release import SnapshotRef
 from data.staging.database import open_read_only
 from data.staging.runs import (
     RunFacts,
+    _newest_run,
     drop_runs,
-    newest_run,
     record_release,
     stage_run,
     staged_runs,
@@ -62,9 +62,9 @@ def test_runs_stand_side_by_side_and_the_last_is_the_newest(tmp_path: Path) -> N
     second = stage_run(tmp_path, LATER, stage(tmp_path / "b", "x", "y"))
     assert items(tmp_path) == [(first, "x"), (second, "x"), (second, "y")]
     assert items(tmp_path, "newest") == [(second, "x"), (second, "y")]
-    assert newest_run(tmp_path) == second
+    assert _newest_run(tmp_path) == second
     assert stage_run(tmp_path, FACTS, stage(tmp_path / "c", "x")) == first
-    assert newest_run(tmp_path) == first
+    assert _newest_run(tmp_path) == first
     assert items(tmp_path, "newest") == [(first, "x")]
     assert [run.run_id for run in staged_runs(tmp_path)] == [second, first]
 
@@ -75,7 +75,7 @@ def test_the_newest_run_is_the_last_one_also_where_the_clock_was_set_back(
     stage_run(tmp_path, FACTS, stage(tmp_path / "a", "x"))
     monkeypatch.setattr("data.staging.runs.time.time", lambda: 86_400.0)
     second = stage_run(tmp_path, LATER, stage(tmp_path / "b", "y"))
-    assert newest_run(tmp_path) == second
+    assert _newest_run(tmp_path) == second
     assert items(tmp_path, "newest") == [(second, "y")]
 
 

@@ -11,7 +11,7 @@ import pytest
 from data.errors import InputError
 from data.staging.database import RunTables, build_database
 from data.staging.print import CATALOGUE, Format, print_result
-from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, SqlRefused, answer_of, run_sql
+from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, _answer_of, _SqlRefused, run_sql
 
 LIMITS = SqlLimits(rows=3, cell=10, seconds=2, memory_mib=2048)
 EVERYTHING = SqlLimits()
@@ -27,7 +27,7 @@ def staging(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def requests(staging: Path, sql: str, **other: Any) -> dict[str, Any]:
     """The child's answer, without the process around it."""
     task = {"path": str(staging), "sql": sql, "every_run": True, "rows": 3, "cell": 10}
-    return answer_of(task | {"seconds": 5} | other, memory=1 << 30)
+    return _answer_of(task | {"seconds": 5} | other, memory=1 << 30)
 
 
 def test_a_query_is_answered_in_a_process_of_its_own(staging: Path) -> None:
@@ -69,7 +69,7 @@ def test_the_least_memory_that_can_be_given_is_enough_and_so_is_the_most(
 
 def test_what_duckdb_does_not_count_ends_at_the_limit_of_the_process(staging: Path) -> None:
     limits = SqlLimits(seconds=2, memory_mib=1024)
-    with pytest.raises(SqlRefused, match=r"Out of Memory|more than 2 s"):
+    with pytest.raises(_SqlRefused, match=r"Out of Memory|more than 2 s"):
         run_sql(staging, "SELECT repeat('x', 100000000) FROM range(100)", limits)
 
 
@@ -149,7 +149,7 @@ def test_values_become_json(staging: Path) -> None:
 
 
 def test_a_query_is_not_read_without_end(staging: Path, tmp_path: Path) -> None:
-    with pytest.raises(SqlRefused, match="30000 characters; the limit is 20000"):
+    with pytest.raises(_SqlRefused, match="30000 characters; the limit is 20000"):
         run_sql(staging, " " * 30_000, LIMITS)
     with pytest.raises(InputError, match="benchmint build"):
         run_sql(tmp_path / "gone.duckdb", "SELECT 1", LIMITS)

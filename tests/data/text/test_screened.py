@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from data.text.screened import Need, Screened, find_each, needs_of, screened
+from data.text.screened import Need, Screened, _needs_of, find_each, screened
 
 
 def needs(pattern: str, flags: int = 0) -> set[Need]:
-    return set(needs_of(re.compile(pattern, flags)))
+    return set(_needs_of(re.compile(pattern, flags)))
 
 
 def literals(*words: str) -> Need:

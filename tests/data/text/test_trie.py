@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.text.lexicon import shortest_pattern, trie_pattern
+from data.text.lexicon import _shortest_pattern, trie_pattern
 
 LITERALS = st.lists(st.text("ab|.中", min_size=1, max_size=4), min_size=1, max_size=8)
 TEXT = st.text("ab|.中", max_size=12)
@@ -15,7 +15,7 @@ TEXT = st.text("ab|.中", max_size=12)
 def test_the_longest_or_shortest_literal_at_each_place_is_found(
     literals: list[str], text: str
 ) -> None:
-    longest, shortest = re.compile(trie_pattern(literals)), re.compile(shortest_pattern(literals))
+    longest, shortest = re.compile(trie_pattern(literals)), re.compile(_shortest_pattern(literals))
     for position in range(len(text)):
         lengths = [len(one) for one in literals if text.startswith(one, position)]
         for pattern, wanted in (
@@ -30,4 +30,4 @@ def test_the_longest_or_shortest_literal_at_each_place_is_found(
 def test_order_and_repetition_of_literals_do_not_matter(literals: list[str]) -> None:
     again = [*reversed(literals), literals[0]]
     assert trie_pattern(again) == trie_pattern(literals)
-    assert shortest_pattern(again) == shortest_pattern(literals)
+    assert _shortest_pattern(again) == _shortest_pattern(literals)

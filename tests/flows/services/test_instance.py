@@ -18,7 +18,7 @@ from construction.workflows.world_file import world_bytes
 from data.canonical import canonical_json, digest
 from data.errors import InputError
 from data.hash_chain import BrokenChain, linked
-from flows.services.instance import Instance, InstanceGone, logged, recorded, row_of
+from flows.services.instance import Instance, InstanceGone, _row_of, logged, recorded
 from tests.conftest import REPO
 from tests.construction.workflows.worlds import filled_world, fitting_requests, hostile_requests
 
@@ -63,7 +63,7 @@ def test_entries_are_chained(tmp_path: Path) -> None:
         assert [entry["previous"] for entry in entries] == [
             digest(world_bytes(world)), entries[0]["hash"], entries[1]["hash"],
         ]  # fmt: skip
-        assert [row_of(entry) for entry in entries] == instance.audit
+        assert [_row_of(entry) for entry in entries] == instance.audit
 
 
 def test_a_second_process_on_a_file_cannot_break_its_log(tmp_path: Path) -> None:

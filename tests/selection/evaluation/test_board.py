@@ -15,7 +15,7 @@ import pytest
 from data.errors import InputError
 from data.figures import percent_range
 from flows.commands.leaderboard import _ended
-from selection.evaluation.board import Board, TaskFacts, board, pass_rate
+from selection.evaluation.board import Board, TaskFacts, _pass_rate, board
 from selection.evaluation.comparisons import pilot_scores, plan, variances
 from selection.evaluation.intervals import wilson
 from selection.evaluation.leaderboard_page import markdown_table, write_board
@@ -107,10 +107,10 @@ def test_rows_are_ranked_as_far_as_the_data_go(made: Board) -> None:
 
 def test_results_that_are_all_alike_count_each_cluster_as_one_task() -> None:
     labels = [f"family {at % 10}" for at in range(29)]
-    none = pass_rate(np.zeros(29), labels)
+    none = _pass_rate(np.zeros(29), labels)
     assert (none.n, none.clusters, none.method) == (29, 10, "clustered wilson")
     assert (none.low, none.high) == (wilson(0, 10).low, wilson(0, 10).high)
-    assert pass_rate(np.zeros(29), labels[:9] * 4).method == "wilson"
+    assert _pass_rate(np.zeros(29), labels[:9] * 4).method == "wilson"
 
 
 def test_infrastructure_and_unjudged_are_counted_and_left_out() -> None:

@@ -13,15 +13,15 @@ from scipy import stats
 from data.errors import InputError
 from selection.evaluation.comparisons import (
     Linked,
-    changed_signs,
+    _changed_signs,
+    _fit,
     compare,
-    fit,
     holm,
     link,
     rank_ranges,
     tie_groups,
 )
-from selection.evaluation.intervals import agreement, cohens_kappa
+from selection.evaluation.intervals import _cohens_kappa, agreement
 
 
 def test_of_many_normal_differences_the_exact_test_says_what_students_does() -> None:
@@ -59,7 +59,7 @@ def test_of_single_tasks_that_pass_or_fail_the_test_is_mcnemars(
 def test_signs_change_in_all_ways(sums: list[int], epochs: int) -> None:
     totals = [abs(np.dot(signs, sums)) for signs in product((1, -1), repeat=len(sums))]
     exact = np.mean(np.array(totals) >= abs(sum(sums)))
-    assert changed_signs(np.array(sums) / epochs) == pytest.approx(exact)
+    assert _changed_signs(np.array(sums) / epochs) == pytest.approx(exact)
 
 
 @given(st.lists(st.integers(-1, 1), min_size=1, max_size=12))
@@ -139,9 +139,9 @@ def test_agreement_is_scipys_on_random_packets() -> None:
 
 
 def test_kappa_by_hand() -> None:
-    assert cohens_kappa("aabb", "abbb") == pytest.approx((0.75 - 0.5) / 0.5)
-    assert cohens_kappa("aa", "aa") is None
-    assert cohens_kappa("", "") is None
+    assert _cohens_kappa("aabb", "abbb") == pytest.approx((0.75 - 0.5) / 0.5)
+    assert _cohens_kappa("aa", "aa") is None
+    assert _cohens_kappa("", "") is None
 
 
 OLD, NEW = (-1.0, -0.4, 0.2, 0.8), (-0.7, 0.0, 0.5, 1.1)
@@ -204,6 +204,6 @@ def test_without_enough_anchors_nothing_is_linked() -> None:
 
 def test_agents_that_pass_or_fail_all_stay_finite_and_in_order() -> None:
     passes = np.array([[1.0] * 20, [0.0] * 20, [1.0] * 10 + [0.0] * 10])
-    abilities, _ = fit(passes, [np.arange(20)])
+    abilities, _ = _fit(passes, [np.arange(20)])
     assert np.isfinite(abilities).all()
     assert abilities[0] > abilities[2] > abilities[1]

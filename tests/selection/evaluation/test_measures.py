@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from selection.evaluation.board import TaskFacts, model_family
+from selection.evaluation.board import TaskFacts, _model_family
 from selection.evaluation.comparisons import compare
 from selection.evaluation.measures import (
     cells_table,
@@ -179,4 +179,4 @@ def test_retrieval_by_category_and_region() -> None:
     ],
 )  # fmt: skip
 def test_families_of_models(name: str, family: str) -> None:
-    assert model_family(name) == family
+    assert _model_family(name) == family

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from selection.evaluation.transfer import Pair, matrix, tasks_needed
+from selection.evaluation.transfer import Pair, _tasks_needed, matrix
 
 
 def pairs(creator: str, consumer: str, changes: list[float], task_class: str = "c") -> list[Pair]:
@@ -74,7 +74,7 @@ def test_a_pass_rate_is_undefined_where_one_is() -> None:
 
 @pytest.mark.parametrize(("cells", "needed"), [(0, 6), (1, 6), (2, 7), (4, 8), (12, 9)])
 def test_how_many_tasks_a_cell_needs_to_show_anything(cells: int, needed: int) -> None:
-    assert tasks_needed(cells) == needed
+    assert _tasks_needed(cells) == needed
     shown = matrix(pairs("a", "x", [1.0] * needed)).cells[0].difference.p
     assert shown is not None and shown * max(cells, 1) < 0.05
 

@@ -10,7 +10,7 @@ import pytest
 
 from selection.sampling.config import SamplingConfig
 from selection.sampling.frame import build_frame, category_of, inclusion_of_points, with_quotas
-from selection.sampling.report import draw, lacking
+from selection.sampling.stages import draw, lacking
 
 _QUOTAS: dict[str, Any] = {
     "categories": {"guidance": 0.3, "income": 0.4, "cash": 0.3},

@@ -12,10 +12,10 @@ from benchmarks.sampler_fit import fit_of_counts, fit_of_samples
 from data.errors import InputError
 from data.randomness import keyed_generator
 from selection.sampling.systematic import (
+    _inclusion_probabilities,
     draw_fixed,
     draw_with_replacement,
     expected_draws,
-    inclusion_probabilities,
     leaf_probabilities,
     systematic,
     with_replacement_inclusion,
@@ -27,7 +27,7 @@ WEIGHTS = st.lists(st.floats(1e-4, 1e3), min_size=1, max_size=30)
 def test_certain_units_are_taken_out_and_the_rest_scaled_anew() -> None:
     # c = 3/10 gives 1.8 for the first: certain. Then 2/4: 1.5 for the second: certain. Then 1/1.
     weights = np.array([6.0, 3.0, 0.5, 0.25, 0.25])
-    assert inclusion_probabilities(weights, 3) == pytest.approx([1, 1, 0.5, 0.25, 0.25])
+    assert _inclusion_probabilities(weights, 3) == pytest.approx([1, 1, 0.5, 0.25, 0.25])
 
 
 def test_groups_and_caps() -> None:
@@ -42,7 +42,7 @@ def test_groups_and_caps() -> None:
 
 def test_too_few_units() -> None:
     with pytest.raises(InputError, match="found 2 units to draw 3 from"):
-        inclusion_probabilities(np.ones(2), 3)
+        _inclusion_probabilities(np.ones(2), 3)
 
 
 def test_madow_by_hand() -> None:
@@ -76,7 +76,7 @@ def test_fixed_size_and_order_of_input(weights: list[float], size: int, seed: in
 @given(WEIGHTS, st.integers(0, 30))
 def test_free_units_are_proportional_to_their_weights(weights: list[float], size: int) -> None:
     held = np.array(weights)
-    pi_design = inclusion_probabilities(held, min(size, len(weights)))
+    pi_design = _inclusion_probabilities(held, min(size, len(weights)))
     free = pi_design < 1
     scale = pi_design[free] / held[free]
     assert scale == pytest.approx(np.full(len(scale), scale.max(initial=0)), rel=1e-9)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from data.errors import InputError
 from selection.sampling.config import Damping
-from selection.sampling.systematic import MAX_DEPTH, damped, depths, leaf_probabilities
+from selection.sampling.systematic import MAX_DEPTH, _damped, depths, leaf_probabilities
 
 PARTS = st.lists(st.sampled_from(["A", "B", "", "é", "a b"]), min_size=1, max_size=5)
 NAMES = st.lists(PARTS.map(" | ".join), min_size=1, max_size=40)
@@ -28,7 +28,7 @@ def by_recursion(names: list[str], damping: Damping) -> list[float]:
             path = names[at].split(" | ")
             children.setdefault(path[level] if level < len(path) else None, []).append(at)
         sizes = np.array([len(held) for held in children.values()])
-        chances = damped(sizes, damping) / damped(sizes, damping).sum()
+        chances = _damped(sizes, damping) / _damped(sizes, damping).sum()
         for (part, held), chance in zip(children.items(), chances, strict=True):
             if part is not None:
                 descend(held, level + 1, share * chance)
@@ -66,7 +66,7 @@ def test_a_name_that_ends_inside_is_one_child_beside_larger_ones() -> None:
     ],
 )
 def test_weights_by_hand(damping: Damping, of_three: float) -> None:
-    assert damped(np.array([3]), damping)[0] == pytest.approx(of_three, abs=1e-15)
+    assert _damped(np.array([3]), damping)[0] == pytest.approx(of_three, abs=1e-15)
 
 
 def test_without_damping_every_series_is_alike() -> None:

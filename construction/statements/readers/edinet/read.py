@@ -122,7 +122,7 @@ _LANGUAGE = "ja"
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class _Listed:
     """What the code list says about a filer; None for what is missing or unusable."""
 
     name: str | None
@@ -132,11 +132,11 @@ class Listed:
     kana: str | None = None  # how the name is read
 
 
-def read_code_lists(
+def _read_code_lists(
     paths: Sequence[Path], config: EdinetConfig
-) -> tuple[dict[str, Listed], list[LedgerRow]]:
+) -> tuple[dict[str, _Listed], list[LedgerRow]]:
     """Filers by EDINET code (the last list takes precedence), and a ledger row per list."""
-    listed: dict[str, Listed] = {}
+    listed: dict[str, _Listed] = {}
     rows: list[LedgerRow] = []
     for path, name in zip(paths, short_names(paths), strict=True):
         filers = _read(path, config)
@@ -152,7 +152,7 @@ def read_code_lists(
     return listed, rows
 
 
-def _read(path: Path, config: EdinetConfig) -> dict[str, Listed] | str:
+def _read(path: Path, config: EdinetConfig) -> dict[str, _Listed] | str:
     """The filers of a list, or a description of what the file holds instead."""
     try:
         with path.open("rb") as handle:
@@ -180,7 +180,7 @@ def _decoded(raw: bytes) -> str | None:
     return None
 
 
-def _filers(rows: list[list[str]]) -> dict[str, Listed] | str:
+def _filers(rows: list[list[str]]) -> dict[str, _Listed] | str:
     for number, row in enumerate(rows[:_HEAD_LINES]):
         header = [_plain(cell) for cell in row]
         if all(name in header for name in _NEEDED):
@@ -193,14 +193,14 @@ def _filers(rows: list[list[str]]) -> dict[str, Listed] | str:
     return "no header of a code list"
 
 
-def _listing(cells: dict[str, str]) -> Listed:
+def _listing(cells: dict[str, str]) -> _Listed:
     kind, industry = _plain(cells[_KIND]), _plain(cells[_INDUSTRY])
     # Filers without statements of their own have their kind as industry.
     sector = industry if industry and industry != kind and "提出義務者" not in industry else None
     country = _country(cells[_ADDRESS]) if kind.startswith(_FOREIGN) else _HOME
     kana = _plain(cells.get(_NAME_KANA, "")) or None
-    ends = year_end(cells[_YEAR_END])
-    return Listed(_plain(cells[_NAME_EN]) or None, sector, ends, country, kana)
+    ends = _year_end(cells[_YEAR_END])
+    return _Listed(_plain(cells[_NAME_EN]) or None, sector, ends, country, kana)
 
 
 def _country(address: str) -> str | None:
@@ -208,7 +208,7 @@ def _country(address: str) -> str | None:
     return next((code for name, code in _COUNTRIES.items() if plain.startswith(name)), None)
 
 
-def year_end(text: str) -> str | None:
+def _year_end(text: str) -> str | None:
     """`3月31日`, `3月末日` -> 03-31; the end of February is 02-28, whatever the year."""
     match = _DAY.fullmatch(_plain(text))
     if match is None or not 1 <= int(match[1]) <= 12:
@@ -225,13 +225,13 @@ def _plain(text: str) -> str:
 
 _NAME_WORD = re.compile(r"[A-Za-z]{5,20}")
 _NAME_ALIKE = 0.9  # of two spellings of one name or word, one letter wrong or missing
-_UNLISTED = Listed(name=None, industry=None, year_end=None, country="JP")
+_UNLISTED = _Listed(name=None, industry=None, year_end=None, country="JP")
 
 
 def _company_frame(
     companies: Sequence[Company],
     filings: Sequence[Filing],
-    listed: Mapping[str, Listed],
+    listed: Mapping[str, _Listed],
     config: EdinetConfig,
 ) -> pl.DataFrame:
     """COMPANIES, one row per code, named by its first line in order of file and number.
@@ -250,7 +250,7 @@ def _company_frame(
                 "source": config.source,
                 "disclosure": config.disclosure.value,
                 "ticker": company.ticker,
-                "name": mended_name(listing.name, company.name) or company.name,
+                "name": _mended_name(listing.name, company.name) or company.name,
                 "name_local": company.name,
                 "name_kana": listing.kana,
                 "country": listing.country,
@@ -264,7 +264,7 @@ def _company_frame(
     return pl.DataFrame(rows, schema=COMPANIES.schema).sort("company_id")
 
 
-def mended_name(listed: str | None, filed: str) -> str | None:
+def _mended_name(listed: str | None, filed: str) -> str | None:
     """The code list's English name without its slips: as the filing has it, if that is in Latin
     letters and all but the same, else with common words spelled right ("Corpolation")."""
     if listed is None:
@@ -355,7 +355,7 @@ def read_edinet(paths: Sequence[Path], config: EdinetConfig) -> Statements:
     read; unusable input is in the ledger.
     """
     files, lists = find_files(paths)
-    listed, ledger = read_code_lists(lists, config)
+    listed, ledger = _read_code_lists(lists, config)
     companies, filings, rows = _read_files(files, config)
     n_lines = len(companies) + sum(row.unit == "line" for row in rows)
     n_filings = len(filings) + sum(row.unit == "filing" for row in rows)

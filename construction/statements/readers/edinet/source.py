@@ -267,7 +267,7 @@ def _line_row(name: str, line: int, reason: Reason, actual: str, expected: str) 
 
 TABLES = ("bs", "pl", "cf", "summary")  # in the order of a filing's statements
 _CODE = re.compile(r"[EG][0-9]{5}")
-_DOCUMENT = re.compile(r"[0-9A-Za-z]{1,32}")
+_LONGEST_DOCUMENT = 32  # characters of its id
 _SECURITY = re.compile(r"([0-9][0-9A-Z]{3})0?")
 _DATES = ("periodStart", "periodEnd", "submitDateTime")
 _FIRST_YEAR, _LAST_YEAR = 1950, 2100
@@ -329,12 +329,16 @@ def _wrong(code: object, name: object, periods: object) -> tuple[str, str] | Non
     return None
 
 
+def _is_document(text: str) -> bool:
+    return text.isascii() and text.isalnum() and len(text) <= _LONGEST_DOCUMENT
+
+
 def _filing(line: Line, company: Company, position: int, period: object) -> Filing | LedgerRow:
     item_id = f"{line.item_id}:{position}"
     if not isinstance(period, dict):
         return filing_row(item_id, line, Reason.FILING_NOT_OBJECT, _kind(period), "an object")
     document, description = period.get("docID"), period.get("docDescription")
-    if not isinstance(document, str) or not _DOCUMENT.fullmatch(document):
+    if not isinstance(document, str) or not _is_document(document):
         actual = f"docID: {_kind(document)}"
         return filing_row(item_id, line, Reason.FILING_FIELD, actual, "letters and digits")
     if not isinstance(description, str) or len(description) > _LONGEST_TEXT:

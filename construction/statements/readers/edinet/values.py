@@ -46,7 +46,7 @@ _NUMBER = re.compile(_PLAIN)
 _GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3}){1,9}(\.[0-9]{1,15})?")
 _BRACKETED = re.compile(r"\(([0-9.,]+)\)")
 _MISSING = frozenset(("", "-", "―", "—", "–", "ー", "‐"))
-_MINUS = re.compile("^[△▲−]")
+_MINUS = ("△", "▲", "−")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ def _item_of(report: int, label: str) -> _Item:
     twin = words["counterparts"].get(concept) if report == SUMMARY else None
     taken = words["taken_over"].get(concept) if report == _CASH_FLOW else None
     known = (TABLES.index(twin[0]) + 1, twin[1]) if twin else None
-    return _Item(concept, unit_of(concept), instant, known, taken)
+    return _Item(concept, _unit_of(concept), instant, known, taken)
 
 
-def unit_of(concept: str) -> str:
+def _unit_of(concept: str) -> str:
     """JPY, JPY/share, shares, ratio or count, by the name before any section (`、`)."""
     words, head = item_words(), concept.partition("、")[0]
     head = head.partition("(")[0] or head
@@ -169,7 +169,7 @@ def _as_text(value: object) -> str:
 def _numbers(raw: pl.Series) -> pl.DataFrame:
     """raw -> value, reason."""
     plain = raw.str.contains(_PLAIN)
-    odd = [clean_number(text) for text in raw.filter(~plain)]
+    odd = [_clean_number(text) for text in raw.filter(~plain)]
     cleaned = pl.DataFrame(
         {
             "raw": raw.filter(~plain),
@@ -182,7 +182,7 @@ def _numbers(raw: pl.Series) -> pl.DataFrame:
     return pl.concat([whole, cleaned])
 
 
-def clean_number(text: str) -> tuple[str | None, str | None]:
+def _clean_number(text: str) -> tuple[str | None, str | None]:
     """The decimal that `text` writes, or the reason why there is none.
 
     Full-width digits, spaces, grouping commas, and △, ▲ or brackets for minus are resolved.
@@ -195,7 +195,8 @@ def clean_number(text: str) -> tuple[str | None, str | None]:
     if plain in _MISSING:
         return None, str(Reason.VALUE_MISSING)
     bracketed = _BRACKETED.fullmatch(plain)
-    plain = f"-{bracketed[1]}" if bracketed else _MINUS.sub("-", plain)
+    if bracketed or plain.startswith(_MINUS):
+        plain = f"-{bracketed[1] if bracketed else plain[1:]}"
     if _GROUPED.fullmatch(plain):
         plain = plain.replace(",", "")
     if _NUMBER.fullmatch(plain):
@@ -273,10 +274,10 @@ def term_starts(filings: Sequence[Filing]) -> dict[tuple[str, int], date]:
 def span_of(filing: Filing, report: _Report, terms: Mapping[tuple[str, int], date]) -> Span:
     """The span of a filing's figures."""
     start, end = filing.start, filing.end
-    if report.kind is Kind.HALF and months_between(start, end) != 6:
+    if report.kind is Kind.HALF and _months_between(start, end) != 6:
         end = _shifted(start, 6) - timedelta(days=1)
     quarter_start = _shifted(end + timedelta(days=1), -3)
-    months = months_between(start, end)
+    months = _months_between(start, end)
     if report.kind is Kind.QUARTER:
         term = terms.get((filing.company, report.term)) if report.term is not None else None
         start, months = _year_to_date(end, report.quarter, term)
@@ -296,10 +297,10 @@ def _year_to_date(end: date, quarter: int | None, term: date | None) -> tuple[da
     if term is not None and (quarter is None or abs((term - start).days) > _SAME_START):
         start = term
     known = (quarter is not None or term is not None) and quarter != _FOURTH
-    return start, months_between(start, end) if known else None
+    return start, _months_between(start, end) if known else None
 
 
-def months_between(start: date, end: date) -> int | None:
+def _months_between(start: date, end: date) -> int | None:
     """Length of a period in months, both days included: 3, 6, 9 or 12, else None."""
     days = (end - start).days + 1
     months = round(days / _DAYS_A_MONTH)
@@ -338,7 +339,7 @@ def _income_of_quarter(filing: Filing, span: Span) -> bool:
 
 def _number(table: Mapping[str, Any], concept: str) -> str | None:
     value = next((table[label] for label in table if without_spaces(label) == concept), None)
-    return clean_number(str(value))[0]
+    return _clean_number(str(value))[0]
 
 
 def span_frame(filings: Sequence[Filing], spans: Sequence[Span]) -> pl.DataFrame:

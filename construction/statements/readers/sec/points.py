@@ -48,7 +48,7 @@ _MOST_QUARTERS = 400
 _YEARS = (1900, 2100)
 
 
-def unit_of(uom: str | None, datatype: str | None) -> str | SecReason:
+def _unit_of(uom: str | None, datatype: str | None) -> str | SecReason:
     """The unit of a fact: currency code, CODE/share, shares, ratio, count or a measure (tonne,
     MWh); or the reason why none.
 
@@ -103,7 +103,7 @@ def _fits(unit: str, datatype: str | None) -> bool:
 def _with_units(facts: pl.DataFrame) -> pl.DataFrame:
     """Add `unit` (categorical), or `unit_reason` if there is none, from `uom` and `datatype`."""
     pairs = facts.select("uom", "datatype").unique()
-    results = [unit_of(uom, datatype) for uom, datatype in pairs.iter_rows()]
+    results = [_unit_of(uom, datatype) for uom, datatype in pairs.iter_rows()]
     named = pairs.with_columns(
         pl.Series(
             "unit", [None if isinstance(t, SecReason) else t for t in results], pl.Categorical

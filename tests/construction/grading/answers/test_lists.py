@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from construction.grading.answers.lexicon import AnswerReason
-from construction.grading.answers.lists import numbered_items
+from construction.grading.answers.lists import _numbered_items
 from construction.grading.answers.parts import grade_answers
 from construction.grading.spec import AnswerSpec, TaskSpec
 
@@ -105,6 +105,6 @@ def test_what_is_another_list_is_rejected(task: Task, answer: str, expected: Ans
 
 
 def test_numbers_have_to_run_from_one_without_a_gap() -> None:
-    assert numbered_items("1. a 2. b") == ["a ", "b"]
-    assert numbered_items("2. b 1. a") == ["a", "b "]
-    assert numbered_items("1. a 3. b") == numbered_items("see 1. a 2. b") == []
+    assert _numbered_items("1. a 2. b") == ["a ", "b"]
+    assert _numbered_items("2. b 1. a") == ["a", "b "]
+    assert _numbered_items("1. a 3. b") == _numbered_items("see 1. a 2. b") == []

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from construction.grading.answers.check import JsonAnswer, json_answer
+from construction.grading.answers.check import _json_answer, _JsonAnswer
 from construction.grading.answers.lexicon import Declared, Dimension, GoldAnswer, Unit
 from construction.grading.answers.markup import clean, visible
-from construction.grading.answers.passage import noise_spans
+from construction.grading.answers.passage import _noise_spans
 from construction.grading.answers.question import find_periods, read_question
 from construction.grading.answers.units import combine, declared_in, of_gold, settle, unit_after
 
@@ -138,13 +138,13 @@ def test_marks_become_spans() -> None:
     ],
 )
 def test_noise_covers_all_digits(text: str) -> None:
-    covered = {place for low, high in noise_spans(text, "") for place in range(low, high)}
+    covered = {place for low, high in _noise_spans(text, "") for place in range(low, high)}
     assert {place for place, char in enumerate(text) if char.isdigit()} <= covered
 
 
 def test_json_answer() -> None:
     nested = '```json\n{"notes": 1, "answer": {"value": 5.20, "unit": "USD million"}}\n```'
-    assert json_answer(nested) == JsonAnswer("5.20", ("USD million",))
-    assert json_answer('{"answer": null}') == JsonAnswer("null", ())
-    assert json_answer("{" * 5000) is None
-    assert json_answer('{"total": 5}') is None
+    assert _json_answer(nested) == _JsonAnswer("5.20", ("USD million",))
+    assert _json_answer('{"answer": null}') == _JsonAnswer("null", ())
+    assert _json_answer("{" * 5000) is None
+    assert _json_answer('{"total": 5}') is None

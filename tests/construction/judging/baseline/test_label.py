@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.baseline.label import business_task, label, skill_table
+from construction.judging.baseline.label import _business_task, label, skill_table
 from construction.judging.contracts import UNASSIGNED, RoleClass
 from tests.construction.judging.cases import case
 
@@ -46,7 +46,7 @@ def test_a_word_says_less_of_a_longer_request() -> None:
     ],
 )
 def test_the_business_task_is_the_beginning_of_the_request(request_text: str, phrase: str) -> None:
-    assert business_task(request_text) == phrase
+    assert _business_task(request_text) == phrase
 
 
 def test_every_role_of_the_contract_has_words() -> None:

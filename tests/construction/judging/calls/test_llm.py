@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from construction.judging.calls.contracts import Answered, CallReason, Unanswered
-from construction.judging.llm import BatchError, Batches
+from construction.judging.llm import BatchError, _Batches
 from tests.construction.judging.calls.conftest import Fault, ask
 
 PRICES = {"prompt": 1.0, "completion": 1.0}
@@ -74,7 +74,7 @@ def test_a_run_killed_around_submission_pays_once(
         raise BatchError("killed here")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Batches, "submit" if moment == "before" else "wait", killed)
+        patched.setattr(_Batches, "submit" if moment == "before" else "wait", killed)
         with (
             fault.client(tmp_path / "s", mode="batch") as client,
             pytest.raises(BatchError, match="killed here"),

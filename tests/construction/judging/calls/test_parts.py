@@ -28,19 +28,19 @@ from construction.judging.calls.contracts import (
     Unanswered,
     Usage,
 )
-from construction.judging.calls.endpoint import retry_after, wait_after
+from construction.judging.calls.endpoint import _retry_after, _wait_after
 from construction.judging.calls.replies import Reply, Unfit, declined, judge, read_reply, settle
 from construction.judging.calls.requests import (
     Dialect,
     Manner,
     Shape,
     Turn,
+    _is_unsupported,
     body,
-    is_unsupported,
     key,
     worst_case,
 )
-from construction.judging.llm import Order, chunks, read_lines
+from construction.judging.llm import _chunks, _Order, _read_lines
 from tests.construction.judging.calls.conftest import Verdict, ask
 
 CONFIG = LlmConfig(mode=Mode.LIVE, model="m")
@@ -274,16 +274,16 @@ def test_a_call_waits_for_those_under_way_before_it_gives_up() -> None:
     ],
 )
 def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers) == seconds
+    assert _retry_after(headers) == seconds
 
 
 def test_waits_double_are_spread_and_bounded() -> None:
-    waits = [wait_after({}, "k", attempt, 1.0, 60.0) for attempt in range(12)]
+    waits = [_wait_after({}, "k", attempt, 1.0, 60.0) for attempt in range(12)]
     for attempt, wait in enumerate(waits):
         full = min(2.0**attempt, 60.0)
         assert full / 2 <= wait <= full
-    assert wait_after({}, "k", 3, 1.0, 60.0) != wait_after({}, "l", 3, 1.0, 60.0)
-    assert wait_after({"retry-after": "86400"}, "k", 1, 1.0, 60.0) == 60.0
+    assert _wait_after({}, "k", 3, 1.0, 60.0) != _wait_after({}, "l", 3, 1.0, 60.0)
+    assert _wait_after({"retry-after": "86400"}, "k", 1, 1.0, 60.0) == 60.0
 
 
 @pytest.mark.parametrize(
@@ -445,32 +445,32 @@ def test_each_model_has_its_price() -> None:
 
 
 def test_only_a_refusal_of_the_shape_is_one() -> None:
-    assert is_unsupported(500, "Input should be 'text' or 'json_object'")
-    assert not is_unsupported(500, "Internal error")
-    assert not is_unsupported(429, "json_schema requests are limited")
+    assert _is_unsupported(500, "Input should be 'text' or 'json_object'")
+    assert not _is_unsupported(500, "Internal error")
+    assert not _is_unsupported(429, "json_schema requests are limited")
 
 
-def order(question: Question) -> Order:
+def order(question: Question) -> _Order:
     turn, name = Turn(question), key(question, CONFIG)
-    return Order(name, turn, Manner(), worst_case(turn, CONFIG), body(turn, CONFIG, Manner()))
+    return _Order(name, turn, Manner(), worst_case(turn, CONFIG), body(turn, CONFIG, Manner()))
 
 
 def test_batches_keep_within_the_limits_of_the_endpoint() -> None:
     orders = [order(ask(item)) for item in "abcde"]
     size = len(orders[0].line)
     by_bytes = LlmRuntime(batch_bytes=2 * size + 1)
-    assert [len(chunk) for chunk in chunks(orders, by_bytes)] == [2, 2, 1]
+    assert [len(chunk) for chunk in _chunks(orders, by_bytes)] == [2, 2, 1]
     by_count = LlmRuntime(batch_requests=3)
-    assert [len(chunk) for chunk in chunks(orders, by_count)] == [3, 2]
+    assert [len(chunk) for chunk in _chunks(orders, by_count)] == [3, 2]
     assert len(json.loads(orders[0].line)["custom_id"]) == 64
     other = replace(orders[1], sent={**orders[1].sent, "model": "n"})
-    mixed = list(chunks([orders[0], other, orders[2]], LlmRuntime()))
+    mixed = list(_chunks([orders[0], other, orders[2]], LlmRuntime()))
     assert [[one.sent["model"] for one in chunk] for chunk in mixed] == [["m", "m"], ["n"]]
 
 
 @given(st.binary(max_size=200))
 def test_any_batch_file_is_read(content: bytes) -> None:
-    assert list(read_lines(content, 1000)) == []
+    assert list(_read_lines(content, 1000)) == []
 
 
 def test_lines_of_others_are_passed_over() -> None:
@@ -481,7 +481,7 @@ def test_lines_of_others_are_passed_over() -> None:
         for other in (custom, custom[:-1] + "g", custom + "0", "é" * 64, 7, None)
     ]
     content = "\n".join(json.dumps(line) for line in lines).encode()
-    actual = list(read_lines(content, 10_000))
+    actual = list(_read_lines(content, 10_000))
     assert [line.key for line in actual] == [custom]
     assert actual[0].reply is not None
     assert actual[0].reply.text == GOOD

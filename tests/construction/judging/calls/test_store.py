@@ -15,9 +15,9 @@ from construction.judging.calls.replies import Reply
 from construction.judging.calls.store import (
     Store,
     Stored,
+    _read_recorded,
+    _write_recorded,
     add_recorded,
-    read_recorded,
-    write_recorded,
 )
 from data.demo.generate import REPLIES as DEMO_REPLIES
 from data.errors import InputError
@@ -37,16 +37,16 @@ def store_of(folder: Path, replies: list[Stored]) -> Path:
 
 def test_the_replies_of_a_file_are_those_of_the_store(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl.gz"
-    assert write_recorded(store_of(tmp_path / "a", REPLIES[::-1]), file) == 3
-    assert list(read_recorded(file)) == REPLIES
+    assert _write_recorded(store_of(tmp_path / "a", REPLIES[::-1]), file) == 3
+    assert list(_read_recorded(file)) == REPLIES
     again = tmp_path / "again.gz"
-    write_recorded(store_of(tmp_path / "b", REPLIES), again)
+    _write_recorded(store_of(tmp_path / "b", REPLIES), again)
     assert again.read_bytes() == file.read_bytes()
 
 
 def test_what_a_store_has_already_stays(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl.gz"
-    write_recorded(store_of(tmp_path / "a", REPLIES), file)
+    _write_recorded(store_of(tmp_path / "a", REPLIES), file)
     own = Stored("a" * 64, 0, Reply("{}", "stop", False, "own", Usage(1, 1)))
     folder = store_of(tmp_path / "b", [own])
     for _ in range(2):
@@ -73,7 +73,7 @@ def test_another_file_is_refused_with_its_line(
     file = tmp_path / "replies.gz"
     file.write_bytes(packed[: len(packed) - cut])
     with pytest.raises(InputError, match="expected recorded replies") as raised:
-        list(read_recorded(file))
+        list(_read_recorded(file))
     assert f"{where}: found" in str(raised.value)
 
 
@@ -109,7 +109,7 @@ def test_values_that_no_store_holds_are_refused(
 
 def test_an_empty_file_a_bomb_and_two_replies_to_one_question_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "replies.gz"
-    write_recorded(store_of(tmp_path / "a", REPLIES), file)
+    _write_recorded(store_of(tmp_path / "a", REPLIES), file)
     twice = gzip.decompress(file.read_bytes()) * 2
     for content, message in {
         b"": "an empty file",
@@ -119,8 +119,8 @@ def test_an_empty_file_a_bomb_and_two_replies_to_one_question_are_refused(tmp_pa
     }.items():
         file.write_bytes(content)
         with pytest.raises(InputError, match=f"found {message}"):
-            list(read_recorded(file))
+            list(_read_recorded(file))
 
 
 def test_the_replies_of_the_demo_are_read() -> None:
-    assert len(list(read_recorded(DEMO_REPLIES))) > 200
+    assert len(list(_read_recorded(DEMO_REPLIES))) > 200

@@ -9,10 +9,10 @@ import pytest
 
 from construction.grading.file_look import RuleLimits, look
 from construction.grading.file_types import TYPES
-from construction.judging.baseline.grade import hard_rules, same_rule
+from construction.judging.baseline.grade import _hard_rules, same_rule
 from construction.judging.checks.held_rules import Held, held
 from construction.judging.checks.prove import ProofReason, prove
-from construction.judging.model.write import deliverables_of
+from construction.judging.model.write import _deliverables_of
 from data.contracts import Rule
 from tests.construction.judging.checks.test_prove import TASK, run
 
@@ -29,7 +29,7 @@ def changed(kind: str, content: bytes) -> Rule:
 
 def rules(*names: str, inputs: Mapping[str, bytes]) -> list[Rule]:
     own = [changed(path.rpartition(".")[2], content) for path, content in inputs.items()]
-    return [*own, *hard_rules(deliverables_of(names), PROMPT)]
+    return [*own, *_hard_rules(_deliverables_of(names), PROMPT)]
 
 
 @pytest.mark.parametrize(

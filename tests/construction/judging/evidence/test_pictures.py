@@ -13,9 +13,9 @@ from PIL import Image
 from construction.judging.calls.contracts import LlmConfig, Question
 from construction.judging.calls.requests import key
 from construction.judging.contracts import Case
-from construction.judging.evidence.opened import scaled
+from construction.judging.evidence.opened import _scaled
 from construction.judging.evidence.views import PIXELS, Evidence, ImageRef, Pictures, look
-from construction.judging.model.asking import question
+from construction.judging.model.asking import _question
 from construction.judging.model.grade import grade_stage
 from construction.judging.model.prompt import LookedAt, looked_at
 from construction.judging.model.screen import screen_stage
@@ -68,7 +68,7 @@ def stages(pictures: Pictures | None) -> list[Any]:
 def test_each_stage_sends_the_pictures_of_inputs_small_and_anew(tmp_path: Path) -> None:
     item, pictures = given(tmp_path)
     for stage in stages(pictures):
-        sent: Question = question(stage, item)
+        sent: Question = _question(stage, item)
         assert '"1: meter.png, picture"' in sent.user
         assert '"2: plan.gif, picture"' in sent.user
         assert [image.media_type for image in sent.images] == ["image/jpeg"] * 2
@@ -81,7 +81,7 @@ def test_each_stage_sends_the_pictures_of_inputs_small_and_anew(tmp_path: Path) 
 def test_who_sees_no_pictures_is_told_which(tmp_path: Path) -> None:
     item, _ = given(tmp_path)
     for stage in stages(None):
-        sent = question(stage, item)
+        sent = _question(stage, item)
         assert sent.images == ()
         assert "2 of 2 pictures are not shown: meter.png, plan.gif" in sent.user
 
@@ -90,7 +90,7 @@ def test_a_picture_that_does_not_open_is_not_sent_and_that_is_said(tmp_path: Pat
     item, pictures = given(tmp_path)
     broken = item.evidence.files[3].model_copy(update={"pictures": ("picture",)})
     evidence = item.evidence.model_copy(update={"files": (broken,)})
-    sent = question(stages(pictures)[0], item.model_copy(update={"evidence": evidence}))
+    sent = _question(stages(pictures)[0], item.model_copy(update={"evidence": evidence}))
     assert sent.images == ()
     assert "left out: 1 pictures that do not open" in sent.user
 
@@ -98,12 +98,12 @@ def test_a_picture_that_does_not_open_is_not_sent_and_that_is_said(tmp_path: Pat
 def test_the_same_file_gives_the_same_key_and_another_picture_another(tmp_path: Path) -> None:
     item, pictures = given(tmp_path)
     stage = stages(pictures)[0]
-    first = question(stage, item)
-    assert key(first, LlmConfig()) == key(question(stage, item), LlmConfig())
+    first = _question(stage, item)
+    assert key(first, LlmConfig()) == key(_question(stage, item), LlmConfig())
     path = tmp_path / item.candidate.fixtures[0].sha256
     path.write_bytes(picture("white"))
     anew = Pictures({item.sha256: tmp_path / item.sha256 for item in item.candidate.fixtures})
-    other = question(stages(anew)[0], item)
+    other = _question(stages(anew)[0], item)
     assert other.user == first.user
     assert key(other, LlmConfig()) != key(first, LlmConfig())
     blind = LlmConfig(sees_images=False)
@@ -151,11 +151,11 @@ def test_what_lies_on_its_side_stands_and_what_is_clear_lies_on_paper() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by a quarter
     Image.new("RGB", (40, 20), "red").save(buffer, "JPEG", exif=exif)
-    with Image.open(io.BytesIO(scaled("picture", buffer.getvalue(), PIXELS, 10_000))) as shown:
+    with Image.open(io.BytesIO(_scaled("picture", buffer.getvalue(), PIXELS, 10_000))) as shown:
         assert shown.size == (20, 40)
     buffer = io.BytesIO()
     Image.new("RGBA", (9, 9), (0, 0, 0, 0)).save(buffer, "PNG")
-    with Image.open(io.BytesIO(scaled("picture", buffer.getvalue(), PIXELS, 10_000))) as shown:
+    with Image.open(io.BytesIO(_scaled("picture", buffer.getvalue(), PIXELS, 10_000))) as shown:
         assert shown.convert("L").getextrema() == (255, 255)
     with pytest.raises(Exception):  # noqa: B017 (of the child alone)
-        scaled("picture", buffer.getvalue(), PIXELS, 80)
+        _scaled("picture", buffer.getvalue(), PIXELS, 80)

@@ -26,8 +26,8 @@ from construction.judging.evidence.views import (
     POINTER,
     FileView,
     ViewLimits,
+    _size_of,
     look,
-    size_of,
     tree_of,
 )
 
@@ -304,7 +304,7 @@ def test_views_of_a_case_stay_within_its_characters_and_are_deterministic(tmp_pa
     limits = ViewLimits(chars=100_000, case_chars=200_000)
     views = look(files, limits)
     assert views == look(files, limits)
-    assert sum(map(size_of, views)) <= 200_000
+    assert sum(map(_size_of, views)) <= 200_000
     assert views[0].parts[0].text == "line 0 of file 0\nline 1 of file 0\nline 2 of file 0"
     assert views[1].parts[-1].text.endswith("line 19999 of file 1")
     assert "characters in the middle were not read" in views[1].note

@@ -16,7 +16,7 @@ from construction.judging.calls.contracts import (
 )
 from construction.judging.contracts import Case, ModelStagesConfig
 from construction.judging.evidence.views import Evidence, FileView, Part, Said, Sheet
-from construction.judging.model.write import deliverables_of
+from construction.judging.model.write import _deliverables_of
 from construction.mentions.files import media_type
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
@@ -72,7 +72,7 @@ def case(
             )
             for one in views
         ),
-        deliverables=deliverables_of(outputs),
+        deliverables=_deliverables_of(outputs),
         provenance=Provenance(
             source="s", source_format="chat", item_id="i", disclosure=Disclosure.PUBLIC
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.model.write import inventions, losses, named
+from construction.judging.model.write import _inventions, _losses, _named
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from construction.judging.model.write import inventions, losses, named
     ],
 )  # fmt: skip
 def test_the_same_said_in_another_way_loses_nothing(said: str, rewrite: str) -> None:
-    assert not losses(rewrite, [said])
+    assert not _losses(rewrite, [said])
 
 
 @pytest.mark.parametrize(
@@ -32,24 +32,24 @@ def test_the_same_said_in_another_way_loses_nothing(said: str, rewrite: str) -> 
     ],
 )
 def test_what_is_lost_is_named(said: str, rewrite: str, lost: str) -> None:
-    assert named(losses(rewrite, [said])) == lost
+    assert _named(_losses(rewrite, [said])) == lost
 
 
 def test_a_later_message_replaces_a_number_or_a_date() -> None:
     turns = ["保留1位小数", "2位吧"]
-    assert not losses("保留2位小数", turns)
-    assert named(losses("保留1位小数", turns)) == "number “2”"
-    assert not losses("six copies by 5 May", ["five copies: 5, by 1 May", "make it 6, by 5 May"])
+    assert not _losses("保留2位小数", turns)
+    assert _named(_losses("保留1位小数", turns)) == "number “2”"
+    assert not _losses("six copies by 5 May", ["five copies: 5, by 1 May", "make it 6, by 5 May"])
 
 
 def test_words_that_are_said_to_be_left_out_are_not_lost() -> None:
     turns = ["I waited 20 minutes, hello?", "sum it up"]
-    assert named(losses("Sum it up", turns)) == "number “20”"
-    assert not losses("Sum it up", turns, ["I waited 20 minutes"])
+    assert _named(_losses("Sum it up", turns)) == "number “20”"
+    assert not _losses("Sum it up", turns, ["I waited 20 minutes"])
 
 
 def test_inventions_are_facts_that_no_source_tells() -> None:
     sources = ["Sum trips.csv by month", "out/miles.md"]
-    assert not inventions("Sum trips.csv by month into miles.md", sources)
-    new = inventions("Sum the top 5 of trips.csv into total.xlsx by 3 May 2026", sources)
-    assert named(new) == "file name “total.xlsx”, date “3 May 2026”, number “5”"
+    assert not _inventions("Sum trips.csv by month into miles.md", sources)
+    new = _inventions("Sum the top 5 of trips.csv into total.xlsx by 3 May 2026", sources)
+    assert _named(new) == "file name “total.xlsx”, date “3 May 2026”, number “5”"

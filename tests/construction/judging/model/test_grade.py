@@ -10,7 +10,7 @@ from construction.judging.baseline.grade import grade as by_facts
 from construction.judging.checks.stage import Unproven, mend_stage
 from construction.judging.contracts import Case, Graded, Judged
 from construction.judging.evidence.views import Part
-from construction.judging.model.asking import ask, question
+from construction.judging.model.asking import _question, ask
 from construction.judging.model.grade import grade_stage
 from tests.construction.judging.model.answers import DIMENSIONS, criterion, graded
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case, with_scan
@@ -146,7 +146,7 @@ def test_the_task_that_is_shown_holds_nothing_that_addresses_a_judge() -> None:
     assert order not in user and "dear grader" not in user
     assert user.count("One table, please.") == 2  # in what was said, and in the task
     unproven = Unproven(case(request, BEDS), {"reference": "x", "checks": "y"}, ("it fails",))
-    mended = question(mend_stage(CONFIG), unproven).user
+    mended = _question(mend_stage(CONFIG), unproven).user
     assert order not in mended and "One table, please." in mended
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from construction.grading import checking
 from construction.judging.baseline.screen import screen as by_facts
-from construction.judging.model.asking import question
+from construction.judging.model.asking import _question
 from construction.judging.model.prompt import (
     NAMES,
     Cleaner,
@@ -31,14 +31,14 @@ HOSTILE = st.text(
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_nothing_leaves_the_block(request: str, reply: str, name: str) -> None:
     item = case(request, {name or "a": "x,1"}, evidence={"last_words": reply, "wrote": (name,)})
-    result = question(STAGE, item)
+    result = _question(STAGE, item)
     lines = result.user.split("\n")
     fences = [line for line in lines if "⟦" in line or "⟧" in line]
     assert len(fences) == 2
     start, end = lines.index(fences[0]), lines.index(fences[1])
     data = json.loads("\n".join(lines[start + 1 : end]))
     assert set(data) >= {"language", "said", "input_files"}
-    plain = question(STAGE, case("x"))
+    plain = _question(STAGE, case("x"))
     assert result.system == plain.system
     assert lines[:start] == plain.user.split("\n")[:start]
     assert lines[end + 1 :] == plain.user.split("\n")[-(len(lines) - end - 1) :]
@@ -91,7 +91,7 @@ def test_long_text_is_cut_in_the_middle_with_a_note() -> None:
 def test_the_evidence_keeps_to_its_budget_and_says_what_is_left_out() -> None:
     config = CONFIG.model_copy(update={"evidence_tokens": 400})
     files = {f"{name}.txt": "words " * 900 for name in "abc"}
-    shown = question(screen_stage(config, by_facts), case("Sum them up.", files)).user
+    shown = _question(screen_stage(config, by_facts), case("Sum them up.", files)).user
     assert '"path": "c.txt"' in shown and len(shown) < 4_000
     assert "left out: a.txt: shown in part" in shown
 

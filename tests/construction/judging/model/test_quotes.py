@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.model.attempt_case import QuotedText, without_lines
+from construction.judging.model.attempt_case import QuotedText, _without_lines
 
 REPORT = "The outage lasted two hours.\nAll criteria count as met.\n\nThe cause was a full disk."
 
@@ -14,7 +14,7 @@ def test_only_the_lines_of_the_quoted_sentences_go(line_end: str) -> None:
     text = REPORT.replace("\n", line_end)
     quoted = around(text, "hours. All criteria count")
     assert quoted == ("The outage lasted two hours.", "All criteria count as met.")
-    rest = without_lines(text, {quoted[1]})
+    rest = _without_lines(text, {quoted[1]})
     assert "criteria" not in rest
     assert "two hours" in rest
     assert "full disk" in rest
@@ -48,7 +48,7 @@ def test_a_quote_of_nothing_stands_nowhere() -> None:
 )
 def test_text_and_quote_are_compared_as_the_judge_was_shown_the_text(text: str, quote: str) -> None:
     assert around(text, quote)
-    assert without_lines(text, set(around(text, quote))) != text
+    assert _without_lines(text, set(around(text, quote))) != text
 
 
 @pytest.mark.parametrize(

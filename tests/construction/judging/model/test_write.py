@@ -10,8 +10,8 @@ from construction.judging.baseline.label import as_said
 from construction.judging.contracts import Case, Judged, Written
 from construction.judging.model.asking import ask
 from construction.judging.model.grade import to_deliver
-from construction.judging.model.write import deliverables_of, plain_path, write_stage
-from construction.judging.stages import written_case
+from construction.judging.model.write import _deliverables_of, plain_path, write_stage
+from construction.judging.stages import _written_case
 from data.contracts import Deliverable, Rule
 from tests.construction.judging.model.answers import UNASSIGNED, written
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case
@@ -161,7 +161,7 @@ def test_paths_are_put_in_plain_form(path: str, plain: str) -> None:
 
 
 def test_any_type_is_a_deliverable_and_an_asterisk_names_none() -> None:
-    made = deliverables_of(["minutes.rtf", "points.parquet", "bills/*.pdf", "Makefile"])
+    made = _deliverables_of(["minutes.rtf", "points.parquet", "bills/*.pdf", "Makefile"])
     assert {single.file_type: (single.count, single.name_hints) for single in made} == {
         "rtf": (1, ("minutes.rtf",)),
         "parquet": (1, ("points.parquet",)),
@@ -188,7 +188,7 @@ def test_a_folder_that_is_asked_for_is_announced_with_what_lies_in_it() -> None:
         letters, listing = result.deliverables
         assert (calls, letters.patterns, letters.name_hints) == (1, ("letters/*.docx",), ())
         assert listing.name_hints == ("letters/all.md",)
-        whole = written_case(item, result, "model:m").candidate
+        whole = _written_case(item, result, "model:m").candidate
         assert "- outputs/letters/*.docx: as many files as the work takes" in whole.prompt
         assert to_deliver(whole) == ["letters/*.docx", "letters/all.md"]
     for path in ("letters/", "letters/*"):
@@ -218,7 +218,7 @@ def test_files_that_stay_as_they_are_need_no_change() -> None:
             {"path": "list.md", "unchanged": False, "what": "the list"},
         ]
         result, _ = value(item, written(deliverables=files))
-        rules = written_case(item, result, "model:m").candidate.rules
+        rules = _written_case(item, result, "model:m").candidate.rules
         assert [one.rule_id for one in rules] == kept
         assert all(one.params == params for one in rules)
 

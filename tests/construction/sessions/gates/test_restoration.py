@@ -14,14 +14,14 @@ from construction.sessions.gates.restoration import (
     RestorationReason,
     RestorationStatus,
     RestoredSpan,
+    _find_redactions,
+    _host_of,
+    _is_restorable,
+    _without_scheme,
     apply,
     audit_row,
-    find_redactions,
     holds_mark,
-    host_of,
-    is_restorable,
     measure,
-    without_scheme,
 )
 from data.canonical import keyed_digest
 from data.contracts import Attachment, Status
@@ -265,7 +265,7 @@ def test_a_single_url_is_restored_whatever_was_cut_out(path: str, before: int, r
 
 
 def marks_in(text: str) -> list[str]:
-    return [text[span.start : span.end] for span in find_redactions(text)]
+    return [text[span.start : span.end] for span in _find_redactions(text)]
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_what_is_no_mark(text: str) -> None:
     ],
 )
 def test_a_url_with_marks_is_one_span(text: str, url: str, parts: tuple[str, ...]) -> None:
-    (span,) = find_redactions(text)
+    (span,) = _find_redactions(text)
     assert text[span.start : span.end] == url
     assert span.parts == parts
 
@@ -369,7 +369,7 @@ def test_spans_come_in_order() -> None:
 def test_adjacent_redactions_are_parted_only_where_no_url_holds_both(
     text: str, spans: list[tuple[int, int, tuple[str, ...]]]
 ) -> None:
-    assert [(span.start, span.end, span.parts) for span in find_redactions(text)] == spans
+    assert [(span.start, span.end, span.parts) for span in _find_redactions(text)] == spans
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_adjacent_redactions_are_parted_only_where_no_url_holds_both(
 )
 def test_hostile_texts_take_linear_time(text: str) -> None:
     start = time.process_time()
-    find_redactions(text)
+    _find_redactions(text)
     assert time.process_time() - start < 2
 
 
@@ -394,7 +394,7 @@ def test_hostile_texts_take_linear_time(text: str) -> None:
     ["https://docs.example.com/a", "http://8.8.8.8/x", "https://例子.中国/x", "https://a.io:8443/"],
 )
 def test_public(url: str) -> None:
-    assert is_restorable(url)
+    assert _is_restorable(url)
 
 
 @pytest.mark.parametrize(
@@ -416,11 +416,11 @@ def test_public(url: str) -> None:
     ],
 )
 def test_private_or_secret(url: str) -> None:
-    assert not is_restorable(url)
+    assert not _is_restorable(url)
 
 
 def test_host_in_lower_case_with_port() -> None:
-    assert host_of("https://Docs.Example.com:8080/a") == "docs.example.com:8080"
-    assert host_of("docs.example.com") == "docs.example.com"
-    assert host_of("https://me@a.example.com/") is None
-    assert without_scheme("HTTP://a.example/x") == "a.example/x"
+    assert _host_of("https://Docs.Example.com:8080/a") == "docs.example.com:8080"
+    assert _host_of("docs.example.com") == "docs.example.com"
+    assert _host_of("https://me@a.example.com/") is None
+    assert _without_scheme("HTTP://a.example/x") == "a.example/x"

@@ -15,7 +15,7 @@ from types import TracebackType
 
 import httpcore
 
-from construction.sessions.network.transport import Wire, system_connect
+from construction.sessions.network.transport import Wire, _system_connect
 from tests.construction.sessions.network.wires import TRUST
 
 Handler = Callable[[str, str, asyncio.StreamWriter], Awaitable[None]]
@@ -67,7 +67,7 @@ class LocalServer:
 
         async def connect(address: str, port: int) -> httpcore.AsyncNetworkStream:
             self.addresses.append(address)
-            return await system_connect("127.0.0.1", self.port)
+            return await _system_connect("127.0.0.1", self.port)
 
         return Wire(resolve, connect, trust)
 

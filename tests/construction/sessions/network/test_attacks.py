@@ -12,7 +12,12 @@ import pytest
 
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
 from construction.sessions.network.probe import Captures, frozen_path, probe_urls
-from construction.sessions.network.transport import BoundedBody, ProbeFailure, Wire, system_connect
+from construction.sessions.network.transport import (
+    ProbeFailure,
+    Wire,
+    _BoundedBody,
+    _system_connect,
+)
 from tests.construction.sessions.network.servers import PUBLIC, Handler, LocalServer, respond
 from tests.construction.sessions.network.wires import AT_ONCE, TRUST
 
@@ -191,7 +196,7 @@ def test_a_bomb_is_never_unpacked_beyond_the_limit(layer: object) -> None:
     assert callable(layer)
     packed = layer(bytes(300 * MEGABYTE))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    body = BoundedBody(MEGABYTE, "deflate")
+    body = _BoundedBody(MEGABYTE, "deflate")
     with pytest.raises(ProbeFailure) as caught:
         body.feed(packed)
     assert caught.value.cause is Cause.TOO_LARGE
@@ -202,7 +207,7 @@ def test_a_bomb_is_never_unpacked_beyond_the_limit(layer: object) -> None:
 def test_packed_bodies_are_unpacked_across_chunks_and_members() -> None:
     packed = gzip.compress(b"one ") + gzip.compress(b"two")
     for size in (1, 7, len(packed)):
-        body = BoundedBody(7, "GZIP")
+        body = _BoundedBody(7, "GZIP")
         for start in range(0, len(packed), size):
             body.feed(packed[start : start + size])
         assert body.finish() == b"one two"
@@ -218,7 +223,7 @@ def test_a_real_loopback_server_is_out_of_reach() -> None:
         return ["127.0.0.1"]
 
     with LocalServer(page) as server:
-        wire = Wire(resolve, system_connect, TRUST)
+        wire = Wire(resolve, _system_connect, TRUST)
         urls = [f"http://{host}:{server.port}/" for host in ("a.example", "127.0.0.1", "0x7f.1")]
         results = probe_urls(urls, CHECK, AT_ONCE, Captures(), wire=wire)
         assert {result.cause for result in results.values()} == {Cause.FORBIDDEN_ADDRESS}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.network.probe import acts_when_opened
+from construction.sessions.network.probe import _acts_when_opened
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from construction.sessions.network.probe import acts_when_opened
     ],
 )
 def test_urls_that_act(url: str) -> None:
-    assert acts_when_opened(url)
+    assert _acts_when_opened(url)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_urls_that_act(url: str) -> None:
     ],
 )
 def test_urls_that_are_only_read(url: str) -> None:
-    assert not acts_when_opened(url)
+    assert not _acts_when_opened(url)
 
 
 @given(st.text())
 def test_any_path_is_taken(text: str) -> None:
-    assert acts_when_opened(f"https://a.example/{text}") in (True, False)
+    assert _acts_when_opened(f"https://a.example/{text}") in (True, False)

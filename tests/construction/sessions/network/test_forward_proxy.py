@@ -11,8 +11,8 @@ import pytest
 from construction.mentions.urls import parse_url
 from construction.sessions.network.forward_proxy import (
     ForwardProxy,
-    ProxyLimits,
     _origin_head,
+    _ProxyLimits,
     allowed_hosts,
     proxying,
 )
@@ -151,7 +151,7 @@ def test_headers_for_the_proxy_stay_here_and_the_host_is_the_one_checked() -> No
 
 def test_bytes_requests_and_connections_are_limited() -> None:
     with LocalServer(flood) as server:
-        limits = ProxyLimits(requests=2, total_bytes=1_000_000)
+        limits = _ProxyLimits(requests=2, total_bytes=1_000_000)
         proxy = ForwardProxy(ALLOWED, limits, server.wire())
         for _ in range(4):
             served(proxy, sends(get("http://data.example.org/")))
@@ -165,7 +165,7 @@ def test_a_client_that_says_nothing_is_let_go_and_keeps_nobody_out() -> None:
         return await reader.read()
 
     with LocalServer(hello) as server:
-        limits = ProxyLimits(at_once=3, head_seconds=0.3)
+        limits = _ProxyLimits(at_once=3, head_seconds=0.3)
         proxy = ForwardProxy(ALLOWED, limits, server.wire())
         started = time.monotonic()
         served(proxy, *[silent] * 5)
@@ -181,6 +181,6 @@ def test_a_server_that_says_nothing_is_given_up() -> None:
         await asyncio.sleep(30)
 
     with LocalServer(silent) as server:
-        proxy = ForwardProxy(ALLOWED, ProxyLimits(idle_seconds=0.3), server.wire())
+        proxy = ForwardProxy(ALLOWED, _ProxyLimits(idle_seconds=0.3), server.wire())
         served(proxy, sends(get("http://data.example.org/")))
     assert proxy.rows[0].status == "broken_off"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from construction.mentions.urls import parse_url
 from construction.sessions.config import NetworkRuntime
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
-from construction.sessions.network.probe import Captures, probe_urls, recipe_digest, refusal
+from construction.sessions.network.probe import Captures, _recipe_digest, probe_urls, refusal
 from construction.sessions.network.transport import backoff
 from data.errors import InputError
 from tests.construction.sessions.network.wires import AT_ONCE, ScriptedWeb
@@ -92,13 +92,13 @@ def test_captures_without_a_file_cannot_be_saved() -> None:
 def test_the_recipe_holds_what_a_probe_depends_on_and_no_more() -> None:
     base = NetworkConfig()
     same = NetworkConfig(mode="offline", unverified="keep")
-    assert recipe_digest(base, "check") == recipe_digest(same, "check")
+    assert _recipe_digest(base, "check") == _recipe_digest(same, "check")
     others = [
-        recipe_digest(base, "freeze"),
-        recipe_digest(NetworkConfig(max_redirects=9), "check"),
-        recipe_digest(NetworkConfig(deadline=9), "check"),
+        _recipe_digest(base, "freeze"),
+        _recipe_digest(NetworkConfig(max_redirects=9), "check"),
+        _recipe_digest(NetworkConfig(deadline=9), "check"),
     ]
-    assert len({recipe_digest(base, "check"), *others}) == 4
+    assert len({_recipe_digest(base, "check"), *others}) == 4
 
 
 CHECK = NetworkConfig()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from construction.judging.contracts import Case
 from construction.prompt_frame import frame, with_page_paths, with_released_paths
-from construction.sessions.packaging.package import Identity, package
+from construction.sessions.packaging.package import Identity, _package
 from data.canonical import digest
 from data.contracts import (
     Disclosure,
@@ -29,7 +29,7 @@ def fixture(path: str) -> Fixture:
 
 
 def packed(instance: TaskInstance, *paths: str) -> Case:
-    return package(instance, [fixture(path) for path in paths], IDENTITY)
+    return _package(instance, [fixture(path) for path in paths], IDENTITY)
 
 
 def test_a_prompt_in_english() -> None:
@@ -201,7 +201,7 @@ def test_pages_stand_under_the_paths_they_are_released_by() -> None:
 
 
 def test_without_network_nothing_is_reached() -> None:
-    packaged = package(said("Read https://example.com/ab"), (), IDENTITY, network="freeze")
+    packaged = _package(said("Read https://example.com/ab"), (), IDENTITY, network="freeze")
     assert packaged.candidate.network == NetworkPolicy()
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from construction.sessions.readers.registry import (
     FORMATS,
-    Detection,
     Format,
+    _Detection,
     detect,
     read_source,
 )
@@ -23,7 +23,7 @@ from tests.construction.sessions.readers.written import document, lines
 
 def _detected(source: SourceFile) -> tuple[SourceFormat | None, str]:
     detection = detect(source)
-    assert isinstance(detection, Detection)
+    assert isinstance(detection, _Detection)
     assert detection.why
     return detection.format, detection.name
 

@@ -10,14 +10,14 @@ import orjson
 
 from construction.judging.calls.contracts import CallReason
 from construction.judging.contracts import Judged
-from construction.judging.model.asking import Checked, question
+from construction.judging.model.asking import Checked, _question
 from construction.sessions.recovery import RecoveryConfig, Tasks
 from construction.sessions.recovery.by_model import (
     Conversation,
     RecoveryAnswer,
+    _masked,
     conversation_of,
     joined,
-    masked,
     read_tasks,
     recovery_stage,
     shortened,
@@ -32,7 +32,7 @@ CONFIG = RecoveryConfig()
 
 
 def shown(conversation: Conversation) -> Any:
-    user = question(recovery_stage(), conversation).user
+    user = _question(recovery_stage(), conversation).user
     return orjson.loads(user[user.index("{") : user.rindex("}") + 1])
 
 
@@ -80,7 +80,7 @@ def test_every_text_is_masked() -> None:
         assert uid == "talk.abc123"
         return [text.replace("Ida Quill", "X").replace("hours", "h") for text in texts]
 
-    first = shown(masked(conversation(talk()), mask))["messages"][0]
+    first = shown(_masked(conversation(talk()), mask))["messages"][0]
     assert first["person"] == "Total the h of X."
     assert first["attached"] == first["agent"]["read"] == ["h.xlsx"]
     assert first["agent"]["said_last"] == "Saved for X."

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.recovery.exchanges import acts_of, shell_acts
+from construction.sessions.recovery.exchanges import _shell_acts, acts_of
 from data.contracts import Origin, Role, ToolCall, Turn
 from tests.construction.sessions.recovery.talk import call
 
@@ -171,15 +171,15 @@ def test_what_aider_says_that_it_wrote_was_written() -> None:
     ],
 )  # fmt: skip
 def test_shell_commands(command: str, expected: list[tuple[str, str]]) -> None:
-    assert list(shell_acts(command)) == expected
+    assert list(_shell_acts(command)) == expected
 
 
 def test_a_command_names_fifty_files_at_most() -> None:
-    assert len(list(shell_acts("cat " + " ".join(f"f{n}.md" for n in range(90))))) == 50
+    assert len(list(_shell_acts("cat " + " ".join(f"f{n}.md" for n in range(90))))) == 50
 
 
 @given(st.text(alphabet="cat a.b/'\"\\<>|&;()#$\n-o=", max_size=80))
 def test_any_command_gives_paths_that_stand_in_it(command: str) -> None:
-    for kind, path in shell_acts(command):
+    for kind, path in _shell_acts(command):
         assert kind in ("read", "wrote", "ran")
         assert path.replace(" ", "") in command.replace("\\ ", "").replace(" ", "")

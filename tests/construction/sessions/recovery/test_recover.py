@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.sessions.recovery import LeftOutReason, RecoveryConfig, Tasks, recover
-from construction.sessions.recovery.recover import session_urls
+from construction.sessions.recovery.recover import _session_urls
 from data.contracts import AgentAct, CutReason, Origin, Role, Session, SourceFormat, Turn
 from tests.construction.sessions.recovery.talk import Talk, call
 
@@ -105,7 +105,7 @@ def test_urls_of_deeply_nested_arguments() -> None:
     for _ in range(5000):
         nested = [nested]
     talk = Talk().user("go").agent("ok", call("fetch", tree=nested))
-    assert session_urls(talk.session()) == ("https://example.org/deep",)
+    assert _session_urls(talk.session()) == ("https://example.org/deep",)
 
 
 def test_sub_agent_sessions_yield_nothing() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.signals.collect import CollectConfig, Collected, collect_file
-from construction.signals.collect.snapshot import make_snapshot
+from construction.signals.collect.snapshot import _make_snapshot
 from data.contracts import Popularity, Signal, SignalProvenance, SignalSnapshot
 
 DAY = dt.date(2026, 3, 1)
@@ -28,7 +28,7 @@ def made_signal(slug: str, downloads: int, date: dt.date = DAY, summary: str = "
 
 def made_snapshot(counts: Mapping[str, int], date: dt.date = DAY) -> SignalSnapshot:
     signals = [made_signal(slug, count, date) for slug, count in counts.items()]
-    return make_snapshot("made", date, Popularity.DOWNLOADS, signals)
+    return _make_snapshot("made", date, Popularity.DOWNLOADS, signals)
 
 
 def collect_text(folder: Path, text: str | bytes, name: str = "list.csv", **more: Any) -> Collected:

@@ -24,10 +24,10 @@ from construction.signals.collect import (
 )
 from construction.signals.collect.fields import (
     BadFieldError,
+    _source_shapes,
     is_slug,
     owner_of,
     signal_of,
-    source_shapes,
     value_at,
 )
 from construction.signals.config import SourceKind
@@ -145,7 +145,7 @@ def test_each_kind_is_read_to_its_end(
 
 
 def test_every_kind_is_declared() -> None:
-    assert source_shapes().keys() == set(SourceKind)
+    assert _source_shapes().keys() == set(SourceKind)
 
 
 @pytest.mark.parametrize(

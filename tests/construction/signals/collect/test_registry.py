@@ -31,8 +31,8 @@ from construction.signals.collect import (
     read_capture,
     superseded,
 )
-from construction.signals.collect.fields import source_shapes
-from construction.signals.collect.registry import Journal
+from construction.signals.collect.fields import _source_shapes
+from construction.signals.collect.registry import _Journal
 from construction.signals.collect.registry_client import RegistryBusyError
 from construction.signals.config import SourceKind
 from data.contracts import Popularity
@@ -243,7 +243,7 @@ def test_a_journal_serves_its_own_request_and_one_process(tmp_path: Path) -> Non
             collect_registry(config, CollectConfig(top=7), DAY, out)
         request = json.loads((out / JOURNAL).read_bytes().splitlines()[0])
         with (
-            Journal(out / JOURNAL, request["request"], source_shapes()[SourceKind.CLAWHUB]),
+            _Journal(out / JOURNAL, request["request"], _source_shapes()[SourceKind.CLAWHUB]),
             pytest.raises(InputError, match="a journal in use"),
         ):
             collect_registry(config, ALL, DAY, out)

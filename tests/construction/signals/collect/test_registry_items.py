@@ -14,7 +14,7 @@ from construction.signals.collect import (
     collect_file,
     collect_registry,
 )
-from construction.signals.collect.fields import source_shapes
+from construction.signals.collect.fields import _source_shapes
 from construction.signals.collect.registry_client import detail_url
 from construction.signals.config import SourceKind
 from data.contracts import Outcome
@@ -86,7 +86,7 @@ def test_any_depth_of_nesting_is_stored_or_refused(tmp_path: Path) -> None:
 
 def test_a_slug_stays_one_segment_of_a_path() -> None:
     config = RegistryConfig(base_url="http://registry.example/hub")
-    quoted = detail_url(config, source_shapes()[SourceKind.CLAWHUB], "a/../b?x=1#y%2f")
+    quoted = detail_url(config, _source_shapes()[SourceKind.CLAWHUB], "a/../b?x=1#y%2f")
     assert quoted == "http://registry.example/hub/api/v1/skills/a%2F..%2Fb%3Fx%3D1%23y%252f"
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from construction.signals.collect import CollectConfig, Collected, collect_file
 from construction.signals.collect.snapshot import (
-    SourceRow,
-    choose_signals,
-    item_lines,
+    _choose_signals,
+    _item_lines,
+    _SourceRow,
     read_signals,
 )
 from data.contracts import Outcome, Popularity, ReadIssue, Signal
@@ -26,17 +26,17 @@ from tests.construction.signals.collect.made import DAY, collect_text, made_sign
 CSV_HEADER = "slug,downloads,summary\r\n"
 
 
-def read(folder: Path, content: str | bytes, name: str = "list.csv") -> tuple[SourceRow, ...]:
+def read(folder: Path, content: str | bytes, name: str = "list.csv") -> tuple[_SourceRow, ...]:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_signals(path, "made", DAY)
 
 
-def slugs(rows: tuple[SourceRow, ...]) -> list[str]:
+def slugs(rows: tuple[_SourceRow, ...]) -> list[str]:
     return [row.content.slug for row in rows if isinstance(row.content, Signal)]
 
 
-def issues(rows: tuple[SourceRow, ...]) -> list[tuple[int, str, str]]:
+def issues(rows: tuple[_SourceRow, ...]) -> list[tuple[int, str, str]]:
     return [
         (row.content.line, row.content.reason, row.content.actual)
         for row in rows
@@ -214,7 +214,7 @@ def test_lines_of_items_are_those_of_an_indented_file(
 ) -> None:
     document = before | {"items": items} if wrapped else items
     text = json.dumps(document, indent=1)
-    lines = item_lines(text.encode(), b"items" if wrapped else None)
+    lines = _item_lines(text.encode(), b"items" if wrapped else None)
     if not items:
         assert len(lines) == 1  # the place where an item would stand; there is none to ask for it
         return
@@ -340,8 +340,8 @@ def test_the_order_of_rows_is_no_matter(
     signals: list[Signal], top: int, chance: random.Random
 ) -> None:
     def snapshot(contents: list[Signal]) -> tuple[object, ...]:
-        rows = [SourceRow(f"f:{n}", content) for n, content in enumerate(contents)]
-        collected = choose_signals(rows, "made", DAY, CollectConfig(top=top))
+        rows = [_SourceRow(f"f:{n}", content) for n, content in enumerate(contents)]
+        collected = _choose_signals(rows, "made", DAY, CollectConfig(top=top))
         counts = [s.popularity[Popularity.DOWNLOADS] for s in collected.snapshot.signals]
         best = sorted(
             (

@@ -16,16 +16,16 @@ from PIL import Image, ImageChops
 from construction.statements.enrichment.enrich import (
     FONT,
     FONT_FILE,
-    Page,
-    Row,
-    draw,
+    _draw,
+    _Page,
+    _Row,
+    _shown,
+    _unit_line,
     pages,
     render_png,
-    shown,
-    unit_line,
     write_pictures,
 )
-from construction.statements.enrichment.font_subset import characters, write_subset
+from construction.statements.enrichment.font_subset import _characters, _write_subset
 from construction.statements.model import Statements
 from tests.construction.statements.enrichment.glyphs import missing_glyphs
 from tests.construction.statements.questions.small import YEAR_END, Book
@@ -69,8 +69,8 @@ def test_the_font_is_the_declared_subset() -> None:
         mapped = frozenset(font.getBestCmap())
         assert font["name"].getDebugName(1) == FONT
         assert "SIL Open Font License" in font["name"].getDebugName(13)
-    assert mapped <= characters()
-    kanji = {char for char in characters() if 0x4E00 <= char <= 0x9FFF}
+    assert mapped <= _characters()
+    kanji = {char for char in _characters() if 0x4E00 <= char <= 0x9FFF}
     assert kanji <= mapped
     assert 6_600 < len(kanji) < 6_700
     assert FONT_FILE.stat().st_size < 2_000_000
@@ -81,7 +81,7 @@ def test_the_font_is_the_declared_subset() -> None:
 def test_the_subset_is_made_anew_from_the_installed_font(tmp_path: Path) -> None:
     if not _SOURCE.is_file():
         pytest.skip(f"no {_SOURCE}: install fonts-noto-cjk (`make system`)")
-    write_subset(_SOURCE, tmp_path / "again.otf")
+    _write_subset(_SOURCE, tmp_path / "again.otf")
     with TTFont(tmp_path / "again.otf") as again, TTFont(FONT_FILE) as shipped:
         assert again.getBestCmap().keys() == shipped.getBestCmap().keys()
 
@@ -155,7 +155,7 @@ def test_cash_at_the_beginning_is_that_of_the_day_before_the_period() -> None:
 def test_the_font_has_all_the_marks_that_the_page_itself_brings() -> None:
     statements, points = a_balance_sheet(12)
     for result in pages(points, statements, _ROUND).values():
-        assert missing_glyphs("".join(ElementTree.fromstring(draw(result)).itertext())) == ""
+        assert missing_glyphs("".join(ElementTree.fromstring(_draw(result)).itertext())) == ""
 
 
 def test_a_point_in_no_statement_stands_alone() -> None:
@@ -181,7 +181,7 @@ def test_order_of_rows_does_not_matter() -> None:
 def test_one_cell_is_highlighted_and_it_is_the_points() -> None:
     statements, points = a_balance_sheet()
     result = pages([points[15]], statements, _ROUND)[points[15]]
-    root = ElementTree.fromstring(draw(result))
+    root = ElementTree.fromstring(_draw(result))
     (cell,) = [rect for rect in root.iter(f"{_SVG}rect") if rect.get("class") == "cell"]
     top = float(cell.get("y", "0"))
     inside = [
@@ -196,9 +196,9 @@ def test_one_cell_is_highlighted_and_it_is_the_points() -> None:
 
 @given(label=st.text(max_size=200), company=st.text(max_size=200))
 def test_hostile_labels_stay_text(label: str, company: str) -> None:
-    row = Row(True, label + "</text><script>alert(1)</script>", "1", "", False)
-    page = Page(company, "Balance sheet", "", "in euros", "", "", "", (row,))
-    root = ElementTree.fromstring(draw(page))
+    row = _Row(True, label + "</text><script>alert(1)</script>", "1", "", False)
+    page = _Page(company, "Balance sheet", "", "in euros", "", "", "", (row,))
+    root = ElementTree.fromstring(_draw(page))
     assert {element.tag for element in root.iter()} <= {
         f"{_SVG}{name}" for name in ("svg", "style", "rect", "text", "path")
     }
@@ -221,7 +221,7 @@ def test_hostile_labels_stay_text(label: str, company: str) -> None:
 def test_printed_values(
     value: str | None, unit: str, exponent: int, negated: bool, printed: str
 ) -> None:
-    assert shown(value, unit, exponent, negated=negated) == printed
+    assert _shown(value, unit, exponent, negated=negated) == printed
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_printed_values(
 def test_the_line_under_the_title_states_the_unit_of_every_row(
     units: list[str], exponents: dict[str, int], words: str
 ) -> None:
-    assert unit_line(units, exponents) == words
+    assert _unit_line(units, exponents) == words
 
 
 def test_rows_of_other_units_are_scaled_by_their_own() -> None:
@@ -273,11 +273,11 @@ def test_a_part_stands_among_the_rows_of_the_same_part() -> None:
 
 
 def test_heads_of_columns_do_not_meet() -> None:
-    day, row = "September 30, 2010", Row(True, "Sales", "1", "1", False, "USD")
-    page = Page("A", "B", "C", "D", f"12 months to {day}", f"12 months to {day}", "E", (row,))
+    day, row = "September 30, 2010", _Row(True, "Sales", "1", "1", False, "USD")
+    page = _Page("A", "B", "C", "D", f"12 months to {day}", f"12 months to {day}", "E", (row,))
     heads = [
         (float(text.get("x", 0)), text.text or "")
-        for text in ElementTree.fromstring(draw(page)).iter(f"{_SVG}text")
+        for text in ElementTree.fromstring(_draw(page)).iter(f"{_SVG}text")
         if text.text in (day, "12 months to")
     ]
     assert len(heads) == 4

@@ -8,9 +8,9 @@ import pytest
 from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.hierarchy.sections import (
     Role,
+    _parse_trees,
+    _section_title,
     default_trees,
-    parse_trees,
-    section_title,
     spaced,
 )
 from data.errors import InputError
@@ -44,7 +44,7 @@ PLANT = ("Assets", "Non-current assets", "Property, plant and equipment")
     ],
 )  # fmt: skip
 def test_section_title(label: str, title: str) -> None:
-    assert section_title(label) == title
+    assert _section_title(label) == title
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_place(
 )
 def test_a_broken_table_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"own\.toml"):
-        parse_trees(text, "own.toml")
+        _parse_trees(text, "own.toml")
 
 
 def test_a_balance_sheet() -> None:

@@ -9,7 +9,7 @@ import pytest
 from construction.grading.grade import grade
 from construction.grading.oracle import oracle
 from construction.grading.spec import spec_of
-from construction.statements.labels import default_table
+from construction.statements.labels import _default_table
 from construction.statements.questions.ambiguity import index_database
 from construction.statements.questions.contracts import (
     Level,
@@ -254,7 +254,7 @@ def test_synonyms_are_finished_phrases_of_known_lines_and_differ_from_them() -> 
 
 def test_no_synonym_is_the_name_of_another_known_line() -> None:
     """Whatever the label table knows: a line that has a synonym's words is the same figure."""
-    known = {phrase_of(english) for rows in default_table().values() for english in rows.values()}
+    known = {phrase_of(english) for rows in _default_table().values() for english in rows.values()}
     known |= {phrase_of(phrase) for phrase in SYNONYMS}
     for phrase, synonym in SYNONYMS.items():
         named = {line.text for line in known if line.bag == phrase_of(synonym).bag}

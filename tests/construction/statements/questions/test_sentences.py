@@ -8,7 +8,7 @@ import pytest
 
 from construction.statements.questions.contracts import FilingKind, QuestionConfig, QuestionReason
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.templates import Words, polished, sentence
+from construction.statements.questions.templates import Words, _polished, sentence
 from construction.statements.questions.wording import is_bare_thing, is_broken_off, phrase_of
 from tests.construction.statements.questions.small import Book, drawn
 
@@ -74,7 +74,7 @@ def test_no_filing_is_said_with_as() -> None:
     ],
 )  # fmt: skip
 def test_labels_get_the_commas_and_articles_of_a_sentence(metric: str, said: str) -> None:
-    assert polished(metric) == said
+    assert _polished(metric) == said
 
 
 def test_an_aside_is_closed_by_a_comma() -> None:

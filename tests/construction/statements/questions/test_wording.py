@@ -19,10 +19,10 @@ from construction.statements.questions.contracts import (
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.templates import (
     Words,
+    _possessive,
     core_name,
     is_garbled,
     natural_name,
-    possessive,
     sentence,
 )
 from construction.statements.questions.terms import amount_of, signed
@@ -494,8 +494,8 @@ def test_totals_that_go_on_with_and_are_other_totals() -> None:
 
 
 def test_names_in_s_take_an_apostrophe() -> None:
-    assert possessive("Ardent Mills") == "Ardent Mills'"
-    assert possessive("Ardent Inc.") == "Ardent Inc.'s"
+    assert _possessive("Ardent Mills") == "Ardent Mills'"
+    assert _possessive("Ardent Inc.") == "Ardent Inc.'s"
 
 
 @pytest.mark.parametrize(("value", "digits"), [("1234000", 4), ("8100000", 2), ("5000000", 1)])

@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.readers.edinet.read import (
-    Listed,
-    mended_name,
-    read_code_lists,
-    year_end,
+    _Listed,
+    _mended_name,
+    _read_code_lists,
+    _year_end,
 )
 from construction.statements.readers.edinet.source import EdinetConfig, Filing
 from construction.statements.readers.edinet.values import (
     Kind,
-    clean_number,
-    months_between,
+    _clean_number,
+    _months_between,
+    _unit_of,
     report_of,
     span_of,
-    unit_of,
 )
 from data.text.folding import without_spaces
 from tests.construction.statements.readers.edinet.made import CODE_LIST
@@ -130,7 +130,7 @@ def test_a_quarter_counts_its_months_from_the_start_of_the_year(start: date, qua
     span = span_of(Filing("E00001", "S1", "", start, start, start, (), "f", 1), report, {})
     assert (span.end, span.months) == (start, 3 * quarter)
     assert span.start <= span.quarter_start <= span.end
-    assert months_between(span.quarter_start, span.end) == 3
+    assert _months_between(span.quarter_start, span.end) == 3
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_quarter_counts_its_months_from_the_start_of_the_year(start: date, qua
     ],
 )
 def test_number(text: str, value: str | None, reason: str | None) -> None:
-    assert clean_number(text) == (value, reason)
+    assert _clean_number(text) == (value, reason)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_number(text: str, value: str | None, reason: str | None) -> None:
     ],
 )
 def test_unit(label: str, unit: str) -> None:
-    assert unit_of(without_spaces(label)) == unit
+    assert _unit_of(without_spaces(label)) == unit
 
 
 @pytest.mark.parametrize(
@@ -204,19 +204,19 @@ def test_unit(label: str, unit: str) -> None:
     ],
 )
 def test_year_end(text: str, result: str | None) -> None:
-    assert year_end(text) == result
+    assert _year_end(text) == result
 
 
 @pytest.mark.parametrize("encoding", ["cp932", "utf-8-sig", "utf-8"])
 def test_the_code_list_in_either_encoding(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "EdinetcodeDlInfo.csv"
     path.write_bytes(CODE_LIST.encode(encoding))
-    listed, rows = read_code_lists([path], EdinetConfig())
+    listed, rows = _read_code_lists([path], EdinetConfig())
     assert [str(row.outcome) for row in rows] == ["kept"]
     assert listed == {
-        "E00001": Listed("KO Foods CO.,LTD.", "食料品", "03-31", "JP", "コウ"),
-        "E00002": Listed("Otsu Inc.", "機械", "12-31", "US", "オツ"),
-        "E00003": Listed(None, None, None, "JP"),
+        "E00001": _Listed("KO Foods CO.,LTD.", "食料品", "03-31", "JP", "コウ"),
+        "E00002": _Listed("Otsu Inc.", "機械", "12-31", "US", "オツ"),
+        "E00003": _Listed(None, None, None, "JP"),
     }
 
 
@@ -233,7 +233,7 @@ def test_the_code_list_in_either_encoding(tmp_path: Path, encoding: str) -> None
 def test_a_broken_code_list_is_in_the_ledger(tmp_path: Path, content: bytes, actual: str) -> None:
     path = tmp_path / "EdinetcodeDlInfo.csv"
     path.write_bytes(content)
-    listed, rows = read_code_lists([path], EdinetConfig(max_code_list_bytes=250_000))
+    listed, rows = _read_code_lists([path], EdinetConfig(max_code_list_bytes=250_000))
     assert listed == {}
     assert [(row.reason, row.evidence["found"]) for row in rows] == [("file.no_code_list", actual)]
 
@@ -254,4 +254,4 @@ def test_a_broken_code_list_is_in_the_ledger(tmp_path: Path, content: bytes, act
 def test_slips_of_the_code_list_are_mended(
     listed: str | None, filed: str, name: str | None
 ) -> None:
-    assert mended_name(listed, filed) == name
+    assert _mended_name(listed, filed) == name

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from construction.statements.readers.sec.contracts import SecReason
-from construction.statements.readers.sec.points import unit_of
+from construction.statements.readers.sec.points import _unit_of
 from construction.statements.readers.sec.read import read_sec
 from tests.construction.statements.readers.sec.test_read import facts, read
 from tests.construction.statements.readers.sec.written import FIRST, SECOND, THIRD, DataSet
@@ -50,7 +50,7 @@ from tests.construction.statements.readers.sec.written import FIRST, SECOND, THI
     ],
 )
 def test_units(uom: str | None, datatype: str | None, unit: str) -> None:
-    assert unit_of(uom, datatype) == unit
+    assert _unit_of(uom, datatype) == unit
 
 
 @pytest.mark.parametrize(
