@@ -102,6 +102,7 @@ def _write_documents(work: Work, out: Path) -> None:
             recipe.workflows.screening,
             recipe.release.seed,
             recipe.workflows.per_generator,
+            work.run.runtime.workers,
         )
         require_answers(judged)
         replies = {"model-replies-documents": client.replies_digest()}

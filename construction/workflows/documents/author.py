@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,6 +58,7 @@ from data.atomic import write_bytes
 from data.canonical import canonical_json, digest
 from data.contracts import LedgerRow, Outcome
 from data.randomness import keyed_order
+from data.sharding import map_shards
 
 _DERIVATION = "derive"
 _FEW, _ROWS, _CHARS = 12, 5, 1500  # different values, rows, characters of a text that are shown
@@ -296,27 +298,30 @@ def authored(
     config: ScreeningConfig,
     seed: int,
     drafts: int = DRAFTS,
+    workers: int = 1,
 ) -> tuple[list[Attempt], list[Judged[Any]]]:
     """What became of each idea, in order, and what the model answered in all rounds.
 
-    A document is judged by `drafts` drafts under `seed`: those that a build will make.
+    A document is judged by `drafts` drafts under `seed`: those that a build will make. Judging one
+    takes about a minute of a processor, so that they are shared out among `workers` processes.
     """
     attempts = [Attempt(idea) for idea in ideas]
     judged: list[Judged[Any]] = []
     for _ in range(ROUNDS):
         waiting = [at for at, one in enumerate(attempts) if one.document is None]
         answers = ask(_author_stage(), [attempts[at] for at in waiting], client) if waiting else []
-        tries = {
-            at: _tried(attempts[at], answer, config, seed, drafts)
-            for at, answer in zip(waiting, answers, strict=True)
-        }
+        jobs = [(attempts[at], answer.value) for at, answer in zip(waiting, answers, strict=True)]
+        trying = partial(_tried, config=config, seed=seed, drafts=drafts)
+        tries = dict(zip(waiting, map_shards(trying, jobs, workers), strict=True))
         readings = {at: each.reading for at, each in tries.items() if each.reading is not None}
         read = ask(_derivation_stage(), list(readings.values()), client) if readings else []
         judged += answers
         judged += read
         derived = dict(zip(readings, read, strict=True))
-        for at, tried in tries.items():
-            attempts[at] = _judged(tried, derived.get(at), seed, drafts)
+        derivations = [(tried, derived.get(at)) for at, tried in tries.items()]
+        judging = partial(_judged, seed=seed, drafts=drafts)
+        for at, attempt in zip(tries, map_shards(judging, derivations, workers), strict=True):
+            attempts[at] = attempt
     return attempts, judged
 
 
@@ -329,20 +334,22 @@ class _Try:
 
 
 def _tried(
-    attempt: Attempt, answer: Judged[str], config: ScreeningConfig, seed: int, drafts: int
+    job: tuple[Attempt, str | None], *, config: ScreeningConfig, seed: int, drafts: int
 ) -> _Try:
+    """What is found in the document that a model answered, if it answered one."""
+    attempt, text = job
     rounds = attempt.rounds + 1
-    if answer.value is None:
+    if text is None:
         return _Try(replace(attempt, rounds=rounds))
     try:
-        document = _named(answer.value, attempt)
+        document = _named(text, attempt)
     except DocumentFault as fault:
         faults = tuple(str(fault).splitlines())
-        return _Try(Attempt(attempt.idea, answer.value, faults, None, rounds))
+        return _Try(Attempt(attempt.idea, text, faults, None, rounds))
     made = drafts_of(document, drafts, seed)
     lines = document_lines(document, made, config)
     faults = tuple(line.removeprefix("fault: ") for line in lines if line.startswith("fault: "))
-    tried = Attempt(attempt.idea, answer.value, faults, None, rounds)
+    tried = Attempt(attempt.idea, text, faults, None, rounds)
     if any(draft.faults for draft in made):
         return _Try(tried)
     reading = Reading(attempt.idea_id, document, made[0], rounds)
@@ -353,8 +360,9 @@ def _tried(
     return _Try(tried, reading)
 
 
-def _judged(tried: _Try, derived: Judged[Read] | None, seed: int, drafts: int) -> Attempt:
+def _judged(job: tuple[_Try, Judged[Read] | None], *, seed: int, drafts: int) -> Attempt:
     """The attempt with what the second derivation shows; proven if nothing is wrong."""
+    tried, derived = job
     attempt = tried.attempt
     if tried.reading is None or derived is None:
         return attempt

@@ -475,6 +475,14 @@ def three() -> tuple[list[Attempt], Scripted]:
         return authored(IDEAS, model, CONFIG, SEED, drafts=1)[0], model
 
 
+@pytest.mark.slow
+def test_several_processes_judge_as_one_does() -> None:
+    model = authors(repeat(TEXT), repeat(READING))
+    two, judged = authored(IDEAS[:2], model, CONFIG, SEED, drafts=1, workers=2)
+    assert [attempt.document is not None for attempt in two] == [True, True]
+    assert (two, len(judged)) == (authored(IDEAS[:2], model, CONFIG, SEED, drafts=1)[0], 4)
+
+
 def test_a_second_derivation_is_asked_for_without_what_the_first_holds(
     three: tuple[list[Attempt], Scripted],
 ) -> None:
@@ -526,6 +534,8 @@ def test_what_is_never_proven_is_refused_with_its_reason(
     assert attempts[1].document is not None
     # As text, since the order of columns and views counts.
     assert kept.model_dump_json() == attempts[1].document.model_dump_json()
+    assert kept.second is not None
+    assert kept.second.prose == prose_digest(kept)
     assert scenario_of(kept).build(2, SEED).faults == ()
 
 
