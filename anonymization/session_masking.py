@@ -314,7 +314,6 @@ class _Shard:
     def __init__(self, job: MaskJob, out: Path) -> None:
         self._job, self._out = job, out
         self._store = ContentStore(out / FIXTURES)
-        self._supported = supported_languages(job.config.detection)
         self._kept: list[Survivor] = []
         self._verdicts: list[tuple[str, Verdict]] = []
         self._rows: list[LedgerRow] = []
@@ -380,6 +379,11 @@ class _Shard:
         released = {"path": target, "sha256": sha256, "bytes": len(masked.data)}
         return MaskedFile(fixture.model_copy(update=released), masked.report)
 
+    def _supported(self, masker: Masker) -> frozenset[str] | None:
+        """The languages in which names are found; a model that read the session reads all."""
+        read = self._job.recognised.get(masker.vault.scope)
+        return None if read and read.is_whole else supported_languages(self._job.config.detection)
+
     def _mask_instance(
         self,
         survivor: Survivor,
@@ -390,12 +394,13 @@ class _Shard:
     ) -> None:
         used = [files[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
         instance = survivor.instance
+        supported = self._supported(masker)
         verdicts = [
             GATE.judge(
                 measure([file.report for file in used], self._unread(instance, masker)),
                 self._job.config.documents,
             ),
-            LANGUAGE.judge(language_use(spoken, self._supported), self._job.config.language),
+            LANGUAGE.judge(language_use(spoken, supported), self._job.config.language),
         ]
         decided = deciding(verdicts)
         self._verdicts += [(instance.instance_id, verdict) for verdict in verdicts]

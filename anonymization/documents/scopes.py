@@ -450,9 +450,11 @@ def _is_open(piece: Piece, undeclared: Collection[str]) -> bool:
 def _mask_file(
     job: Job, masker: Masker, path: Path, target: PurePath, language: str | None
 ) -> DocumentReport:
-    """Mask a file; one in an unsupported `language` is refused, unless the settings keep it."""
+    """Mask a file; one in an unsupported `language` is refused, unless a model has read it or the
+    settings keep it."""
     data = path.read_bytes()
-    if language is not None and job.config.language.unsupported == "reject":
+    is_read = job.recognised is not None and job.recognised.is_whole
+    if language is not None and job.config.language.unsupported == "reject" and not is_read:
         sha256, reason = digest(data), Refusal.LANGUAGE
         return DocumentReport(target.as_posix(), sha256, refusal=reason, part=language)
     name = next(str(name) for known, name in job.files if known == path)

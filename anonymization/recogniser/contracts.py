@@ -139,6 +139,11 @@ class Recognised:
     counts: Counter[str] = field(default_factory=Counter)
     outcomes: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_whole(self) -> bool:
+        """Did the model read everything that it was to read?"""
+        return bool(self.outcomes) and not any(self.outcomes.values())
+
     def as_json(self) -> dict[str, Any]:
         """The record for `from_json`."""
         texts = {key: [read.shown, read.named] for key, read in sorted(self.texts.items())}

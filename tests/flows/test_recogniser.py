@@ -118,6 +118,36 @@ def test_without_a_usable_answer_evidence_decides(folder: Path, answer: object) 
     assert text == NOTE and counts["calls"] == 1 and "answered" not in counts
 
 
+_GERMAN = """Sehr geehrte Damen und Herren,
+
+bitte schicken Sie die Rechnung noch in dieser Woche an Frau Kesselbrink, die sie sofort prüft und
+weitergibt. Die Ware ist am Montag angekommen, aber zwei Kisten fehlen leider. Wir melden uns
+wieder, sobald sie da sind.
+"""
+
+
+@pytest.mark.parametrize(("answer", "is_masked"), [(500, False), (GOOD, True)])
+def test_what_the_model_has_read_may_be_in_any_language(
+    folder: Path, answer: object, is_masked: bool
+) -> None:
+    (folder / "note.txt").write_text(_GERMAN)
+    if is_masked:
+        answer = {**GOOD, "values": [{"value": "Kesselbrink", "kind": "person"}]}
+    config = folder.parent / "models.toml"
+    with reader(answer) as (url, _):
+        config.write_text(
+            "[masking.recogniser]"
+            + CONFIG.partition("[masking.recogniser]")[2].format(url=url, accepts="false")
+        )
+        out, key = folder.parent / "out", folder.parent / "key"
+        run("mask", folder, "--out", out, "--config", config, "--key", key)
+    report = json.loads((out / "reports" / "masking.json").read_bytes())
+    (file,) = report["files"]
+    assert (file.get("refusal") is None) is is_masked
+    if is_masked:
+        assert "Kesselbrink" not in (out / "files/in/note.txt").read_text()
+
+
 def test_a_hostile_answer_changes_no_other_word(folder: Path) -> None:
     lines = [{"value": word, "kind": "person"} for word in ("the", "if", "e", NOTE.strip())]
     lines += [{"value": "x" * 5000, "kind": "person"}, {"value": "<script>", "kind": "person"}]
