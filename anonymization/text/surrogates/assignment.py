@@ -56,6 +56,8 @@ class Lexicon:
     own_countries: tuple[str, ...]
     firm_countries: frozenset[str]
     url_words: frozenset[str]
+    sites: frozenset[str]
+    url_schemes: frozenset[str]
     machine_words: frozenset[str]
     nationalities: tuple[str, ...]
     nationalities_zh: tuple[str, ...]
@@ -88,6 +90,8 @@ _SETS = (
     "mailboxes",
     "firm_countries",
     "url_words",
+    "sites",
+    "url_schemes",
     "machine_words",
 )
 

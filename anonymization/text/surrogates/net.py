@@ -42,7 +42,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 _HANDLE_PARTS = re.compile(
     r"(?<![^\W_])(?:\d+[a-f]+|[a-f]+\d+[a-f])[0-9a-f]+(?![^\W_])|[^\W\d_]+|\d+"
 )
-_STRUCTURED = re.compile(r"[A-Z]{1,8}[-_]\d{1,12}(?:[-_]\d{1,12}){0,4}")  # CUS-0047
+STRUCTURED = re.compile(r"[A-Z]{1,8}[-_]\d{1,12}(?:[-_]\d{1,12}){0,4}")  # CUS-0047
 _STAFF = re.compile(r"[A-Z]{3,8}\d{2,8}")  # STAFF001
 _LONG_NAME, _SHORTEST_NAME = 4, 3
 
@@ -136,7 +136,7 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
     degrees = _DEGREES.fullmatch(value)
     if degrees:  # what is near stays near, and no longitude is beyond 180
         return degrees[1] + numbered(table, degrees[2], salt)
-    if _STRUCTURED.fullmatch(value) or _STAFF.fullmatch(value):
+    if STRUCTURED.fullmatch(value) or _STAFF.fullmatch(value):
         return numbered(table, value, salt)
     if _PREFIXED.fullmatch(value):
         return account(table, value, salt)
@@ -154,12 +154,7 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
 
 
 _DEGREES = re.compile(r"([+-]?\d{1,3}\.)(\d{4,9})")
-_HOST, _MACHINE, _PATH, _ADDRESS = "host", "machine", "url", "ip"
-_URL = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://|www\.)(?P<user>[^/@\s]+@)?(?P<host>[^/?#:\s]*)(?P<rest>.*)",
-    re.DOTALL,
-)
-_WORDS = re.compile(r"[^\W_]+")
+_HOST, _MACHINE, _ADDRESS = "host", "machine", "ip"
 _NAMED = (STEM, PLACE)
 
 
@@ -247,8 +242,8 @@ def _offices() -> frozenset[str]:
     )
 
 
-_LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain"
-_DOMAIN = re.compile(
+_LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain|intern"
+DOMAIN = re.compile(
     rf"(?i)(?:[a-z0-9-]{{1,63}}\.){{1,6}}"
     rf"(?:com|org|net|info|biz|edu|gov|io|dev|app|cn|jp|de|fr|uk|us|ca|au|nl|ch|in|eu|co|ai|tech"
     rf"|cloud|{_LOCAL})"
@@ -296,7 +291,7 @@ def _other_host(table: SurrogateTable, domain: str, salt: str) -> str:
     agreeing = "" if salt else agreeing_label(table, own, is_local=bool(parts and parts["local"]))
     first: Draw = lambda rng, attempt: agreeing if agreeing and not attempt else draw(rng, attempt)  # noqa: E731
     new = table.token(_HOST, own.casefold(), first, salt)
-    return f"{_machine(table, parts['machine']) if parts else ''}{new}.{end}"
+    return f"{machine(table, parts['machine']) if parts else ''}{new}.{end}"
 
 
 _SHORTEST_KNOWN, _LONGEST_LABEL = 3, 63  # letters of a name in a label, and of a label
@@ -306,7 +301,7 @@ def agreeing_label(table: SurrogateTable, label: str, *, is_local: bool = False)
     """A label that says the surrogates of the names in it, beside words of trades (torvik-logistics
     as kemplow-logistics), and of a machine what it is for. Empty if it has no such words."""
     if is_local:
-        new = _machine(table, label)
+        new = machine(table, label)
         words = LETTERS.findall(label)
         return new if new != label and not lexicon().machine_words.isdisjoint(words) else ""
     names = ChainMap(*(table.tokens(space) for space in (STEM, FAMILY, GIVEN, PLACE)))
@@ -342,7 +337,7 @@ _SHORT_NUMBER = 2  # digits
 
 
 @cache
-def _products() -> frozenset[str]:
+def products() -> frozenset[str]:
     """Words of what runs on machines, and of everyday, that label them (`grafana`, `wiki`)."""
     named, known = (load_table(_DETECTION, "data", f"{table}.toml") for table in _TABLES)
     lists = [named["trade"], named["versioned"], known["everyday"]]
@@ -366,7 +361,7 @@ def _own_names() -> list[str]:
 _TABLES = ("words", "known_words")
 
 
-def _machine(table: SurrogateTable, labels: str) -> str:
+def machine(table: SurrogateTable, labels: str) -> str:
     """The labels of a machine before its domain."""
     names = ChainMap(*(table.tokens(space) for space in (FAMILY, GIVEN, *_NAMED)))
 
@@ -379,7 +374,7 @@ def _machine(table: SurrogateTable, labels: str) -> str:
             return word
         if folded in names:
             return cased_like(names[folded], word)
-        if folded in _products():
+        if folded in products():
             return word
         if not (word.isdigit() or word.isalpha()):
             return table.token(_MACHINE, word, lambda rng, _: same_shape(word, rng))
@@ -390,7 +385,7 @@ def _machine(table: SurrogateTable, labels: str) -> str:
 
     if not table.keys.isdisjoint(labels.split(".")):
         each = labels.split(".")
-        return ".".join(label if label in table.keys else _machine(table, label) for label in each)
+        return ".".join(label if label in table.keys else machine(table, label) for label in each)
     written, done = [], 0
     for match in IN_HOST.finditer(labels):
         written += [
@@ -405,40 +400,6 @@ def _addressed(table: SurrogateTable, label: str) -> str:
     """The label of a host that shows its address."""
     stays = address_of(label) is None or is_nobodys(label)
     return label if stays else ip_address(table, label, "")
-
-
-def url(table: SurrogateTable, value: str, salt: str) -> str:
-    """Scheme, words of the path, names of parameters and file endings stay."""
-    match = _URL.fullmatch(value)
-    if match is None and _DOMAIN.fullmatch(value):
-        return host(table, value, salt)
-    if match is None:
-        return handle(table, value, salt) if len(value) < _SHORT else _tail(table, value, salt)
-    user = match["user"] or ""
-    lead = match["scheme"]
-    return (
-        lead
-        + handle(table, user, salt)
-        + host(table, match["host"])
-        + _tail(table, match["rest"], salt)
-    )
-
-
-_SHORT = 20
-_PARAMETER = re.compile(r"[\w.-]{0,40}=")
-
-
-def _tail(table: SurrogateTable, rest: str, salt: str) -> str:
-    keep = lexicon().url_words
-
-    def change(match: re.Match[str]) -> str:
-        word = match.group()
-        named = _PARAMETER.match(rest, match.end()) or rest[: match.start()].endswith("%")
-        if word.casefold() in keep or named:
-            return word
-        return table.token(_PATH, word, lambda rng, _: same_shape(word, rng), salt, fresh=False)
-
-    return _WORDS.sub(change, rest)
 
 
 def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
@@ -481,25 +442,25 @@ _DRAWN = re.compile(r"(?=.{0,30}\d)[0-9a-f-]{16,64}")
 
 def account(table: SurrogateTable, value: str, salt: str) -> str:
     """A user name, chat id or the user name in a path; parts of known names agree with them."""
-    if _DOMAIN.fullmatch(value) or table.has_domain(value):
+    if DOMAIN.fullmatch(value) or table.has_domain(value):
         return host(table, value, salt)
     if _DRAWN.fullmatch(value):
         return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
-    if _NUMBERED.fullmatch(value) or _STRUCTURED.fullmatch(value):
+    if _NUMBERED.fullmatch(value) or STRUCTURED.fullmatch(value):
         return numbered(table, value, salt)
     drawn = _PREFIXED.fullmatch(value)
     if drawn is not None:
         shape: Draw = lambda rng, _: same_shape(drawn["drawn"], rng)  # noqa: E731
         return drawn["kind"] + table.token("drawn", drawn["drawn"], shape, salt)
     if IN_HOST.search(value) and address_of(value) is None:  # ip-10-0-3-7
-        return _machine(table, value)
+        return machine(table, value)
     if address_of(value) is not None:
         return ip_address(table, value, salt)
     for space in () if salt else (_HOST, _MACHINE):
         if table.knows(space, value.casefold()):  # the machine of an address
             return cased_like(table.tokens(space)[value.casefold()], value)
     if _MACHINE_NAME.fullmatch(value) and not salt:
-        new = _machine(table, value)
+        new = machine(table, value)
         words = LETTERS.findall(value.casefold())
         if new != value and not lexicon().machine_words.isdisjoint(words):
             return new

@@ -46,7 +46,7 @@ from anonymization.text.surrogates.names import (
     part_of_person,
     person,
 )
-from anonymization.text.surrogates.net import account, email, ip_address, unexplained, url
+from anonymization.text.surrogates.net import account, email, ip_address, unexplained
 from anonymization.text.surrogates.places import (
     address,
     ends_as_place,
@@ -55,6 +55,7 @@ from anonymization.text.surrogates.places import (
     location,
 )
 from anonymization.text.surrogates.readings import learn_pinyin, learn_reading
+from anonymization.text.surrogates.urls import says_nothing, url
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
 from data.text.scripts import WORD_OUTSIDE_CJK, has_han, is_han
@@ -229,6 +230,8 @@ class Surrogates:
             return self._common(kind, value)
         owner = (kind, alnum_form(value) if kind in _NUMBERED else plain_form(value))
         if kind in _PLACES and is_well_known(value):
+            return value
+        if kind is EntityType.URL and says_nothing(value):
             return value
         if value in self._by_value:
             return self._by_value[value]

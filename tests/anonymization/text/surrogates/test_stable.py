@@ -125,8 +125,8 @@ SURROGATES: list[tuple[T, str, str]] = [
     (T.EMAIL, "JOHN_SMITH@ACME.COM", "PRESLEY_GRANKELD@winholme.example"),
     (T.IP_ADDRESS, "81.2.69.142", "240.208.70.142"),
     (T.IP_ADDRESS, "2a02:26f0:34::1", "2001:db8:8084::1"),
-    (T.URL, "https://wiki.acme.com/x/y?id=3", "https://wiki.winholme.example/m/e?id=4"),
-    (T.URL, "http://localhost:8080/a", "http://localhost:9981/t"),
+    (T.URL, "https://wiki.acme.com/x/y?id=3", "https://wiki.winholme.example/x/y?id=3"),
+    (T.URL, "http://localhost:8080/orwell", "http://localhost:8080/kknkjq"),
 ]
 MADE = surrogates(*((kind, value) for kind, value, _ in SURROGATES))
 
