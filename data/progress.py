@@ -35,7 +35,6 @@ from rich.text import Text
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import InputError, error_location
 from data.neutralise import one_line
-from data.snapshot.layout import is_id
 
 T = TypeVar("T")
 console = Console(stderr=True)
@@ -242,6 +241,8 @@ def _logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[P
 
     Raises InputError for an id that is not a plain file name.
     """
+    from data.snapshot.layout import is_id  # loads the contracts, which commands do without
+
     if not is_id(run_id):
         raise InputError("log", f"a run id of {len(run_id)} characters", "letters, digits, ._-", "")
     private_dir(out / "private")

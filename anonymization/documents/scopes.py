@@ -450,8 +450,7 @@ def _is_open(piece: Piece, undeclared: Collection[str]) -> bool:
 def _mask_file(
     job: Job, masker: Masker, path: Path, target: PurePath, language: str | None
 ) -> DocumentReport:
-    """Mask a file; one in an unsupported `language` is refused, unless a model has read it or the
-    settings keep it."""
+    """Mask a file; one in an unsupported `language` that no model has read may be refused."""
     data = path.read_bytes()
     is_read = job.recognised is not None and job.recognised.is_whole
     if language is not None and job.config.language.unsupported == "reject" and not is_read:
@@ -596,7 +595,5 @@ def _inside(name: str) -> PurePath:
     """The path, if it stays inside its folder; even a sealed path is checked."""
     path = PurePath(name)
     if path.is_absolute() or ".." in path.parts:
-        raise InputError(
-            "the vault", "a path that leads outside the folder", "a path below", "Do not use it."
-        )
+        raise InputError("the vault", "a path that leads outside", "one below", "Do not use it.")
     return path

@@ -96,7 +96,6 @@ def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str
 
     Its world is released apart, to graders and runners alone.
     """
-    allowance = _allowance(scenario, run)
     kinds = {check.evidence for check in draft.checks}
     return Candidate(
         task_id=task_id,
@@ -112,7 +111,7 @@ def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str
         difficulty_rule=DIFFICULTY_RULE,
         structure=structure_of(draft, scenario, run),
         split=scenario.split,
-        guidelines=_guidelines(draft, allowance),
+        guidelines=_guidelines(draft, _allowance(scenario, run)),
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
         budget=_budget(len(run.requests)),
         answers=draft.answers,
