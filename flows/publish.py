@@ -23,7 +23,7 @@ from construction.grading.preflight import grading_facts
 from construction.ideas.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
 from construction.signals.mixture import pictures_of, public_mixture
-from construction.workflows.pool import worlds_of
+from construction.workflows.world_file import worlds_of
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.builds import PUBLISHED, architecture, host_and_tools, lock_digest
 from data.canonical import digest, file_digest, pretty_json

@@ -32,9 +32,8 @@ from construction.analytics.environment.variants import (
 from construction.analytics.execute_polars import StepFailedError, run
 from construction.workflows.archive import ARCHIVE
 from construction.workflows.declaration import has_services, tools_of
-from construction.workflows.documents.scenario import CALLS
-from construction.workflows.pool import WORLDS
-from construction.workflows.world_file import read_world, write_world
+from construction.workflows.runs import CALLS
+from construction.workflows.world_file import WORLDS, read_world, write_world
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import (

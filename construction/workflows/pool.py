@@ -18,13 +18,7 @@ from construction.sandbox.sandbox import SandboxFailed
 from construction.workflows.contracts import Draft, Scenario, World
 from construction.workflows.declaration import tools_of
 from construction.workflows.documents.contracts import Document
-from construction.workflows.documents.scenario import (
-    CALLS,
-    SECONDS,
-    TURNS,
-    scenario_of,
-    scenarios,
-)
+from construction.workflows.documents.scenario import scenario_of, scenarios
 from construction.workflows.panel import PANEL
 from construction.workflows.proposals import Proposed, read_proposals
 from construction.workflows.repair import catalogue as repair_candidates
@@ -37,8 +31,14 @@ from construction.workflows.repair.screening import (
     screen_repair,
     spec_of_repair,
 )
+from construction.workflows.runs import (
+    CALLS,
+    SECONDS,
+    TURNS,
+    allowance_for,
+    reference_steps,
+)
 from construction.workflows.runs import Run as ServiceRun
-from construction.workflows.runs import allowance_for, reference_steps
 from construction.workflows.screening import (
     PILOT,
     SCREEN,
@@ -50,7 +50,7 @@ from construction.workflows.screening import (
     screened,
 )
 from construction.workflows.trials import UNTRIED
-from construction.workflows.world_file import write_world
+from construction.workflows.world_file import WORLDS, write_world
 from data.atomic import write_bytes
 from data.contracts import (
     Budget,
@@ -174,7 +174,7 @@ def difficulty_of(draft: Draft, scenario: Scenario) -> Literal["easy", "medium",
 
 UNIT = "draft"
 PROPOSED = "proposal"  # the source of what somebody else wrote; its licence is not known
-WORLDS, FILES, PANEL_FILE = "worlds", "files", "panel.csv"
+FILES, PANEL_FILE = "files", "panel.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,10 +387,3 @@ def write_panel(folders: Sequence[Path], path: Path) -> None:
     """All scores of the panel as one file that the selection reads as pilot scores."""
     lines = [(folder / PANEL_FILE).read_text("utf-8") for folder in folders]
     write_bytes(path, ("item,family,model,score\n" + "".join(lines)).encode())
-
-
-def worlds_of(folders: Sequence[Path]) -> dict[str, Path]:
-    """The world of each task that has one, by task id."""
-    return {
-        path.stem: path for folder in folders for path in sorted((folder / WORLDS).glob("*.json"))
-    }

@@ -144,6 +144,7 @@ class Run:
         )
 
 
+TURNS, CALLS, SECONDS = 24, 8, 300  # of an agent; CALLS in each turn; references need no more
 _ROOM, _STEP = Fraction(4, 3), 5
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.errors import InputError
 
+WORLDS = "worlds"  # in the output of a stage: the world of each task that has one
 MAX_BYTES = 64 << 20
 _WORLD = TypeAdapter(World)
 _TODO = "Correct the record, or build the task again."
@@ -25,6 +27,13 @@ _TODO = "Correct the record, or build the task again."
 def write_world(path: Path, world: World) -> None:
     """Write a world atomically. The same world is the same bytes."""
     write_bytes(path, world_bytes(world))
+
+
+def worlds_of(folders: Sequence[Path]) -> dict[str, Path]:
+    """The world of each task that has one, by task id."""
+    return {
+        path.stem: path for folder in folders for path in sorted((folder / WORLDS).glob("*.json"))
+    }
 
 
 def world_bytes(world: World) -> bytes:

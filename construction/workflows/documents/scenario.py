@@ -65,7 +65,7 @@ from construction.workflows.documents.worlds import (
     words_of,
     written,
 )
-from construction.workflows.runs import FAILURES, InProcessClient, get, rows
+from construction.workflows.runs import CALLS, FAILURES, TURNS, InProcessClient, get, rows
 from construction.workflows.values import FieldType, parsed_now
 from construction.workflows.world_file import world_faults
 from data.contracts.candidate import Answer
@@ -73,7 +73,6 @@ from data.contracts.candidate import Answer
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
 FAULTY = 3  # every third draft of a scenario has a fault
-TURNS, CALLS, SECONDS = 24, 8, 300  # of an agent; CALLS in each turn; references need no more
 _BOUNDED = (FieldType.DATE, FieldType.INTEGER, FieldType.NUMBER)
 _MOST_NAMED = 4  # faults of a world
 UNFORESEEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)

@@ -48,8 +48,7 @@ from construction.analytics.task_files import (
 )
 from construction.analytics.templates import read_templates
 from construction.workflows.archive import ARCHIVE, PAPERS
-from construction.workflows.pool import WORLDS
-from construction.workflows.world_file import read_world
+from construction.workflows.world_file import WORLDS, read_world
 from tests.construction.analytics import test_roles as cooperatives
 from tests.construction.analytics import world
 from tests.construction.analytics.test_second_reader import WORLDS as ALL_WORLDS

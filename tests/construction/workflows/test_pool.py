@@ -32,13 +32,12 @@ from construction.workflows.pool import (
     make_shard,
     proposal_lines,
     service_task,
-    worlds_of,
     write_panel,
 )
 from construction.workflows.runs import allowance_for, replay, spec_of_draft
 from construction.workflows.screening import ScreeningConfig, screened
 from construction.workflows.trials import mutants_of
-from construction.workflows.world_file import read_world
+from construction.workflows.world_file import read_world, worlds_of
 from data.canonical import canonical_json, file_digest
 from data.contracts import Lane
 from data.pool import read_pool
