@@ -22,7 +22,7 @@ from construction.analytics.environment.declaration import (
     PolicyText,
 )
 from construction.analytics.environment.filing import Filing
-from construction.analytics.environment.names import names_in
+from construction.analytics.environment.papers import names_in
 from construction.analytics.environment.planted import how_to_read
 from construction.analytics.environment.variants import ID, TEXT
 from construction.workflows.archive import ARCHIVE, PAPERS, ArchivedPaper, archive_world

@@ -198,11 +198,8 @@ _BOUNCED = re.compile(
 
 def _host_of_service(table: SurrogateTable, domain: str, salt: str) -> str:
     """The host of a machine that sends by itself: that of a service which everybody knows stays."""
-    return (
-        domain
-        if domain.casefold().split(".")[-2] in known_services()
-        else host(table, domain, salt)
-    )
+    site = domain.casefold().split(".")[-2]
+    return domain if site in known_services() else host(table, domain, salt)
 
 
 @cache

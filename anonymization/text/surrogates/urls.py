@@ -1,7 +1,7 @@
 """URLs, data source names and paths: what a program needs of them stays, what is private changes.
 
-The scheme, the port, words of everyday in the path, names of parameters and file endings stay, and
-so does the host of a service that everybody knows.
+The scheme, the port, everyday words in the path, parameter names and file extensions stay, and so
+does the host of a well-known service.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def url(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def says_nothing(value: str) -> bool:
-    """Is it a part of a URL that names nobody: a scheme, a port, words of everyday in a path?"""
+    """Is it a part of a URL that names nobody: a scheme, a port, everyday words of a path?"""
     parts = re.split(r"[:+/]+", value.rstrip(":/"))
     if _SCHEME.fullmatch(value) and lexicon().url_schemes.issuperset(parts):
         return True

@@ -1,11 +1,12 @@
-"""What planted policies are written with: papers, quotes, letters, figures of an environment."""
+"""What planted policies are written with: papers, quotes, letters, figures of an environment; and
+the names that papers go by, which a reader searches for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import polars as pl
 
 from construction.analytics.environment.declaration import Declaration, Metric
 from data.errors import ConfigError
+from data.text.lexicon import load_table
 
 # Relative distance of a limit from the next figure, more than the gate asks for: of many figures
 # some are always near.
@@ -307,3 +309,34 @@ def figure(value: float) -> str:
 
 def when(column: str, test: str, value: Any) -> dict[str, Any]:
     return {"column": column, "test": test, "value": value}
+
+
+def names_in(text: str) -> Iterator[str]:
+    """What a reader of a text would search for, in the order in which it stands there."""
+    folded = text.casefold()
+    places = ((folded.find(name), query) for name, query in _vocabulary().items())
+    yield from dict.fromkeys(query for at, query in sorted(places) if at >= 0)
+
+
+@cache
+def _vocabulary() -> Mapping[str, str]:
+    """By the names of groups, lists, schemes and events, and the terms of an office, as texts have
+    them: what is searched for. Who does not read a language has the name of an event translated."""
+    words: Mapping[str, Any] = load_table(__package__, "policies.toml")
+    made = {"common terms": "common terms", "founding trade": "founding trade"}
+    made |= dict.fromkeys(("unit of account", "units of account"), "unit of account")
+    for name in (*words["schemes"], *words["former"]):
+        made[name] = name
+    for city in words["agreed"]:
+        made[f"scheme agreed in {city}"] = f"scheme agreed in {city}"
+    for group in (*words["guilds"], *words["lists"], *words["circles"]):
+        for name in (*group["en"], group["de"], group["zh"]):
+            made[_plain(name)] = _plain(name)
+    for event in words["events"]:
+        for name in (event["en"], event["de"], event["zh"]):
+            made[_plain(name)] = _plain(event["en"])
+    return {name.casefold(): query for name, query in made.items()}
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("the ")

@@ -22,7 +22,6 @@ import polars as pl
 
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.environment.effects import Effect, effects_of
-from construction.analytics.environment.names import names_in
 from construction.analytics.environment.office import Office
 from construction.analytics.environment.papers import (
     Letter,
@@ -31,6 +30,7 @@ from construction.analytics.environment.papers import (
     Rule,
     Said,
     Writer,
+    names_in,
     when,
 )
 from data.errors import ConfigError

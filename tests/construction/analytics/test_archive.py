@@ -26,7 +26,7 @@ from construction.analytics.environment.declaration import (
     PolicyText,
 )
 from construction.analytics.environment.filing import Filing
-from construction.analytics.environment.names import names_in
+from construction.analytics.environment.papers import names_in
 from construction.analytics.environment.planted import FILE, how_to_read, planted_policies
 from construction.analytics.environment.profile import with_texts
 from construction.analytics.environment.variants import (
@@ -50,18 +50,14 @@ from construction.analytics.templates import read_templates
 from construction.workflows.archive import ARCHIVE, PAPERS
 from construction.workflows.world_file import WORLDS, read_world
 from tests.construction.analytics import test_roles as cooperatives
-from tests.construction.analytics import world
 from tests.construction.analytics.test_second_reader import WORLDS as ALL_WORLDS
+from tests.construction.analytics.test_second_reader import environment
 
 
 @lru_cache
 def planted(own: str, seed: int) -> tuple[Declaration, Archive, list[PolicyText], list[int]]:
     """A declaration, the archive of the papers planted for it, the policies, and all periods."""
-    if own == "demo":
-        plain, tables = world.declaration(), world.bench().tables
-    else:
-        plain = cooperatives.declaration()
-        tables = cooperatives.tables(plain)
+    plain, tables = environment(own)
     texts, drafted, filed = planted_policies(plain, tables, 5, seed)
     policies = [PolicyText.model_validate(each) for each in drafted]
     file = with_texts(cooperatives.corrected(), dict.fromkeys(texts, "a"), FILE, filed)

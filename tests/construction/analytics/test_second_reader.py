@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import polars as pl
 import pytest
 
-from construction.analytics.environment.declaration import PolicyText
+from construction.analytics.environment.declaration import Declaration, PolicyText
 from construction.analytics.environment.planted import planted_policies
 from construction.analytics.execute_polars import run
 from construction.analytics.steps import program_of
@@ -19,14 +19,18 @@ from tests.construction.analytics.second_reader import OPEN, Decision, Reader, d
 WORLDS = [("cooperatives", 1), ("demo", 3), ("demo", 4)]
 
 
+def environment(own: str) -> tuple[Declaration, Mapping[str, pl.DataFrame]]:
+    """The demo's declaration and tables, or those of the cooperatives."""
+    if own == "demo":
+        return world.declaration(), world.bench().tables
+    plain = cooperatives.declaration()
+    return plain, cooperatives.tables(plain)
+
+
 @lru_cache
 def planted(own: str, seed: int) -> tuple[Reader, list[PolicyText], pl.DataFrame]:
     """A reader of papers, the policies that were planted, and entities to apply both to."""
-    if own == "demo":
-        plain, tables = world.declaration(), world.bench().tables
-    else:
-        plain = cooperatives.declaration()
-        tables = cooperatives.tables(plain)
+    plain, tables = environment(own)
     texts, drafted, _ = planted_policies(plain, tables, 5, seed)
     policies = [PolicyText.model_validate(each) for each in drafted]
     entities, places = plain.roles["entities"], plain.roles["places"]
