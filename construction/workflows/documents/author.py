@@ -61,7 +61,10 @@ from data.randomness import keyed_order
 from data.sharding import map_shards
 
 _DERIVATION = "derive"
-_FEW, _ROWS, _CHARS = 12, 5, 1500  # different values, rows, characters of a text that are shown
+# Different values of a column, rows, and characters of a text that are shown. Whoever derives the
+# result from too few rows guesses what the others say, and both derivations differ.
+_FEW, _ROWS, _CHARS = 40, 12, 1500
+_SOME = 12  # of more different values
 _SAMPLE = 400  # characters of a value: a rule may hang on how a text goes on
 _Sql = Annotated[str, Field(min_length=1, max_length=8000)]
 
@@ -218,7 +221,7 @@ def _table(collection: str, draft: Draft) -> dict[str, Any]:
 def _column(kind: str, values: list[Any], rows: int) -> dict[str, Any]:
     different = list(dict.fromkeys(str(_short(value)) for value in values))
     is_whole = len(different) <= _FEW
-    shown = sorted(different) if is_whole else different[:: len(different) // 4][:4]
+    shown = sorted(different) if is_whole else different[:: len(different) // _SOME][:_SOME]
     column = {"type": kind, ("values" if is_whole else "such_as"): [s[:_SAMPLE] for s in shown]}
     without = round(1 - len(values) / rows, 2)
     return column | ({"without": without} if without else {})
@@ -350,13 +353,14 @@ def _tried(
     lines = document_lines(document, made, config)
     faults = tuple(line.removeprefix("fault: ") for line in lines if line.startswith("fault: "))
     tried = Attempt(attempt.idea, text, faults, None, rounds)
-    if any(draft.faults for draft in made):
+    # A second derivation is asked for beside faults of another kind: a round tells all it can.
+    if not made[0].world.state:
         return _Try(tried)
     reading = Reading(attempt.idea_id, document, made[0], rounds)
     try:
-        known_to_readers(document, made[0])
-    except LookupError as error:
-        return _Try(replace(tried, faults=(*faults, str(error))))
+        reading.derived()
+    except (LookupError, SqlFault) as error:
+        return _Try(replace(tried, faults=tuple(dict.fromkeys((*faults, str(error))))))
     return _Try(tried, reading)
 
 
@@ -371,8 +375,15 @@ def _judged(job: tuple[_Try, Judged[Read] | None], *, seed: int, drafts: int) ->
         return replace(attempt, faults=(*attempt.faults, unread))
     document = tried.reading.document.model_copy(update={"second": derived.value.second})
     made = drafts_of(document, drafts, seed)
-    differing = list(dict.fromkeys(fault for draft in made for fault in draft.faults))
-    if not differing:
+    differing = list(
+        dict.fromkeys(
+            fault
+            for draft in made
+            for fault in draft.faults
+            if fault.startswith("second: ") or not attempt.faults  # the others are known
+        )
+    )
+    if not differing and made[0].world.state:
         differing += uneven_fields(document, made[0].world.state, tried.reading.facts)
     if differing:
         differing += [f"second: it was in doubt: {doubt}" for doubt in derived.value.doubts]
@@ -442,8 +453,7 @@ def _operation(operation: Operation) -> str:
     """What it is called and takes; an update takes any of the fields that may be written."""
     needed = [n for n, r in operation.arguments.items() if r.required and r.default is None]
     if operation.kind in ("update", "delete"):
-        rest = ", any field" if operation.kind == "update" else ""
-        return f"{operation.name}(id{rest})"
+        return f"{operation.name}({', '.join(operation.arguments)})"
     others = [name for name in operation.arguments if name not in needed]
     if operation.kind == "create" and operation.special is None:
         return f"{operation.name}({', '.join([*needed, 'any field'])})"

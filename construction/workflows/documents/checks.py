@@ -8,6 +8,7 @@ an action is required, and so is that the records with the rules were read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from construction.workflows.contracts import Client, RefusedError, World
@@ -23,6 +24,7 @@ from data.contracts.attempt import StateChange
 from data.contracts.candidate import Check
 
 RETRIEVAL, ACTION, WRITTEN = 0.2, 0.2, 0.2  # shares of the whole task
+_MOST_REFUSED = 6  # refused requests that a message names
 _CLOCKED = (FieldType.DATE, FieldType.DATETIME)
 
 
@@ -79,14 +81,17 @@ def checks_of(world: World, right: Decided, required: Sequence[str]) -> tuple[Ch
 def _changed(world: World, right: Decided) -> list[tuple[Act, StateChange]]:
     """The changes that the acts lead to, each with the last act behind it. Raises DocumentFault."""
     client, behind = InProcessClient(world), dict[tuple[str, str], Act]()
+    refused = dict[str, None]()
     for act, arguments in right.acts:
         before = client.world
         try:
             carry_out(client, act, arguments)
         except RefusedError as error:
-            raise DocumentFault(f"{act.operation} is refused: {error}") from None
+            refused[f"{act.operation} is refused: {error}"] = None
         for change in state_changes(before.state, client.world.state):
             behind[(change.service, change.record)] = act
+    if refused:
+        raise DocumentFault("\n".join(islice(refused, _MOST_REFUSED)))
     return [(behind[(c.service, c.record)], c) for c in client.changes]
 
 

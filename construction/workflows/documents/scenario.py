@@ -175,7 +175,10 @@ def _drafted(
         tables.close()
     if None in right.answers.values():
         raise DocumentFault("\n".join(faults))
-    checks = checks_of(replace(world, faults=()), right, made.required)
+    try:
+        checks = checks_of(replace(world, faults=()), right, made.required)
+    except DocumentFault as fault:
+        checks, faults = (), [*faults, *str(fault).splitlines()]
     return Draft(
         scenario=document.name,
         rule=f"draft {number}",

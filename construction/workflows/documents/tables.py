@@ -1,7 +1,7 @@
 """Records as DuckDB tables, and SQL of documents over them: hostile, so confined.
 
 Each `service.collection` is a table with a column for each declared field; absent values are null.
-Texts are VARCHAR, numbers DECIMAL(18,6), days DATE, times TIMESTAMP in the clock of the world,
+Texts are VARCHAR, numbers DECIMAL(38,6), days DATE, times TIMESTAMP in the clock of the world,
 lists VARCHAR[] and rows STRUCT[]. The database is in memory, reaches no file and no network, and
 takes single SELECTs alone, without functions whose result differs from run to run.
 """
@@ -26,12 +26,14 @@ from construction.workflows.values import FieldRule, FieldType
 from data.staging.database import SAFE, in_memory
 
 SECONDS, MEMORY, MOST_ROWS = 600.0, "512MB", 20_000  # hostile SQL ends; a busy machine goes on
+# Wider than 18, so that DuckDB widens a product of two rather than let it overflow.
+DECIMAL = "DECIMAL(38,6)"
 _MOST_HELD = 128  # filled tables of a database: a draft has a dozen, in some versions of each
 _TYPES: Mapping[FieldType, Any] = {
     FieldType.DATE: "DATE",
     FieldType.DATETIME: "TIMESTAMP",
     FieldType.INTEGER: "INTEGER",
-    FieldType.NUMBER: "DECIMAL(18,6)",
+    FieldType.NUMBER: DECIMAL,
     FieldType.BOOLEAN: "BOOLEAN",
     FieldType.TEXTS: ["VARCHAR"],
     FieldType.EMAILS: ["VARCHAR"],

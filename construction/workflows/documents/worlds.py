@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -26,7 +26,7 @@ from construction.workflows.documents.contracts import (
     Record,
     collection_of,
 )
-from construction.workflows.documents.tables import Tables, fields_of
+from construction.workflows.documents.tables import DECIMAL, Tables, fields_of
 from construction.workflows.values import FieldType, ValueFault, parsed_now, stored
 from data.randomness import keyed_generator
 
@@ -136,8 +136,14 @@ def drawn(document: Document, key: str, seed: int) -> Drawn:
                 put_facts(document, tables, made.facts)
                 listed = tables.select(str(fact.sql))
                 _settle(made, name, [next(iter(row.values())) for row in listed])
+        unread = []
         for number, record in enumerate(document.records):
-            _write(record, number, document, draws, made, now)
+            try:
+                _write(record, number, document, draws, made, now)
+            except DocumentFault as fault:
+                unread.append(str(fault))
+        if unread:
+            raise DocumentFault("\n".join(unread))
     finally:
         tables.close()
     return made
@@ -175,7 +181,7 @@ def column_type(value: Any) -> Any:
     if isinstance(value, int):
         return "INTEGER"
     if isinstance(value, float):
-        return "DECIMAL(18,6)"
+        return DECIMAL
     if isinstance(value, list | tuple):
         return [column_type(value[0]) if value else "VARCHAR"]
     if isinstance(value, dict):
@@ -294,10 +300,31 @@ def _write(
     kept = keep(made.state, record.into, filled, now, where)
     read = planted_in(record, document, kept)
     slots = {s for v in record.fields.values() if isinstance(v, str) for s in SLOT.findall(v)}
-    if read is None or any(read[slot] != made.facts[slot] for slot in slots):
-        raise DocumentFault(f"{where}: its facts cannot be read again from its text")
+    if read is None:
+        raise DocumentFault(f"{where}: {_unread(document, made.facts, slots)}")
+    for slot in sorted(slots):
+        if read[slot] != made.facts[slot]:
+            words = words_of(document.facts[slot], made.facts[slot])
+            raise DocumentFault(
+                f"{where}: {{{slot}}} is {made.facts[slot]!r}, is written {words!r}, and is read "
+                f"again as {read[slot]!r}; expected a `form` that tells the whole value, and words "
+                "between two facts"
+            )
     if any(not document.facts[slot].inert for slot in slots):
         made.required.append(f"{record.into.replace('.', '/')}/{kept['id']}")
+
+
+def _unread(document: Document, facts: Mapping[str, Any], slots: Iterable[str]) -> str:
+    """Which facts have words that no reading expects, such as a text for a number."""
+    strange = [
+        f"{{{slot}}} is written {words!r}"
+        for slot in sorted(slots)
+        if not re.fullmatch(
+            _form(document, slot), words := words_of(document.facts[slot], facts[slot])
+        )
+    ]
+    listed = "; ".join(strange) or ", ".join(f"{{{slot}}}" for slot in sorted(slots))
+    return f"its facts cannot be read again from its text: {listed}"
 
 
 def written(record: Record, document: Document, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -337,6 +364,12 @@ def words_of(fact: Fact, value: Any) -> str:
     return str(value)
 
 
+def _days(fact: Fact) -> Iterator[str]:
+    """All days that the fact may be."""
+    first, last = map(dt.date.fromisoformat, fact.day or ("", ""))
+    return (str(first + dt.timedelta(n)) for n in range((last - first).days + 1))
+
+
 def planted_in(record: Record, document: Document, fields: Fields) -> dict[str, Any] | None:
     """The facts of a record's template as a record of the world has them; None if it is another."""
     rules, facts = fields_of(record.into), dict[str, Any]()
@@ -351,7 +384,7 @@ def planted_in(record: Record, document: Document, fields: Fields) -> dict[str, 
         if match is None:
             return None
         for slot, words in match.groupdict().items():
-            facts[slot] = _meant(document.facts[slot], words)
+            facts[slot] = _meant(document, document.facts[slot], words)
     return facts
 
 
@@ -378,15 +411,19 @@ def _form(document: Document, name: str) -> str:
     return _WORDS
 
 
-def _meant(fact: Fact, words: str) -> Any:
+def _meant(document: Document, fact: Fact, words: str) -> Any:
     """The value that words in prose stand for."""
-    for entry in fact.pick if isinstance(fact.pick, tuple) else ():
-        if isinstance(entry, dict) and entry["words"] == words:
-            return entry["value"]
-    if re.fullmatch(_NUMBER, words) and fact.way in ("whole", "amount", "pick", "sql"):
+    listed = document.pools.get(fact.pick, ()) if isinstance(fact.pick, str) else fact.pick or ()
+    for entry in listed:
+        value = entry.get("value") if isinstance(entry, dict) else entry
+        if value is not None and words_of(fact, value) == words:
+            return value  # a text of digits stays one
+    if re.fullmatch(_NUMBER, words) and fact.way in ("whole", "amount", "sql"):
         plain = words.replace(",", "")
         is_whole = fact.way == "whole" or ("." not in plain and fact.way != "amount")
         return int(plain) if is_whole else float(plain)
+    if fact.way == "day" and (days := [day for day in _days(fact) if words_of(fact, day) == words]):
+        return days[0] if len(days) == 1 else words  # a form without a year may mean several
     try:
         form = (fact.form or "%-d %B %Y").replace("%-", "%")
         return dt.datetime.strptime(words, form).date().isoformat()

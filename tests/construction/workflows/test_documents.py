@@ -278,13 +278,46 @@ def test_a_small_document_passes_the_whole_screening() -> None:
         ('{ sql = "_door.door" }', '{ sql = "_door.floor" }', "floor"),
         ("[sku, name] as details", "'2099-99-99' as due_on", "todo.create_task is refused"),
         ("quantity = 1", "shelf = 1", "inventory.items has no field shelf"),
-        ("cost {fee} EUR each", "cost {fee}{days_once}", "cannot be read again"),
+        ("cost {fee} EUR each", "cost {fee}{days_once}", "{days_once} is 76, is written '76'"),
     ],
 )
 @pytest.mark.usefixtures("drawn_once")
 def test_what_a_draft_cannot_prove_is_a_fault(old: str, new: str, fault: str) -> None:
     draft = build(alone(with_text(old, new)), 1, SEED)
     assert any(fault in line for line in draft.faults), draft.faults
+
+
+def test_facts_are_read_again_as_what_they_are() -> None:
+    """A day without its year, and texts of digits."""
+    text = TEXT.replace(
+        'day = ["2026-01-10", "2026-01-20"]',
+        'day = ["2026-01-10", "2026-01-20"]\nform = "%-d %B"\n\n[facts.model]\n'
+        'pick = ["3.2", "62"]\ninert = true',
+    )
+    text = text.replace("may be kept for {days_once} days", "{model} may be kept {days_once} days")
+    document = alone(document_of(tomllib.loads(text)))
+    draft = build(document, 1, SEED)
+    assert draft.faults == ()
+    facts = known_to_readers(document, draft)
+    assert facts["model"] in ("3.2", "62")
+    assert dt.date(2026, 1, 10) <= dt.date.fromisoformat(facts["since"]) <= dt.date(2026, 1, 20)
+
+
+@pytest.mark.usefixtures("drawn_once")
+def test_a_form_that_tells_no_year_is_a_fault_only_where_the_year_is_open() -> None:
+    text = TEXT.replace(
+        'day = ["2026-01-10", "2026-01-20"]', 'day = ["2024-01-10", "2026-01-20"]\nform = "%-d %B"'
+    )
+    draft = build(alone(document_of(tomllib.loads(text))), 1, SEED)
+    assert any("expected a `form` that tells the whole value" in line for line in draft.faults)
+
+
+@pytest.mark.usefixtures("drawn_once")
+def test_a_refused_act_is_named_and_the_draft_can_still_be_derived_again() -> None:
+    refused = with_text("'Collect ' || sku as title", "'Collect ' || sku as title, 1 as urgency")
+    draft = build(alone(refused), 1, SEED)
+    assert any("todo.create_task is refused: urgency" in line for line in draft.faults)
+    assert draft.world.state == DRAFT.world.state
 
 
 def test_a_write_that_nobody_asked_for_and_that_passes_is_named() -> None:
