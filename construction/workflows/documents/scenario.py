@@ -15,7 +15,7 @@ import datetime as dt
 import json
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -68,7 +68,7 @@ from construction.workflows.documents.worlds import (
 from construction.workflows.runs import CALLS, FAILURES, TURNS, InProcessClient, get, rows
 from construction.workflows.values import FieldType, parsed_now
 from construction.workflows.world_file import world_faults
-from data.contracts.candidate import Answer
+from data.contracts.candidate import Answer, Check
 
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
@@ -175,10 +175,7 @@ def _drafted(
         tables.close()
     if None in right.answers.values():
         raise DocumentFault("\n".join(faults))
-    try:
-        checks = checks_of(replace(world, faults=()), right, made.required)
-    except DocumentFault as fault:
-        checks, faults = (), [*faults, *str(fault).splitlines()]
+    checks, refused = _checks_or_faults(replace(world, faults=()), right, made.required)
     return Draft(
         scenario=document.name,
         rule=f"draft {number}",
@@ -191,8 +188,18 @@ def _drafted(
         answers=tuple(_answer(each, right.answers[each.part]) for each in document.wanted.answers),
         checks=checks,
         overriding=tuple(made.required),
-        faults=tuple(faults),
+        faults=(*faults, *refused),
     )
+
+
+def _checks_or_faults(
+    world: World, right: Decided, required: Sequence[str]
+) -> tuple[tuple[Check, ...], Sequence[str]]:
+    """The checks of a draft, or what services refuse of it: its world can be read all the same."""
+    try:
+        return checks_of(world, right, required), ()
+    except DocumentFault as fault:
+        return (), str(fault).splitlines()
 
 
 def _disturbed(document: Document, number: int) -> tuple[Fault, ...]:
