@@ -63,7 +63,7 @@ from data.sharding import map_shards
 _DERIVATION = "derive"
 # Different values of a column, rows, and characters of a text that are shown. Whoever derives the
 # result from too few rows guesses what the others say, and both derivations differ.
-_FEW, _ROWS, _CHARS = 40, 12, 1500
+_FEW, _ROWS, _CHARS = 40, 20, 1500
 _SOME = 12  # of more different values
 _SAMPLE = 400  # characters of a value: a rule may hang on how a text goes on
 _Sql = Annotated[str, Field(min_length=1, max_length=8000)]

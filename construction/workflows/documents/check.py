@@ -186,7 +186,7 @@ def _details(
                 given = ", ".join(f"{name}={v!s:.30}" for name, v in request.arguments.items())
                 yield (
                     f"{request.service}.{request.operation}({given}), which nobody asked for, "
-                    "passes after the reference; `loose` may leave such a field unchecked"
+                    "passes after the reference; absent and `loose` fields are not compared"
                 )
     elif seen.reason == ScreenReason.PASSED_BY_SIBLING:
         for name, trap in zip((t.name for t in document.traps), scenario.traps, strict=True):
