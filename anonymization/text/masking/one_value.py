@@ -65,9 +65,26 @@ _PLACES = frozenset({EntityType.ADDRESS, EntityType.LOCATION})
 _LAST_DAY = re.compile(r" ?[〜～~–—-] ?\d{1,2}日")  # of `9月16日〜30日`
 _ENDS_AS_DAY = re.compile(r"\d月\d{1,2}日\Z")
 _MONTH_OF_YEAR = re.compile(r"20\d\d/(?:0[1-9]|1[0-2])")  # no number, whatever stands before it
-# Which a word for a case beside it takes for its number: `until 24/03`.
-_DAY_AND_MONTH = re.compile(r"(?:0?[1-9]|[12]\d|3[01])/(?:0[1-9]|1[0-2])")
+# Which a word for a case beside it takes for its number: `until 24/03`, `報告は4/25まで`.
+_DAY_AND_MONTH = re.compile(
+    r"(?:0?[1-9]|[12]\d|3[01])/(?:0[1-9]|1[0-2])|(?:0?[1-9]|1[0-2])/(?:[12]\d|3[01]|0?[1-9])"
+)
+_SHORT_DAY = "short_day"  # the recognizer of such days
 _NUMBERS = frozenset({EntityType.CASE_NUMBER, EntityType.PERSON_NUMBER, EntityType.UNEXPLAINED})
+
+
+# What is measured (`Temperatur 1420 °C`), and the name of a setting before its value.
+_UNIT_BEHIND = re.compile(r"\s?(?:°|(?:bar|kPa|mm|kg|kWh|kW|Hz|rpm|ppm)\b)")
+_SETTING = re.compile(r"[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}")
+_MADE_WITH = re.compile(r"(?:SHA-?(?:1|224|256|384|512)|MD5):(?=\w)")
+
+
+def _is_technical(text: str, finding: Finding) -> bool:
+    """Is it a measured value that was taken for an address, or a setting taken for a secret?"""
+    if finding.type is EntityType.ADDRESS:
+        return _UNIT_BEHIND.match(text, finding.end) is not None
+    is_setting = _SETTING.fullmatch(text, finding.start, finding.end) is not None
+    return finding.type is EntityType.SECRET and is_setting and text[finding.end :][:1] == "="
 
 
 def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -80,6 +97,11 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     passwords: set[int] = set()
     for whole in findings:
         finding = _unquoted(text, whole)
+        if _is_technical(text, finding):
+            continue
+        made_with = _MADE_WITH.match(text, finding.start, finding.end)
+        if made_with and finding.type in _NUMBERS:
+            finding = replace(finding, start=made_with.end())
         if any(start <= finding.start and finding.end <= end + 1 for start, end in references):
             continue
         service = next((each for each in services if _is_of_service(finding, each)), None)
@@ -90,7 +112,7 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         elif finding.type in _NUMBERS and _DAY_AND_MONTH.fullmatch(
             text, finding.start, finding.end
         ):
-            continue
+            yield replace(finding, type=EntityType.DATE, recognizer=_SHORT_DAY)
         elif _is_opened(text, finding):
             yield replace(finding, start=finding.start - 1)
         elif finding.type is EntityType.SECRET:

@@ -50,7 +50,8 @@ def test_a_loop_makes_no_initials_stay() -> None:
 def test_a_day_and_month_is_no_number_of_a_case() -> None:
     text = "use the case until 24/03, file 88/03"
     numbers = [Finding(at, at + 5, EntityType.CASE_NUMBER, "rule", 1.0) for at in (19, 31)]
-    assert [text[f.start : f.end] for f in whole_values(text, numbers)] == ["88/03"]
+    kinds = [(text[f.start : f.end], f.type) for f in whole_values(text, numbers)]
+    assert kinds == [("24/03", EntityType.DATE), ("88/03", EntityType.CASE_NUMBER)]
 
 
 def test_a_number_has_its_quotes_and_brackets_as_everywhere() -> None:
@@ -59,3 +60,19 @@ def test_a_number_has_its_quotes_and_brackets_as_everywhere() -> None:
     assert quoted[number.start : number.end] == "+44 7700 900417"
     (number,) = whole_values(opened, [Finding(6, 19, EntityType.PERSON_NUMBER, "rule", 1.0)])
     assert opened[number.start : number.end] == "(312) 415-0163"
+
+
+def test_measured_values_and_technical_words_stay() -> None:
+    text = "Kessel Druckstufe 870 °C\nACME_ACCOUNT=5521\nkey SHA512:q7Lm, 12 Elm Street"
+    spans = {
+        "Druckstufe 870": EntityType.ADDRESS,
+        "ACME_ACCOUNT": EntityType.SECRET,
+        "SHA512:q7Lm": EntityType.PERSON_NUMBER,
+        "12 Elm Street": EntityType.ADDRESS,
+    }
+    findings = [
+        Finding(text.index(value), text.index(value) + len(value), kind, "rule", 1.0)
+        for value, kind in spans.items()
+    ]
+    kept = [text[each.start : each.end] for each in whole_values(text, findings)]
+    assert kept == ["q7Lm", "12 Elm Street"]
