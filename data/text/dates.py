@@ -30,20 +30,6 @@ MONTHS = (
     "November",
     "December",
 )
-GERMAN_MONTHS = (
-    "Januar",
-    "Februar",
-    "März",
-    "April",
-    "Mai",
-    "Juni",
-    "Juli",
-    "August",
-    "September",
-    "Oktober",
-    "November",
-    "Dezember",
-)
 MONTH_ABBREVIATIONS = (*(name[:3] for name in MONTHS if len(name) > 3), "Sept")
 # Names before abbreviations. "may" and "march" are verbs too: a pattern has to ask for a figure
 # beside them.
@@ -56,11 +42,7 @@ OTHER_MONTH_NAME = (
     "|settembre|ottobre|dicembre|januari|februari|maart|mei|augustus|janeiro|fevereiro|março|maio"
     "|junho|julho|setembro|outubro|dezembro)"
 )
-_MONTH_NUMBERS = {
-    name[:3].lower(): number
-    for names in (GERMAN_MONTHS, MONTHS)
-    for number, name in enumerate(names, start=1)
-}
+_MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
 
 _NAME = rf"(?P<name>{MONTH_NAME})\b\.?"
 _YEAR = r"(?:19|20)\d{2}"
@@ -76,7 +58,7 @@ _PIVOT = 50  # two-digit years up to this are of this century
 
 
 def month_number(name: str) -> int:
-    """1 to 12 for an English or German name of a month or its abbreviation. Errors: KeyError."""
+    """1 to 12 for an English name of a month or its abbreviation. Errors: KeyError."""
     return _MONTH_NUMBERS[name[:3].lower()]
 
 

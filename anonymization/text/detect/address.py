@@ -178,6 +178,8 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
     end = _end(text, begin, end)
     if _COUNTED.fullmatch(text, begin, end):
         return None
+    if _UNIT_BEHIND.match(text, end):  # `Temperatur 1420 °C`
+        return None
     if _NO_HOUSE.fullmatch(text, begin, end) or _VERSION.match(text, end - (text[end - 1] == ".")):
         return None
     return (begin, end) if end - begin >= 6 else None
@@ -194,6 +196,10 @@ _COUNTED = re.compile(
     r" \d{1,3}\b\D*"
     r"|.*\b(?P<n>\d{1,3}) (?:Under|Over|By|x|vs\.?) (?P=n)\b.*"  # `30 Under 30`
 )
+_UNIT_BEHIND = re.compile(
+    r" ?(?:°|[%‰Ωµ]|(?:bar|[kM]?Pa|mm|cm|k[gWmV]|kWh|Hz|rpm|ppm|mbar|Nm|ml|dB|Stück|pcs)(?!\w))"
+)
+_SENTENCE_ENDS = re.compile(r"(?:\d[A-Za-z]?|[a-z]{4})(?=\.[ \n])")
 _VERSION = re.compile(r"\.\d+(?![\d.]*[a-z]{2})")
 
 
@@ -210,6 +216,10 @@ def _end(text: str, start: int, end: int) -> int:
             end = newline
             break
         newline = text.find("\n", newline + 1, end)
+    for number in _SENTENCE_ENDS.finditer(text, start, end):
+        if not _POINTED.search(text, start, number.end()):
+            end = number.end()
+            break
     tail = _TAIL.search(text, start, end)
     end = tail.start() if tail else end
     twice = _TWICE.search(text, start, end)

@@ -219,6 +219,10 @@ def beside_code(text: str, findings: Iterable[Finding], fixed: Spans) -> Iterato
         is_literal = finding.type is EntityType.PHONE and _is_quoted(text, *whole)
         is_anywhere = finding.type in _ANYWHERE or is_literal
         around = () if is_anywhere else overlapping(fixed, *whole)
+        if finding.type is EntityType.DATE and any(
+            start > whole[0] or end < whole[1] for start, end in around
+        ):
+            around = ()  # the number that a lexer sees in it is no number of the program
         for start, end in uncovered(*whole, around):
             if (start, end) == whole or end - start >= _SHORTEST_REST:
                 yield replace(finding, start=start, end=end)

@@ -1,22 +1,25 @@
 """Which dates of a call move: in files that belong together all of them, or none.
 
-A file has one clock. If it shows days that are recognised and cannot be moved (in words of another
-language, of two figures), or a year alone that its dates name too, none of its other dates moves,
-nor any in a file that is joined with it by a person, an address or a number. Dates of birth move
-nevertheless: they are private.
+A file has one clock. If it shows parts of the calendar that cannot be moved with certainty (days in
+words of another language or of two figures, months and days alone, feasts and seasons), or a year
+alone that its dates name too, none of its other dates moves, nor any in a file that is joined with
+it by a person, an address or a number. Dates of birth move nevertheless: they are private.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from anonymization.text.contracts import EntityType, Finding, kinds
+from anonymization.text.detect.wording import words
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.surrogates.dates import era_years
 from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME, YEAR, find_dates
 from data.text.folding import plain_form
+from data.text.numbers import ONE_TO_TEN
+from data.text.scripts import HAN
 
 _SAID = frozenset({"declared", "said", "reserved_place"})  # what a label or form declares
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?=\d{4}(?!\d)|\D|\Z|\d{4}T)")
@@ -37,7 +40,29 @@ _UNMOVED = re.compile(
 )
 # A day by figures: `6/13`; one alone may be a share.
 _DAY = re.compile(r"(?<![^\s(（])(?:1[0-2]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?![^\s)）])")
+# Parts of the calendar that stand alone, where no finding covers them: `30.04.`, `4/8 朝から`,
+# `04-11 反馈`, `3 月`, `四月`, `28日`, `the 28th`, `4 (a Saturday)`, `in May`, `/MAR`, `Q1`.
+_FIGURES = r"(?:0?[1-9]|[12]\d|3[01])/(?:0?[1-9]|[12]\d|3[01])"
+_WIDE = f"[{HAN}ぁ-ゖァ-ヺ（]"
+_BEFORE_MONTH = "in|till|until|by|before|after|since|of|end|from|to|for|last|next|this|mid|late"
+_ALONE = re.compile(
+    r"(?<![\d./-])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?![\d.])"
+    rf"|(?<![\d./-]){_FIGURES}(?= ?{_WIDE}| \d\d:\d\d)|(?<={_WIDE}){_FIGURES}(?![\d/])"
+    rf"|(?<![\w.-])(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?= ?[{HAN}])"
+    rf"|(?<![\d第近每毎])(?:1[0-2]|[1-9]) ?月(?![間间])|(?<![{HAN}])[{ONE_TO_TEN}]{{1,2}}月"
+    r"|(?<![\d月第])\d{1,2}日(?![間间])"
+    r"|(?<!\w)the (?:[12]?\d|3[01])(?:st|nd|rd|th)(?!\w)"
+    r"|(?<![\w.])\d{1,2},? \(?(?:a )?[A-Z]?[a-z]{2,5}day(?!\w)"
+    rf"|(?<![\w'’])(?!May|Mar|March|Jun|June|Jan|Sept?\b){MONTH_NAME}(?![\w'’])"
+    rf"|(?i:(?<!\w)(?:{_BEFORE_MONTH})[ -])(?:May|March|June|Jan|Sept?)(?![\w'’])"
+    r"|(?<!\w)(?:May|March) (?=bank|accounts|payroll|report|figures)"
+    r"|/(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(?!\w)|(?<![\w-])Q[1-4](?![\w.-])"
+)
+_WORD = re.compile(rf"[^\W\d_{HAN}]{{4,20}}|[{HAN}]{{2,}}")
 _FEWEST_DAYS = 2
+# What stands at its place in the year, so that no shift but one of years may move it.
+_FEASTS = frozenset(words("words.toml", "feasts"))
+_FEASTS_OF_HAN = tuple(feast for feast in _FEASTS if not feast.isascii())
 _MONTH_AND_DAY = re.compile(r"(?<!\d)(\d{1,2}) ?月 ?(\d{1,2}) ?[日号]")
 _ONE_FILE = -1  # all texts that nothing keeps apart
 # A year alone, as a heading, a column or a name of a file has it, and a quarter of such a name.
@@ -57,14 +82,32 @@ def years_of(date: str) -> list[int]:
     return [number + (1900 if number >= _CENTURY else 2000)] if short else []
 
 
-def has_unmoved_days(text: str, findings: Iterable[Finding]) -> bool:
+def has_unmoved_days(text: str, findings: Sequence[Finding]) -> bool:
     """Does a text show days, or parts of them, that none of its dates covers?"""
     dates = [each for each in findings if each.type is EntityType.DATE]
     covered = {offset for each in dates for offset in range(each.start, each.end)}
     if any(covered.isdisjoint(range(*match.span())) for match in _UNMOVED.finditer(text)):
         return True
+    whole = ((start, end) for start, end, day in find_dates(text) if day.is_day and day.year)
+    if any(covered.isdisjoint(range(*span)) for span in whole):  # of a version: v2025.04.10-2
+        return True
+    if _shows_part(text, findings):
+        return True
     days = [match.span() for match in _DAY.finditer(text)]
     return len([span for span in days if covered.isdisjoint(range(*span))]) >= _FEWEST_DAYS
+
+
+def _shows_part(text: str, findings: Sequence[Finding]) -> bool:
+    """Does a text show a part of the calendar, a feast or a season, that is no value?"""
+    feasts = any(
+        word in _FEASTS or (not word.isascii() and any(feast in word for feast in _FEASTS_OF_HAN))
+        for word in map(str.casefold, _WORD.findall(text))
+    )
+    if feasts:
+        return True
+    parts = [match.span() for match in _ALONE.finditer(text)]
+    covered = {offset for each in findings if parts for offset in range(each.start, each.end)}
+    return any(covered.isdisjoint(range(*span)) for span in parts)
 
 
 def _day_of(value: str) -> tuple[int, int, int] | None:
@@ -151,6 +194,10 @@ class OneClock:
         while file in self._joined:
             file = self._joined[file]
         return file
+
+    def years(self) -> frozenset[str]:
+        """The years that dates of the files name."""
+        return frozenset(str(year) for years in self._years.values() for year in years)
 
     def is_stopped(self, files: Iterable[int]) -> bool:
         """Do the dates of these files stay, as a file of their group cannot move all of its own?"""

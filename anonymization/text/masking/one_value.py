@@ -14,6 +14,7 @@ from dataclasses import replace
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import private_site
 from anonymization.text.surrogates.assignment import lexicon
+from data.text.dates import find_dates
 from data.text.scripts import HAN, has_han
 
 _REFERENCE = re.compile(
@@ -69,22 +70,36 @@ _MONTH_OF_YEAR = re.compile(r"20\d\d/(?:0[1-9]|1[0-2])")  # no number, whatever 
 _DAY_AND_MONTH = re.compile(
     r"(?:0?[1-9]|[12]\d|3[01])/(?:0[1-9]|1[0-2])|(?:0?[1-9]|1[0-2])/(?:[12]\d|3[01]|0?[1-9])"
 )
-_SHORT_DAY = "short_day"  # the recognizer of such days
+_NUMERIC_DAY = re.compile(
+    r"(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:19|20)\d\d"
+)
 _NUMBERS = frozenset({EntityType.CASE_NUMBER, EntityType.PERSON_NUMBER, EntityType.UNEXPLAINED})
+_LABELLED = _NUMBERS | {EntityType.ACCOUNT, EntityType.SECRET}
 
 
-# What is measured (`Temperatur 1420 °C`), and the name of a setting before its value.
-_UNIT_BEHIND = re.compile(r"\s?(?:°|(?:bar|kPa|mm|kg|kWh|kW|Hz|rpm|ppm)\b)")
+# The name of a setting before its value, and of a method before what it made.
 _SETTING = re.compile(r"[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}")
 _MADE_WITH = re.compile(r"(?:SHA-?(?:1|224|256|384|512)|MD5):(?=\w)")
+_PLACEHOLDERS = frozenset({"tbc", "tba", "tbd", "tbc.", "n/a", "k.a.", "offen", "未定", "待定"})
+_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th)")
 
 
 def _is_technical(text: str, finding: Finding) -> bool:
-    """Is it a measured value that was taken for an address, or a setting taken for a secret?"""
-    if finding.type is EntityType.ADDRESS:
-        return _UNIT_BEHIND.match(text, finding.end) is not None
+    """Is it a setting taken for a secret, or an ordinal (a 40th birthday) taken for an age?"""
+    if finding.type is EntityType.AGE:
+        return _ORDINAL.fullmatch(text, finding.start, finding.end) is not None
+    if text[finding.start : finding.end].casefold() in _PLACEHOLDERS:
+        return True
     is_setting = _SETTING.fullmatch(text, finding.start, finding.end) is not None
     return finding.type is EntityType.SECRET and is_setting and text[finding.end :][:1] == "="
+
+
+def _is_day(text: str, finding: Finding) -> bool:
+    """Is a number, whatever its label calls it, a day with its year: `patient_dob=1961-08-23`?"""
+    value = text[finding.start : finding.end]
+    if not _NUMERIC_DAY.fullmatch(value):
+        return False
+    return any(day.is_day and day.year is not None for *_, day in find_dates(value))
 
 
 def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -99,6 +114,9 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         finding = _unquoted(text, whole)
         if _is_technical(text, finding):
             continue
+        if finding.type in _LABELLED and _is_day(text, finding):
+            yield replace(finding, type=EntityType.DATE)
+            continue
         made_with = _MADE_WITH.match(text, finding.start, finding.end)
         if made_with and finding.type in _NUMBERS:
             finding = replace(finding, start=made_with.end())
@@ -112,7 +130,7 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         elif finding.type in _NUMBERS and _DAY_AND_MONTH.fullmatch(
             text, finding.start, finding.end
         ):
-            yield replace(finding, type=EntityType.DATE, recognizer=_SHORT_DAY)
+            continue
         elif _is_opened(text, finding):
             yield replace(finding, start=finding.start - 1)
         elif finding.type is EntityType.SECRET:

@@ -12,7 +12,6 @@ from numpy.random import Generator
 from anonymization.text.surrogates.assignment import lexicon, same_shape
 from data.text.dates import (
     CHINESE_VALUE,
-    GERMAN_MONTHS,
     MONTH_NAME,
     MONTHS,
     VALUE_FORMS,
@@ -69,17 +68,7 @@ _FISCAL = re.compile(
 )
 _QUARTERS = "1234一二三四"
 # A month without its year, perhaps its beginning or end.
-_MONTH = re.compile(rf"(?P<m>\d{{1,2}}|[{ONE_TO_TEN}]{{1,2}})(?P<gap> ?)月(?P<part>[底末初])?")
-_GERMAN_MONTH = "|".join(GERMAN_MONTHS)
-# `8. April 2025`, `im März`; short forms: `30.04.`, `4/8`, and `-08-23` behind its year.
-_SHORT_FORMS = (
-    re.compile(rf"\A(?P<d>\d{{1,2}})\. ?(?P<name>{_GERMAN_MONTH})(?: (?P<y>(?:19|20)\d\d))?\Z"),
-    re.compile(rf"\A(?i:[a-z]+) (?P<name>{_GERMAN_MONTH})(?: (?P<y>(?:19|20)\d\d))?\Z"),
-    re.compile(r"\A(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.\Z"),
-    re.compile(r"\A(?P<a>\d{1,2})/(?P<b>\d{1,2})\Z"),
-    re.compile(r"\A-(?P<m>\d\d)-(?P<d>\d\d)\Z"),
-)
-_GERMAN_BEFORE = re.compile(r"(?:\d\. ?|\A(?i:im|ab|seit|bis|ende|anfang|mitte) )\Z")
+_MONTH = re.compile(r"(?P<m>\d{1,2})月(?P<part>[底末初])?")
 _WEEKS = (54, 155)
 _MOST_BESIDE = 2  # days that a shift may differ from whole months, so that months alone fit
 _ANY_YEAR = 2024
@@ -122,9 +111,8 @@ class Shift:
             return f"{fiscal['lead'] or ''}{moved}{fiscal['end'] or ''}"
         alone = _MONTH.fullmatch(value)
         if alone is not None:
-            _, month, _ = self._shifted(None, read_integer(alone["m"]), None)
-            written = str(month) if alone["m"].isascii() else write_chinese(month)
-            return f"{written}{alone['gap']}月{alone['part'] or ''}"
+            _, month, _ = self._shifted(None, int(alone["m"]), None)
+            return f"{month}月{alone['part'] or ''}"
         era = _ERA.fullmatch(value)
         if era is not None:
             return self._of_era(era)
@@ -134,7 +122,7 @@ class Shift:
         days = _DAYS_OF_MONTH.fullmatch(value)
         if days is not None:
             return self._to_last_day(days, rng)
-        for pattern in (_OF_MAIL, _OF_LISTING, *_SHORT_FORMS, *VALUE_FORMS):
+        for pattern in (_OF_MAIL, _OF_LISTING, *VALUE_FORMS):
             if pattern.search(value):
                 try:
                     return pattern.sub(self._moved, value)
@@ -233,7 +221,7 @@ class Shift:
         """Learn from a date whether days stand first, and whether below ten they have a zero; and
         which months stand without a day."""
         self._watch_month(value)
-        for pattern in (*_SHORT_FORMS, *VALUE_FORMS):
+        for pattern in VALUE_FORMS:
             match = pattern.search(value)
             if match is not None:
                 self._watch_order(match)
@@ -249,7 +237,7 @@ class Shift:
             if month and not day:
                 self._months.add(month)
         if alone is not None:
-            self._months.add(read_integer(alone["m"]) or 1)
+            self._months.add(int(alone["m"]))
 
     def settle(self) -> None:
         """After the first dates: take the first shift that parts fewest days from their months,
@@ -372,11 +360,8 @@ def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool, p
         old = match[name]
         written.append(match.string[done:start])
         if name == "name":
-            before = match.string[:start]
-            is_german = _GERMAN_BEFORE.search(before) and old in GERMAN_MONTHS
-            is_short = before[-1:] in ("-", "/")  # `13-May-2024`
-            new_name = GERMAN_MONTHS[month - 1] if is_german else ""
-            written.append(new_name or _month_like(month, old, is_short))
+            is_short = match.string[max(0, start - 1) : start] in ("-", "/")  # `13-May-2024`
+            written.append(_month_like(month, old, is_short))
         elif name == "th":
             written.append(ordinal_suffix(day))
         else:

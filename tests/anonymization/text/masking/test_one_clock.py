@@ -23,6 +23,16 @@ _MOVED = "visit,day\n1,2021-01-21\n2,2021-03-02\n"
         "MARCH 7",
         "due 18/6",
         "7/14 and 7/21",
+        "gültig bis 17.09.",
+        "9/4 夕方",
+        "(10-07 反馈)",
+        "八月份",
+        "12 月",
+        "by the 17th",
+        "11 (a Sunday)",
+        "line 3/OCT",
+        "closed over Easter",
+        "春节前",
     ],
 )
 def test_days_that_cannot_move_stop_the_others_of_their_file(odd: str) -> None:
