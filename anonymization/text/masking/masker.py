@@ -47,6 +47,7 @@ from anonymization.text.masking.common_words import (
     own_words,
     without_roles,
 )
+from anonymization.text.masking.initials import InitialsOfFiles, family_names
 from anonymization.text.masking.known_search import (
     LISTED,
     KnownValueSearch,
@@ -73,7 +74,7 @@ from anonymization.text.masking.own_hosts import (
 )
 from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece, is_whole_name
 from anonymization.text.masking.serial_columns import whole_columns
-from anonymization.text.masking.spreading import CHINESE, JAPANESE, Spreading, Value
+from anonymization.text.masking.spreading import CHINESE, GERMAN, JAPANESE, Spreading, Value
 from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
@@ -156,6 +157,7 @@ class Masker:
         self._forms = {form for pair in listed for form in self._forms_of(*pair)}
         self._search: KnownValueSearch | None = None
         self._edits: dict[Piece, tuple[Edit, ...]] = {}  # by the values known so far
+        self._initials = InitialsOfFiles(self.spreading, self._findings, self._new)
 
     def learn(self, pieces: Iterable[Piece]) -> None:
         """Detect values in new pieces, and add them to the vault. Order does not matter."""
@@ -196,6 +198,7 @@ class Masker:
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
+            self._initials.forget()
             self.spreading.forget()
 
     def _half_found(
@@ -288,16 +291,31 @@ class Masker:
             for finding in self._findings[piece]
         )
 
+    def _by_file(self, pieces: Iterable[Piece]) -> dict[int, set[Value]]:
+        """The values of each file."""
+        by_file: dict[int, set[Value]] = {}
+        for piece in pieces:
+            for file in self.spreading.files_of(piece):
+                by_file.setdefault(file, set()).update(_values_of(piece, self._findings[piece]))
+        return by_file
+
+    def _in_still_files(self, pieces: Iterable[Piece]) -> Iterator[str]:
+        """The values in files whose dates stay."""
+        for piece in pieces:
+            if self.spreading.has_still_dates(piece):
+                for each in self._findings[piece]:
+                    yield piece.value[each.start : each.end]
+
     def _in_files_of(self, pieces: Iterable[Piece], language: str) -> frozenset[str]:
-        """The values that stand in files of this language, and in none of the other one."""
-        by_language: dict[str, set[str]] = {CHINESE: set(), JAPANESE: set()}
+        """The values that stand in files of this language, and in none of another one."""
+        by_language: dict[str, set[str]] = {CHINESE: set(), JAPANESE: set(), GERMAN: set()}
         for piece in pieces:
             for written_in in self.spreading.languages_of(piece):
                 by_language[written_in].update(
                     piece.value[each.start : each.end] for each in self._findings[piece]
                 )
-        other = JAPANESE if language == CHINESE else CHINESE
-        return frozenset(by_language[language] - by_language[other])
+        others = (by_language[other] for other in by_language if other != language)
+        return frozenset(by_language[language].difference(*others))
 
     def _declared_names(self, value: str, findings: Iterable[Finding]) -> set[str]:
         """Names of several words that a label declares: they are names wherever they stand."""
@@ -422,7 +440,10 @@ class Masker:
         known = containing(occurring, hits)
         findings, occurrences = settled(self._findings[piece], known)
         edits = [self._edit(piece, finding) for finding in findings]
-        edits += [self._occurrence_edit(text, occurrence) for occurrence in occurrences]
+        edits += [
+            self._in_file(piece, text[hit.start : hit.end], self._occurrence_edit(text, hit))
+            for hit in occurrences
+        ]
         edits += [self._occurrence_edit(text, hit) for hit in outside(hits, occurrences)]
         return sorted(edit for edit in edits if edit.new != text[edit.start : edit.end])
 
@@ -448,9 +469,15 @@ class Masker:
         new = self._new(finding.type, value)
         if finding.type is _DATE and self.vault.mode is Mode.SURROGATE:
             new = self._surrogates.in_year(value, self.spreading.year_of(piece, value)) or new
-        return Edit(
+        edit = Edit(
             finding.start, finding.end, new, finding.type, finding.recognizer, finding.score
         )
+        return self._in_file(piece, value, edit)
+
+    def _in_file(self, piece: Piece, value: str, edit: Edit) -> Edit:
+        if self.vault.mode is not Mode.SURROGATE:
+            return edit
+        return self._initials.agreeing(piece, value, edit, self._values.keys())
 
     def _occurrence_edit(self, text: str, occurrence: Occurrence) -> Edit:
         kind, value = occurrence.type, occurrence.value
@@ -471,9 +498,15 @@ class Masker:
             people = [value for kind, value in values if kind is EntityType.PERSON]
             known = self._detector.readings(people) if isinstance(self._detector, Reading) else {}
             self._surrogates.name_keys(labels_that_are_keys(values, self._findings))
+            self._surrogates.know_years(self.spreading.years(), self._in_still_files(pieces))
             japanese, chinese = self._in_japanese(pieces), self._in_files_of(pieces, CHINESE)
             japanese |= self._in_files_of(pieces, JAPANESE)
-            self._surrogates.learn(values, japanese - chinese, dates, known, chinese)
+            german = self._in_files_of(pieces, GERMAN)
+            called = chain.from_iterable(family_names(p, self._findings[p]) for p in pieces)
+            self._surrogates.speak_german(german, german.intersection(called))
+            self._surrogates.learn(
+                values, japanese - chinese, dates, known, chinese, self._by_file(pieces).values()
+            )
         for kind, value in values:
             new = self._new(kind, value)
             if kind is EntityType.ACCOUNT and value.casefold() in self._identifiers:

@@ -10,11 +10,12 @@ a given name) that one file made private stays in the others.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from anonymization.text.contracts import EntityType, Finding, kinds
-from anonymization.text.detect.wording import GIVEN_NAMES, is_known, is_program_word
+from anonymization.text.detect.wording import GIVEN_NAMES, is_known, is_program_word, words
 from anonymization.text.masking.known_search import (
     Occurrence,
     is_distinctive,
@@ -28,9 +29,14 @@ from data.text.scripts import HAN
 Value: TypeAlias = tuple[EntityType, str]
 _LOGINS = kinds("ACCOUNT USER_PATH")
 _ONE_FILE = -1  # of all texts that nothing keeps apart
-CHINESE, JAPANESE = "zh", "ja"
+CHINESE, JAPANESE, GERMAN = "zh", "ja", "de"
+_SMALL_WORD = re.compile(r"(?<![\w.@-])[a-zäöüß]{2,6}(?![\w@-])")
 _KANA, _OF_HAN = re.compile("[ぁ-ゖァ-ヺ]"), re.compile(rf"[{HAN}]")
+_OF_GERMAN, _OF_ENGLISH = (words("languages.toml", language) for language in ("de", "en"))
+_FEWEST_GERMAN = 4
 _LEAST_KANA = 20  # Han characters to one of kana, at most, in a Japanese file
+_BEFORE_BIRTH = 24  # characters before a date that may say so
+_BIRTH = re.compile(r"(?i:(?<![a-z])(?:geb(?:oren)?|born|birth|birthday|dob))|生年月日|出生|誕生")
 _SHORTEST_LOGIN = 6  # letters; a shorter one may be a name in the code
 
 
@@ -51,7 +57,18 @@ def _language(text: str) -> str:
     kana, han = len(_KANA.findall(text)), len(_OF_HAN.findall(text))
     if kana * _LEAST_KANA > han:
         return JAPANESE if kana > 1 else ""
-    return CHINESE if han > _LEAST_KANA else ""
+    if han > _LEAST_KANA:
+        return CHINESE
+    times = Counter(_SMALL_WORD.findall(text.casefold()))
+    german, english = (sum(times[word] for word in of) for of in (_OF_GERMAN, _OF_ENGLISH))
+    return GERMAN if german >= _FEWEST_GERMAN and german > english else ""
+
+
+def _is_birth(piece: Piece, finding: Finding) -> bool:
+    """Does a label or a word before a date say that it is one of birth?"""
+    start = piece.lead + finding.start
+    before = piece.text[max(0, start - _BEFORE_BIRTH) : start]
+    return _BIRTH.search(before if "\n" not in before else before.rpartition("\n")[2]) is not None
 
 
 class Spreading:
@@ -78,7 +95,7 @@ class Spreading:
         self._languages.pop(file, None)
 
     def languages_of(self, piece: Piece) -> Iterator[str]:
-        """Chinese or Japanese, for each file of a piece that is in one of them: kana decide."""
+        """Chinese, Japanese or German, for each file of a piece that is in one of them."""
         for file in self._files.get(piece, ()):
             if file not in self._languages:
                 self._languages[file] = _language(
@@ -121,12 +138,25 @@ class Spreading:
             finding
             for finding in findings
             if finding.type is not EntityType.DATE
+            or _is_birth(piece, finding)
             or self._clock.moves(finding, piece.value[finding.start : finding.end], files)
         ]
 
     def year_of(self, piece: Piece, date: str) -> int | None:
         """The usual year of the file, for a date that has none itself."""
         return self._clock.year_of(self._files.get(piece, ()), date)
+
+    def years(self) -> frozenset[str]:
+        """The years that dates of the files name."""
+        return self._clock.years()
+
+    def has_still_dates(self, piece: Piece) -> bool:
+        """Do dates of the files in which a piece stands stay?"""
+        return self._clock.is_stopped(self.files_of(piece))
+
+    def pieces_of(self, file: int) -> Iterable[Piece]:
+        """The pieces of the file of this number; none where nothing keeps them apart."""
+        return self._pieces[file] if 0 <= file < len(self._pieces) else ()
 
     def keeps_dates(self, file: int) -> bool:
         """Do the dates of the file of this number stay on purpose, but for those of birth?"""

@@ -76,6 +76,10 @@ class Lexicon:
     ja_prefectures: tuple[str, ...]
     ja_place_ends: tuple[str, ...]
     number_words: tuple[tuple[str, ...], ...]
+    de_women: tuple[str, ...]
+    de_men: tuple[str, ...]
+    de_first: tuple[str, ...]
+    de_second: tuple[str, ...]
 
 
 _CHARACTERS = ("zh_families", "zh_given")
@@ -145,6 +149,7 @@ def pick(rng: Generator, choices: str | tuple[str, ...]) -> str:
 
 
 STEM, LONGER_FROM = "company", 40
+Draw = Callable[[Generator, int], str]
 
 
 def compound(rng: Generator, first: Words, second: Words, *, is_longer: bool) -> str:
@@ -157,6 +162,39 @@ def stem(rng: Generator, attempt: int) -> str:
     """An invented English name, longer after many attempts."""
     words = lexicon()
     return compound(rng, words.first, words.second, is_longer=attempt > LONGER_FROM)
+
+
+_COMPOSED_FROM = 12
+
+
+def given_name(rng: Generator, attempt: int) -> str:
+    """An English given name; after some attempts a composed one."""
+    words = lexicon()
+    if attempt < _COMPOSED_FROM:
+        return pick(rng, words.given)
+    is_longer = attempt >= 3 * _COMPOSED_FROM
+    return compound(rng, words.given_first, words.given_second, is_longer=is_longer)
+
+
+# Ends of German given names.
+_OF_WOMEN = ("a", "e", "heid", "gard", "traud", "hild", "burg", "gret", "lin", "dis", "iris", "oor")
+
+
+def _german(draw: Draw, word: str) -> Draw:
+    """The draw of a German name in place of an English one."""
+    words = lexicon()
+    if draw is stem:
+        return lambda rng, attempt: compound(
+            rng, words.de_first, words.de_second, is_longer=attempt > LONGER_FROM
+        )
+    if draw is not given_name:
+        return draw
+    known = {name.casefold() for name in words.de_women}
+    is_woman = word in known or word.endswith(_OF_WOMEN)
+    names = words.de_women if is_woman else words.de_men
+    return lambda rng, attempt: (
+        pick(rng, names) if attempt < 2 * _COMPOSED_FROM else given_name(rng, attempt)
+    )
 
 
 def digits(rng: Generator, count: int) -> str:
@@ -285,9 +323,6 @@ STAGE = "anonymization.text.surrogates"
 _ATTEMPTS = 200
 _POOLS = {"handle": "given"}  # spaces whose surrogates are drawn from those of another
 
-Draw = Callable[[Generator, int], str]
-
-
 # What letters of other alphabets become in addresses, beside those that only lose their marks.
 _SPELLED_OUT = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae", "ß": "ss", "œ": "oe"}
@@ -334,6 +369,9 @@ class SurrogateTable:
         self.open_names = open_names
         self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
         self.chinese: frozenset[str] = frozenset()  # values that only Chinese files hold
+        self.german: frozenset[str] = frozenset()  # words of values that German files hold
+        self.called: frozenset[str] = frozenset()  # family names, behind Frau or Herr
+        self.people: frozenset[str] = frozenset()  # the words of names of people
         self.days = 0  # by which dates move
         self.families: dict[str, tuple[str, ...]] = {}  # of Japanese names that a dictionary has
         self.readings: dict[str, str] = {}  # of Japanese names, and of their surrogates
@@ -344,6 +382,11 @@ class SurrogateTable:
         self.given_of: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by family name
         self.initials: dict[str, str] = {}  # of whole names of people, as they are written
         self.moved_years: frozenset[str] = frozenset()  # of dates that move
+        self.years: frozenset[str] = frozenset()  # of all dates
+        self.still: frozenset[str] = frozenset()  # values of files whose dates stay
+        # Running numbers, by what is before them and their digits: the first, the last, and what
+        # the first becomes.
+        self.series: defaultdict[tuple[str, int], list[tuple[int, int, int]]] = defaultdict(list)
         self.leads: dict[str, int] = {}  # digits that numbers share with their series, by number
         self._key = key
         self._vocabulary = vocabulary
@@ -378,6 +421,35 @@ class SurrogateTable:
             return year
         return str((date(int(year), 7, 1) + timedelta(days=self.days)).year)
 
+    def has_year(self, year: str) -> bool:
+        """Do dates name the year, of two figures or four?"""
+        return (year if len(year) > 2 else f"20{year}") in self.years
+
+    def day(self, year: str, month: str, day: str) -> str:
+        """A day in a number, in figures: it moves with the dates of its year."""
+        try:
+            moved = date(int(year[-2:]) + 2000, int(month), int(day))
+        except ValueError:
+            return year + month + day
+        moved += timedelta(days=self.days if str(moved.year) in self.moved_years else 0)
+        return moved.strftime("%Y%m%d")[4 - len(year) :]
+
+    def begin_series(self, lead: tuple[str, int], run: tuple[int, int, int]) -> bool:
+        """Add running numbers, unless they or their surrogates meet others of the lead."""
+        first, last, start = run
+        end = start + last - first
+        for old, old_last, new in self.series[lead]:
+            if first <= old_last and old <= last:
+                return True  # known already
+            if start <= new + old_last - old and new <= end:
+                return False
+        self.series[lead].append(run)
+        return True
+
+    def says(self, text: str) -> bool:
+        """May a text hold this already?"""
+        return self._vocabulary.may_contain(text)
+
     def knows(self, space: str, token: str) -> bool:
         """Does the token have a surrogate in this space?"""
         return token in self._surrogates[space]
@@ -408,6 +480,7 @@ class SurrogateTable:
         if known is not None:
             return known
         rng = self.generator(space, salted)
+        draw = _german(draw, token) if token in self.german else draw
         new = ""
         for attempt in range(_ATTEMPTS):
             new = draw(rng, attempt)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from functools import cache
 
@@ -256,11 +256,109 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
         value = value.replace(name, new) if len(name) > 1 else value
     if _OF_STUDENT.fullmatch(value):
         return value[0] + national_id(table, value[1:], salt)
+    if zeros := [at.start() for at in _LETTER_O.finditer(value)]:  # V2O41, mistyped for V2041
+        typed = numbered(table, _LETTER_O.sub("0", value), salt)
+        is_like = len(typed) == len(value)
+        return "".join("O" if at in zeros and is_like else char for at, char in enumerate(typed))
     is_plain = value.isdecimal() and not YEAR.fullmatch(value)  # 75 is no other than 075
     lead = _SERIES.match(value)  # of a year or an office, by which a register is sorted
     start = lead.end() if lead else 0
-    new = _in_parts(table, "coded", value[start:], salt, _paid if is_plain else _counted)
-    return value[:start] + new
+    parts, done = [value[:start]], start
+    runs = list(re.finditer(r"\d+", value[start:]))
+    for run in runs:
+        at, end = start + run.start(), start + run.end()
+        is_last = run is runs[-1]
+        kept = _dated(table, value, at, is_last=is_last)
+        rest = value[at + len(kept[0]) : end]
+        parts += [value[done:at], kept[1]]
+        in_series = "" if salt or not is_last else _of_series(table, value[: end - len(rest)], rest)
+        parts.append(
+            in_series or _in_parts(table, "coded", rest, salt, _paid if is_plain else _counted)
+        )
+        done = end
+    return "".join(parts) + value[done:]
+
+
+_LETTER_O = re.compile(r"(?<=\d)O(?=\d)")
+_DAY_LEAD = re.compile(r"(?P<y>20\d\d|\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])")
+
+
+def _dated(table: SurrogateTable, value: str, at: int, *, is_last: bool) -> tuple[str, str]:
+    """The year or the day that a run of digits begins with, as registers number by them, and what
+    it becomes: it moves with the dates of the file, or stays as they do."""
+    run = re.match(r"\d+", value[at:])
+    digits_of = run.group() if run else ""
+    moves = value not in table.still
+    day = _DAY_LEAD.match(digits_of)
+    rest = len(digits_of) - day.end() if day else 0
+    if day and (rest > 1 or not is_last) and table.has_year(day["y"]):
+        return day.group(), table.day(day["y"], day["m"], day["d"]) if moves else day.group()
+    if is_last:
+        return "", ""
+    if YEAR.fullmatch(digits_of):
+        return digits_of, table.year(digits_of) if moves else digits_of
+    if (
+        len(digits_of) == 2
+        and table.has_year(digits_of)
+        and value[max(0, at - 1) : at] in _BEFORE_YEAR
+    ):
+        return digits_of, table.year("20" + digits_of)[2:] if moves else digits_of
+    is_month = len(digits_of) == 4 and 1 <= int(digits_of[2:]) <= 12
+    if is_month and table.has_year(digits_of[:2]):  # a batch of 2309, which texts name too
+        return digits_of, digits_of
+    return "", ""
+
+
+_BEFORE_YEAR = frozenset("-/ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_FEWEST_IN_SERIES, _GAP = 3, 50
+
+
+def learn_series(table: SurrogateTable, numbers: Iterable[str]) -> None:
+    """Let running numbers (D-001 to D-007) become running numbers: what stands before them is the
+    same, and they are close."""
+    series: dict[tuple[str, int], set[int]] = {}
+    for number in numbers:
+        match = _RUNNING.fullmatch(number)
+        if match is None:
+            continue
+        lead = match["lead"] + _dated(table, number, match.start("run"), is_last=True)[0]
+        rest = number[len(lead) :]
+        if rest and any(map(str.isalpha, lead)):
+            series.setdefault((lead, len(rest)), set()).add(int(rest))
+    for (lead, size), members in sorted(series.items()):
+        rng = table.generator("series", f"{lead}{size}")
+        for first, last in _close(members):
+            low = 10 ** (len(str(first)) - 1) if first >= 10 else 0
+            for _ in range(_MOST_DRAWS):
+                start = int(rng.integers(low, max(low + 1, 10**size - last + first)))
+                new = range(start, start + last - first + 1)
+                is_free = start != first and not any(table.says(f"{each:0{size}d}") for each in new)
+                if is_free and table.begin_series((lead, size), (first, last, start)):
+                    break
+
+
+def _close(members: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The first and last of running numbers, where at least three are close to each other."""
+    run: list[int] = []
+    for number in [*sorted(members), None]:
+        if run and (number is None or number - run[-1] > _GAP):
+            if len(run) >= _FEWEST_IN_SERIES:
+                yield run[0], run[-1]
+            run = []
+        if number is not None:
+            run.append(number)
+
+
+_RUNNING = re.compile(r"(?P<lead>[A-Za-z][\w/.-]{0,30}?)(?P<run>\d{2,14})")
+
+
+def _of_series(table: SurrogateTable, lead: str, rest: str) -> str:
+    for first, last, start in table.series.get((lead, len(rest)), ()):
+        if first <= int(rest) <= last:
+            new = f"{int(rest) - first + start:0{len(rest)}d}"
+            table.agree(f"coded{len(rest)}", rest, new)
+            return new
+    return ""
 
 
 _OF_STUDENT = re.compile(r"G\d{17}[\dX]")  # in China: G and the number of the identity card
@@ -275,14 +373,9 @@ def amount(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def _in_parts(table: SurrogateTable, space: str, value: str, salt: str, draw: _DrawNumber) -> str:
-    """Each run of digits by itself; what is between them stays, and what its series shares, and
-    the year of a register before a number."""
-    parts, runs = [], re.split(r"(\d+)", value)
-    last = len(runs) - 2
-    for at, part in enumerate(runs):
-        if YEAR.fullmatch(part) and at < last and space == "coded":
-            parts.append(table.year(part))
-            continue
+    """Each run of digits by itself; what is between them stays, and what its series shares."""
+    parts = []
+    for part in re.split(r"(\d+)", value):
         lead = table.leads.get(part, 0) if space == "coded" else 0
         rest = _drawn(table, space, part[lead:], salt, draw) if part.isdigit() else part
         parts.append(part[:lead] + rest)
@@ -360,7 +453,7 @@ bank_account = _with_rules("account", _account)
 _ARMOUR = re.compile(r"-----[A-Z ]{1,60}-----|\\[nrt]")
 _PREFIX = re.compile(
     r"(?:[A-Za-z]{1,12}[0-9]?[-_.]){1,4}(?=[A-Za-z0-9])|(?:AKIA|ASIA|AKID|LTAI|AIza|eyJ|EAA|ya29)"
-    r"|(?:AC|SK)(?=[0-9a-f]{32}(?![0-9a-f]))|SEC(?=[0-9a-f]{32,64}(?![0-9a-f]))"
+    r"|(?:AC|SK)(?=[0-9a-f]{16,32}(?![0-9a-f]))|SEC(?=[0-9a-f]{32,64}(?![0-9a-f]))"
 )
 _LONG = 12
 _HASH_OF = re.compile(

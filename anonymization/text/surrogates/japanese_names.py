@@ -82,7 +82,7 @@ def is_written_in_japan(text: str) -> bool:
 def japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
     """A Japanese name of the same form; titles, order and separators stay."""
     core, title = _without_title(value)
-    spaced = re.search(rf"(?<=[{HAN}ぁ-ゖ])[ \u3000]+(?=[{HAN}ぁ-ゖ])", core)
+    spaced = re.search(rf"(?<=[{HAN}ぁ-ゖ])[ \u3000]+(?=[{HAN}ぁ-ゖァ-ヺ])", core)
     if spaced is not None:
         family, given = core[: spaced.start()], core[spaced.end() :]
         return (
@@ -94,7 +94,7 @@ def japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
         return _ja_given(table, core, salt) + title
     if table.knows(JA_GIVEN, core) and not table.knows(JA_FAMILY, core):  # 大樹, of 及川 大樹
         return _ja_given(table, core, salt) + title
-    family = _family_of(table, core)
+    family = core if title and not _begins_known(table, core) else _family_of(table, core)
     given = core[len(family) :]
     return _ja_family(table, family, salt) + (_ja_given(table, given, "") if given else "") + title
 
@@ -174,7 +174,11 @@ def _family_of(table: SurrogateTable, name: str) -> str:
         return max(known, key=len)
     run = re.match(f"[{HAN}]+", name)
     size = len(run.group()) if run else len(name)
-    return name[: min(2, size)]
+    return name[: size if size < _FULL else 2]  # 鴨志田 by itself
+
+
+def _begins_known(table: SurrogateTable, name: str) -> bool:
+    return _family_of(table, name) in (*lexicon().ja_families, *table.families.get(name, ()))
 
 
 def _ja_family(table: SurrogateTable, name: str, salt: str) -> str:

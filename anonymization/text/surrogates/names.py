@@ -20,7 +20,7 @@ from anonymization.text.surrogates.assignment import (
     Draw,
     SurrogateTable,
     cased_like,
-    compound,
+    given_name,
     lexicon,
     pick,
     plain_spellings,
@@ -56,7 +56,7 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
         return japanese_person(table, value, salt)
     if has_han(value):
         return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)
-    if is_initials(value):
+    if is_initials(value) or (value.islower() and value.isalpha() and len(value) < _LONG_NAME):
         return _initials(table, value, salt)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
     if len(words) > 1 and words[0].group().casefold() in lexicon().epithets:  # Big Stu, Aunt May
@@ -67,9 +67,7 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
     parts, done, last = [], 0, len(words) - 1
     while last > 1 and value[words[last].start() - 1] == "-":  # Blackwood-Nash, and not Mei-Lin
         last -= 1
-    is_double = (
-        len(words) > 1 and words[-1].start() - words[0].start() == len("-".join(names[:-1])) + 1
-    )
+    is_double = len(words) > 1 and all(value[word.start() - 1] == "-" for word in words[1:])
     if is_double and last == 1 and table.knows(GIVEN, names[0].casefold()):  # Mei-Lin alone
         last = len(words)
     for number, match in enumerate(words):
@@ -82,6 +80,11 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
         new = cased_like(new, word) if new else _word(table, word, is_family, salt)
         parts += [value[done : match.start()], new]
         done = match.end()
+    if len(names) == 2 and len(names[0]) == 1 and not salt:  # S. Venkat, svenkat@
+        table.given_of[names[1].casefold()].setdefault(names[0].casefold(), parts[1])
+    full = _full_family(table, names[-1].casefold()) if len(names) == 2 else ""
+    if full and not salt:  # Noah Pf.: N. Pfaffenzeller
+        table.given_of[full].setdefault(names[0].casefold(), parts[1])
     if len(names) > 1 and not salt and min(len(names[0]), len(names[-1])) > 1:
         first = 1 if is_turned else 0
         made = parts[1::2]
@@ -93,10 +96,23 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
 
 _INITIALS = re.compile(r"[A-Z](?:[A-Z]|[a-z](?=[A-Z])){1,3}")
 _SHORTEST_NICKNAME = 3  # letters
+_FEWEST_WORDS = 2
+
+
+def _letters_of(names: Sequence[str]) -> str:
+    return "".join(name[0] for name in names).casefold()
 
 
 def _first_letters(name: str) -> str:
     return "".join(word[0] for word in LETTERS.findall(name))
+
+
+def initials_of(name: str) -> list[str]:
+    """The first letters of a person's name, of all its words and of the first and the last."""
+    words = [word for word in LETTERS.findall(name) if _is_name(word) and not has_han(word)]
+    if len(words) < _FEWEST_WORDS:
+        return []
+    return [_letters_of(words).upper(), _letters_of([words[0], words[-1]]).upper()]
 
 
 def is_initials(value: str) -> bool:
@@ -106,10 +122,13 @@ def is_initials(value: str) -> bool:
 
 def _initials(table: SurrogateTable, value: str, salt: str) -> str:
     """Those of the surrogate of somebody with such initials; else as many other letters."""
-    if value in table.initials and not salt:
-        return table.initials[value]
+    known = table.initials.get(value) or table.initials.get(value.upper(), "")
+    if known and not salt:
+        return cased_like(known, value)
+    if value.islower() and part_of_person(table, value):
+        return _word(table, value, False, salt)
     draw: Draw = lambda rng, _: "".join(pick(rng, _ALPHABET) for _ in value)  # noqa: E731
-    return table.token("initials", value, draw, salt)
+    return cased_like(table.token("initials", value, draw, salt), value)
 
 
 def _learn_nickname(table: SurrogateTable, value: str) -> None:
@@ -125,14 +144,19 @@ def _learn_nickname(table: SurrogateTable, value: str) -> None:
     }
     if len(longer) == 1:
         new = longer.pop()
-        table.agree(GIVEN, folded, new[: min(len(value), len(new) - 1)])
+        short = (new[:size] for size in range(min(len(value), len(new) - 1), len(new)))
+        table.agree(GIVEN, folded, next((each for each in short if not table.says(each)), new))
 
 
 def _introduce(table: SurrogateTable, names: Sequence[str], made: Sequence[str]) -> None:
     """Let logins of a person become those of the surrogate: of the whole name, of each part of a
     double name, and as addresses spell them."""
-    pairs = [(names, made)]
+    pairs: list[tuple[Sequence[str], Sequence[str]]] = [(names, made)]
     pairs += [((names[0], family), (made[0], new)) for family, new in zip(names[1:], made[1:])]  # noqa: B905
+    if len(names) > 2 and len(names) == len(made):  # Mbeki-Lowe, in an address mbekilowe
+        pairs.append(((names[0], "".join(names[1:])), (made[0], "".join(made[1:]))))
+        firsts = (_letters_of(names[1:]), _letters_of(made[1:]))
+        table.parts.setdefault((names[0].casefold(), firsts[0]), (made[0], firsts[1]))
     for old, new in pairs:
         table.introduce(old, new)
         plain = [plain_spellings(word) or (word,) for word in old]
@@ -149,6 +173,15 @@ def _is_turned(table: SurrogateTable, names: Sequence[str]) -> bool:
     return first in family - given and last in given - family
 
 
+@cache
+def own_names() -> frozenset[str]:
+    """What people are called, in small letters."""
+    known = load_table(_DETECTION, "data", "known_words.toml")["names_too"]
+    given = load_table(_DETECTION, "data", "names.toml")["given"]
+    pools = (lexicon().de_women, lexicon().de_men)
+    return frozenset(f"{given} {known} {' '.join(map(' '.join, pools))}".casefold().split())
+
+
 def part_of_person(table: SurrogateTable, value: str) -> bool:
     """Is the value a word that is part of a name known already?"""
     folded = value.casefold()
@@ -157,6 +190,8 @@ def part_of_person(table: SurrogateTable, value: str) -> bool:
 
 
 def _is_name(word: str) -> bool:
+    if word == "v":  # v. Rabenhorst
+        return False
     return word.casefold() not in lexicon().person_words or (len(word) == 1 and word.isupper())
 
 
@@ -166,34 +201,53 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
         return cased_like(initial(table, folded), word)
     if word.islower() and len(word) > _LONGEST_INITIALS and not salt and folded in table.logins:
         return table.logins[folded]
+    base = folded[:-1]
+    if folded.endswith("s") and len(base) > 1 and base in table.people:  # Huys Vater
+        new = _word(table, word[:-1], is_last, salt)
+        return new if new.casefold().endswith("s") else new + word[-1]
+    if not salt and (short := _short_of_known(table, folded, is_last)):
+        return cased_like(short, word)
     family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
-    space, draw = (FAMILY, stem) if is_last or family else (GIVEN, given_name)
+    is_called = folded in table.called and not table.knows(GIVEN, folded)  # Frau Abdelrahman
+    is_family = is_last or family or is_called
+    space, draw = (FAMILY, stem) if is_family else (GIVEN, given_name)
     new = table.token(space, folded, draw, salt)
     for spelled in plain_spellings(word):
         table.agree(space, spelled, new)
     return cased_like(new, word)
 
 
+def _short_of_known(table: SurrogateTable, word: str, is_last: bool) -> str:
+    """What the beginning of a known family name (Noah Pf.) becomes; nothing for other words."""
+    if any(table.knows(space, word) for space in (GIVEN, FAMILY)):
+        return ""
+    full = _full_family(table, word) if is_last else ""
+    return table.tokens(FAMILY)[full][: len(word)] if full else ""
+
+
+def _full_family(table: SurrogateTable, word: str) -> str:
+    """The one known family name that two or three letters begin."""
+    longer = [name for name in table.tokens(FAMILY) if name.startswith(word) and name != word]
+    is_short = 1 < len(word) <= _SHORTEST_NICKNAME
+    return longer[0] if is_short and len(longer) == 1 else ""
+
+
 def initial(table: SurrogateTable, letter: str, beside: Iterable[str] = ()) -> str:
     """The initial of the surrogate of a known given name with this initial, else a random one; of
     one with a family name beside it, if there is any."""
-    for family in map(str.casefold, beside):
+    words = [word.casefold() for word in beside]
+    for family in words:
         for given, new in sorted(table.given_of.get(family, {}).items()):
             if given.startswith(letter):
                 return new[0]
+    families = table.tokens(FAMILY)
+    for family, known in sorted(table.given_of.items()):  # Will S., Consolata W. Price
+        if family.startswith(letter) and family in families and not known.keys().isdisjoint(words):
+            return families[family][0]
     for token, new in sorted(table.tokens(GIVEN).items()):
         if token.startswith(letter):
             return new[0]
     return table.token(_INITIAL, letter, lambda rng, _: pick(rng, _ALPHABET), fresh=False)
-
-
-def given_name(rng: Generator, attempt: int) -> str:
-    """An English given name; after some attempts a composed one."""
-    words = lexicon()
-    if attempt < _COMPOSED_FROM:
-        return pick(rng, words.given)
-    is_longer = attempt >= 3 * _COMPOSED_FROM
-    return compound(rng, words.given_first, words.given_second, is_longer=is_longer)
 
 
 def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
@@ -227,6 +281,15 @@ def _end_of_given(table: SurrogateTable, char: str) -> str:
         return ""
     ends = {new[-1] for given, new in table.tokens(_ZH_GIVEN).items() if given[-1:] == char}
     return ends.pop() if len(ends) == 1 else ""
+
+
+def is_called_by_family(table: SurrogateTable, value: str) -> bool:
+    """Is it a known Chinese family name with what people are called behind or before it: 姬总?"""
+    words = lexicon()
+    end = next((t for t in words.person_titles_zh if value.endswith(t) and value != t), "")
+    is_lead = value[:1] in words.person_lead_zh
+    core = value[1:] if is_lead else value[: len(value) - len(end)]
+    return bool(end or is_lead) and table.knows(_ZH_FAMILY, core)
 
 
 def chinese_parts(name: str) -> tuple[str, str]:
@@ -281,7 +344,9 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
     places = {place.casefold() for place in _IN_BRACKETS.findall(value)} & lexicon().firm_countries
     words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
     keep |= places
-    trades = {word for word in words[1:] if _is_trade(word)}
+    trades = {word for word in words[1:] if _is_trade(word)} | (
+        lexicon().person_words & {"dr", "prof"}
+    )
     if keep.issuperset(words):  # `Comprehensive Testing Inc.`: its first word is its own
         keep -= frozenset(islice((w for w in words if w not in _NOT_OWN and w not in places), 1))
 
@@ -314,7 +379,7 @@ def _own_word(table: SurrogateTable, word: str, salt: str) -> str:
 
 _SHORTEST_PART = 4  # letters
 # S.r.l., s.r.o., B.V., e. K.: initials stand before a name, legal forms behind it.
-_DOTTED_FORM = re.compile(r"(?<=[^\W\d_]) (?:[A-Za-z]{1,2}\. ?){2,4}\Z")
+_DOTTED_FORM = re.compile(r"(?<=[^\W_]) (?:[A-Za-z]{1,2}\. ?){2,4}\Z")
 _OF_TRADE = (
     "technik",
     "bau",

@@ -20,6 +20,7 @@ from anonymization.text.surrogates.assignment import (
     SurrogateTable,
     cased_like,
     digits,
+    given_name,
     lexicon,
     same_shape,
     stem,
@@ -29,8 +30,8 @@ from anonymization.text.surrogates.names import (
     FAMILY,
     GIVEN,
     chinese_name,
-    given_name,
     initial,
+    own_names,
 )
 from anonymization.text.surrogates.networks import IN_HOST, address_of, is_nobodys, written_like
 from anonymization.text.surrogates.places import PLACE, is_state
@@ -71,7 +72,7 @@ def handle(
         folded = word.casefold()
         if folded in agreeing:
             return cased_like(agreeing[folded], word)
-        if folded in known:
+        if folded in known and len(word) > 1:
             return cased_like(known[folded], word)
         if folded in kept:
             return word
@@ -83,7 +84,8 @@ def handle(
             return cased_like(initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
             return cased_like(_letter(table, folded, others), word)
-        made = _joined(folded, known) or table.token("handle", folded, given_name, salt)
+        made = "" if salt or folded in own_names() else _abbreviated(table, folded)
+        made = made or _joined(folded, known) or table.token("handle", folded, given_name, salt)
         return cased_like(made, word)
 
     return _HANDLE_PARTS.sub(part, value)
@@ -110,6 +112,22 @@ def _both_parts(table: SurrogateTable, login: str) -> Mapping[str, str]:
             new = table.tokens(FAMILY).get(family, "")[: len(words[1])].lower()
             return {words[0]: given[words[0]], words[1]: new} if new else _NONE
     return _NONE
+
+
+def _abbreviated(table: SurrogateTable, login: str) -> str:
+    """The login of the surrogate for the beginnings of a known given and family name (lewferr), of
+    which the first may be a letter (svenkat)."""
+    families = table.tokens(FAMILY)
+    for family, known in sorted(table.given_of.items()):
+        for given, new in sorted(known.items()):
+            for size in range(1, len(login) - _SHORTEST_NAME + 1):
+                first, rest = login[:size], login[size:]
+                is_long = len(rest) > _SHORTEST_NAME or size >= _SHORTEST_NAME
+                is_of = given.startswith(first) and family.startswith(rest) and size != 2
+                if is_long and is_of and family in families:
+                    made = new if first == given else new[:size]
+                    return (made + families[family][: len(rest)]).casefold()
+    return ""
 
 
 def _joined(login: str, known: Mapping[str, str]) -> str:
@@ -338,7 +356,7 @@ def products() -> frozenset[str]:
     """Words of what runs on machines, and of everyday, that label them (`grafana`, `wiki`)."""
     named, known = (load_table(_DETECTION, "data", f"{table}.toml") for table in _TABLES)
     lists = [named["trade"], named["versioned"], known["everyday"]]
-    return _programs().union(" ".join(lists).casefold().split()).difference(_own_names())
+    return _programs().union(" ".join(lists).casefold().split()).difference(own_names())
 
 
 @cache
@@ -346,13 +364,7 @@ def _programs() -> frozenset[str]:
     """Words of what runs on machines."""
     named, known = (load_table(_DETECTION, "data", f"{table}.toml") for table in _TABLES)
     lists = [named["products"], known["programs"], known["more_programs"]]
-    return frozenset(" ".join(lists).casefold().split()).difference(_own_names())
-
-
-def _own_names() -> list[str]:
-    """What people are called, in small letters."""
-    known = load_table(_DETECTION, "data", "known_words.toml")["names_too"]
-    return f"{load_table(_DETECTION, 'data', 'names.toml')['given']} {known}".casefold().split()
+    return frozenset(" ".join(lists).casefold().split()).difference(own_names())
 
 
 _TABLES = ("words", "known_words")
@@ -434,15 +446,19 @@ _PREFIXED = re.compile(
 )
 
 _MACHINE_NAME = re.compile(r"[A-Za-z]{2,12}(?:-[A-Za-z]{2,12}){0,2}-?\d{1,3}")  # hgf-app02
-_DRAWN = re.compile(r"(?=.{0,30}\d)[0-9a-f-]{16,64}")
+# `AC7f20b9d3e1c84a56`: letters that say its kind, and digits of base 16.
+_DRAWN = re.compile(r"(?P<kind>[A-Z]{2})?(?P<drawn>(?=.{0,30}\d)[0-9a-f-]{16,64})")
 
 
 def account(table: SurrogateTable, value: str, salt: str) -> str:
     """A user name, chat id or the user name in a path; parts of known names agree with them."""
     if DOMAIN.fullmatch(value) or table.has_domain(value):
         return host(table, value, salt)
-    if _DRAWN.fullmatch(value):
-        return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
+    hexadecimal = _DRAWN.fullmatch(value)
+    if hexadecimal is not None:
+        whole = hexadecimal["drawn"]
+        new = table.token("drawn", whole, lambda rng, _: same_shape(whole, rng), salt)
+        return (hexadecimal["kind"] or "") + new
     if _NUMBERED.fullmatch(value) or STRUCTURED.fullmatch(value):
         return numbered(table, value, salt)
     drawn = _PREFIXED.fullmatch(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 
 from anonymization.text.contracts import EntityType, NameReading, kinds
@@ -27,6 +27,7 @@ from anonymization.text.surrogates.identifiers import (
     coded,
     company_code,
     last_digits,
+    learn_series,
     national_id,
     numbered,
     phone,
@@ -40,9 +41,11 @@ from anonymization.text.surrogates.japanese_names import (
 )
 from anonymization.text.surrogates.names import (
     has_legal_form,
+    is_called_by_family,
     is_chinese_house,
     is_chinese_organization,
     organization,
+    own_names,
     part_of_person,
     person,
 )
@@ -92,6 +95,7 @@ _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
 _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 # A login, or a word that nothing explains, may be a part of somebody's name.
 _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
+_LOGIN_KINDS = kinds("ACCOUNT USER_PATH EMAIL")
 _SERIAL = kinds("PERSON_NUMBER CASE_NUMBER")
 _HELD = frozenset({EntityType.PERSON, EntityType.UNEXPLAINED})  # under a label of customers, say
 _PLACES = kinds("LOCATION ADDRESS")
@@ -134,6 +138,18 @@ class Surrogates:
         """Labels of machines that texts go on saying as keys."""
         self._table.keys |= labels
 
+    def know_years(self, years: frozenset[str], still: Iterable[str]) -> None:
+        """The years of all dates, and the values in files whose dates stay."""
+        self._table.years |= years
+        self._table.still = self._table.still.union(still)
+
+    def speak_german(self, values: Iterable[str], called: Iterable[str]) -> None:
+        """The words of these values become German ones: they stand in German files alone. People
+        are `called` by those that are family names."""
+        self._table.called = self._table.called.union(map(str.casefold, called))
+        words = (word.casefold() for value in values for word in WORD_OUTSIDE_CJK.findall(value))
+        self._table.german = self._table.german.union(words)
+
     def learn(
         self,
         values: Iterable[tuple[EntityType, str]],
@@ -141,11 +157,13 @@ class Surrogates:
         dates: Iterable[Sequence[str]] = (),
         readings: Mapping[str, NameReading] = MappingProxyType({}),
         chinese: frozenset[str] = frozenset(),
+        files: Iterable[Set[tuple[EntityType, str]]] = (),
     ) -> None:
         """Give surrogates to new values: names first, full names before parts of them.
 
         Those in `japanese` stand in Japanese texts, those in `chinese` in Chinese files; `dates`
-        are those of each text; `readings` are those of people with Japanese names.
+        are those of each text, `files` the values of each file; `readings` are those of people with
+        Japanese names.
         """
         self._table.chinese |= chinese - japanese
         readings = {n: read for n, read in readings.items() if n not in self._table.chinese}
@@ -166,9 +184,18 @@ class Surrogates:
         self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
         addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
         self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
-        numbers = (value for kind, value in values if kind in _SERIAL)
-        self._table.leads = shared_leads(numbers) | self._table.leads
+        numbers = {value for kind, value in values if kind in _NUMBER_BY_PLACE}
+        self._table.leads = shared_leads(sorted(numbers)) | self._table.leads
+        learn_series(self._table, sorted(numbers))
         self._read(readings)
+        self._table.people |= {
+            word.casefold()
+            for kind, value in values
+            if kind is EntityType.PERSON
+            for word in WORD_OUTSIDE_CJK.findall(value)
+        }
+        for shown in [each & values for each in files] or [values]:
+            values |= {(EntityType.PERSON, name) for name in names_in_logins(shown)}
         self._read_chinese(sorted(values, key=_rank))
         for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
@@ -243,6 +270,7 @@ class Surrogates:
         for attempt in range(_ATTEMPTS):
             new = make(self._table, value, f"#{attempt}" if attempt else "")
             fresh = attempt < _FRESH_ATTEMPTS and kind is not EntityType.IP_ADDRESS
+            fresh = fresh and not (make is person and is_called_by_family(self._table, value))
             if self._fits(new, value, owner, fresh=fresh):
                 return self._owned(new, owner)
         return self._owned(self._last_resort(kind, value, owner), owner)
@@ -256,6 +284,9 @@ class Surrogates:
         if kind in _HELD and (
             is_chinese_organization(value) or has_legal_form(value) or is_firm(value)
         ):
+            return organization
+        first, _, rest = value.partition(" ")
+        if kind in _HELD and rest and first.casefold() in lexicon().trade_words:  # Hotel Pembury
             return organization
         if kind is EntityType.LOCATION and (is_firm(value) or is_chinese_house(value)):
             return organization
@@ -299,6 +330,62 @@ class Surrogates:
         if kind is EntityType.NATIONALITY:
             return _nationality(self._table, value)
         return value
+
+
+_NAME_IN_LOGIN = re.compile(
+    r"(?P<given>[a-z]{1,20})[._](?P<family>[a-z]{1,24})(?:[._]?\d{1,4})?"
+    r"|(?P<login>[a-z]{5,24})"
+)
+
+
+def names_in_logins(values: Iterable[tuple[EntityType, str]]) -> set[str]:
+    """Whole names of which texts say a part and logins or addresses the rest: Ludmila Sirota, of
+    ludmila.sirota@ and L. Sirota; Graham Thistlewood, of gthistlewood and Graham T."""
+    values = list(values)
+    people = [
+        WORD_OUTSIDE_CJK.findall(value.casefold())
+        for kind, value in values
+        if kind is EntityType.PERSON and not has_han(value)
+    ]
+    words = {word for name in people for word in name if len(word) > 2}
+    whole = {(name[0], name[-1]) for name in people if len(name) > 1}
+    short = {pair for pair in whole if 1 in map(len, pair)}
+    joined = {"".join(name[1:]) for name in people}
+    alone = {name[0] for name in people if len(name) == 1} - {
+        word for pair in whole for word in pair
+    }
+    names = set[tuple[str, str]]()
+    for value in {value for kind, value in values if kind in _LOGIN_KINDS}:
+        match = _NAME_IN_LOGIN.fullmatch(value.partition("@")[0].casefold())
+        if match is None:
+            continue
+        given, family, login = match["given"], match["family"], match["login"]
+        if login:
+            names |= {
+                (first, login[1:])
+                for first, end in short
+                if len(end) == 1 and len(first) > 1 and login.startswith(first[0] + end)
+            }
+        elif len(family) == 1:
+            names |= {
+                (given, name) for first, name in short if first == given[0] and name[0] == family
+            }
+        elif any(last == family and first.startswith(given) for first, last in whole):
+            continue
+        elif len(given) == 1 and family in words:  # n.abdelrahman, of Nour and Frau Abdelrahman
+            begun = [word for word in alone - {family} if word.startswith(given)]
+            names |= {(begun[0], family)} if len(begun) == 1 else set()
+        elif (
+            len(given) > 1
+            and (
+                not words.isdisjoint((given, family))
+                or given in own_names()
+                or any(given.startswith(word) for word in words)
+            )
+        ) or (len(given) == 1 and family not in words | joined and len(family) > _LONGEST_FULL):
+            begun = [word for word in alone if word.startswith(given)]
+            names.add((begun[0] if len(begun) == 1 else given, family))
+    return {f"{given.title()} {family.title()}" for given, family in names - whole}
 
 
 def _is_one_name(first: str, second: str) -> bool:
