@@ -31,7 +31,7 @@ class InitialsOfFiles:
         self._spreading, self._findings, self._new_of = spreading, findings, new_of
         self._known: dict[int, dict[str, str]] = {}
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """There are new values: whom files name is no longer known."""
         self._known.clear()
 

@@ -131,23 +131,22 @@ class Masker:
     ) -> None:
         self.vault = Vault(scope, mode)
         self._detector = detector
-        self._dictionary = detector.dictionary if isinstance(detector, Lexical) else frozenset()
-        self._usual = detector.usual_words if isinstance(detector, Lexical) else frozenset()
-        self._hides_firms = _hides_firms(detector)
+        lexical = detector if isinstance(detector, Lexical) else None  # else firms are hidden too
+        self._dictionary = lexical.dictionary if lexical else frozenset()
+        self._usual = lexical.usual_words if lexical else frozenset()
+        self._hides_firms = lexical is None or EntityType.ORGANIZATION in lexical.entities
         self._vocabulary = ScopeVocabulary()
         self._surrogates = Surrogates(key, scope, self._vocabulary, open_names)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
         self._fixed: dict[Piece, Spans] = {}  # of pieces with code
-        self.spreading = Spreading(self._dictionary)
-        self._masks_undecided = masks_undecided
+        self.spreading, self._masks_undecided = Spreading(self._dictionary), masks_undecided
         self._undecided: dict[Piece, tuple[Finding, ...]] = {}
         self._values: dict[tuple[EntityType, str], None] = {}
-        self._full_names: set[str] = set()  # that a label declares
+        self._full_names, self._native = set[str](), set[str]()  # the first declared by a label
         self._cells: dict[tuple[str, str], None] = {}  # names of whole cells by their columns
         self._identifiers: set[str] = set()  # the words of identifiers in code
         self._in_places: set[tuple[EntityType, str]] = set()  # such words, and a model's
         self._placeholders: dict[tuple[EntityType, str], str] = {}
-        self._native: set[str] = set()
         self._counts: dict[EntityType, int] = {}
         self._listed, self._is_listed = ListedValues(listed), frozenset(listed)
         self._elsewhere, self._is_elsewhere = KnownValueSearch(elsewhere), frozenset(elsewhere)
@@ -197,9 +196,8 @@ class Masker:
             self._replace(unknown, fresh)
         if unknown or len(self._full_names) > names_before:
             self._search = None
-            self._edits.clear()
-            self._initials.forget()
-            self.spreading.forget()
+            for known in (self._edits, self._initials, self.spreading):
+                known.clear()
 
     def _half_found(
         self, values: Iterable[tuple[EntityType, str]], fresh: Sequence[Piece]
@@ -290,21 +288,6 @@ class Masker:
             or (piece.lead and piece.label in columns and is_written_in_japan(piece.value))
             for finding in self._findings[piece]
         )
-
-    def _by_file(self, pieces: Iterable[Piece]) -> dict[int, set[Value]]:
-        """The values of each file."""
-        by_file: dict[int, set[Value]] = {}
-        for piece in pieces:
-            for file in self.spreading.files_of(piece):
-                by_file.setdefault(file, set()).update(_values_of(piece, self._findings[piece]))
-        return by_file
-
-    def _in_still_files(self, pieces: Iterable[Piece]) -> Iterator[str]:
-        """The values in files whose dates stay."""
-        for piece in pieces:
-            if self.spreading.has_still_dates(piece):
-                for each in self._findings[piece]:
-                    yield piece.value[each.start : each.end]
 
     def _in_files_of(self, pieces: Iterable[Piece], language: str) -> frozenset[str]:
         """The values that stand in files of this language, and in none of another one."""
@@ -498,14 +481,21 @@ class Masker:
             people = [value for kind, value in values if kind is EntityType.PERSON]
             known = self._detector.readings(people) if isinstance(self._detector, Reading) else {}
             self._surrogates.name_keys(labels_that_are_keys(values, self._findings))
-            self._surrogates.know_years(self.spreading.years(), self._in_still_files(pieces))
+            self._surrogates.know_years(
+                self.spreading.years(), self.spreading.still_values(pieces, self._findings)
+            )
             japanese, chinese = self._in_japanese(pieces), self._in_files_of(pieces, CHINESE)
             japanese |= self._in_files_of(pieces, JAPANESE)
             german = self._in_files_of(pieces, GERMAN)
             called = chain.from_iterable(family_names(p, self._findings[p]) for p in pieces)
             self._surrogates.speak_german(german, german.intersection(called))
             self._surrogates.learn(
-                values, japanese - chinese, dates, known, chinese, self._by_file(pieces).values()
+                values,
+                japanese - chinese,
+                dates,
+                known,
+                chinese,
+                self.spreading.values_of_files(pieces, self._findings),
             )
         for kind, value in values:
             new = self._new(kind, value)
@@ -571,11 +561,6 @@ class Masker:
 
 def _values_of(piece: Piece, findings: Iterable[Finding]) -> set[tuple[EntityType, str]]:
     return {(finding.type, piece.value[finding.start : finding.end]) for finding in findings}
-
-
-def _hides_firms(detector: Detector) -> bool:
-    """Are names of firms looked for? Where they stay, their sites are as open."""
-    return not isinstance(detector, Lexical) or EntityType.ORGANIZATION in detector.entities
 
 
 def _occurring(

@@ -99,15 +99,15 @@ def has_unmoved_days(text: str, findings: Sequence[Finding]) -> bool:
 
 def _shows_part(text: str, findings: Sequence[Finding]) -> bool:
     """Does a text show a part of the calendar, a feast or a season, that is no value?"""
-    feasts = any(
-        word in _FEASTS or (not word.isascii() and any(feast in word for feast in _FEASTS_OF_HAN))
-        for word in map(str.casefold, _WORD.findall(text))
-    )
-    if feasts:
-        return True
-    parts = [match.span() for match in _ALONE.finditer(text)]
+    feasts = [match.span() for match in _WORD.finditer(text) if _names_feast(match.group())]
+    parts = [*feasts, *(match.span() for match in _ALONE.finditer(text))]
     covered = {offset for each in findings if parts for offset in range(each.start, each.end)}
     return any(covered.isdisjoint(range(*span)) for span in parts)
+
+
+def _names_feast(word: str) -> bool:
+    is_inside = not word.isascii() and any(feast in word for feast in _FEASTS_OF_HAN)
+    return is_inside or word.casefold() in _FEASTS
 
 
 def _day_of(value: str) -> tuple[int, int, int] | None:

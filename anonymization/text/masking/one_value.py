@@ -102,33 +102,34 @@ def _is_day(text: str, finding: Finding) -> bool:
     return any(day.is_day and day.year is not None for *_, day in find_dates(value))
 
 
+def _as_it_reads(text: str, finding: Finding) -> Finding:
+    """A day with its year as a date, whatever its label calls it, and a digest without the method
+    before it."""
+    if finding.type in _LABELLED and _is_day(text, finding):
+        return replace(finding, type=EntityType.DATE)
+    made_with = _MADE_WITH.match(text, finding.start, finding.end)
+    is_digest = made_with is not None and finding.type in _NUMBERS
+    return replace(finding, start=made_with.end()) if made_with and is_digest else finding
+
+
 def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings as values: each without its quotes, login, default sign or post before it.
 
     References to variables, and fingerprints of public keys, are no values.
     """
-    references = _references(text)
+    references, passwords = _references(text), set[int]()
     services = list(_AUTHORITY.finditer(text)) if "://" in text else []
-    passwords: set[int] = set()
-    for whole in findings:
-        finding = _unquoted(text, whole)
-        if _is_technical(text, finding):
+    for finding in (_unquoted(text, each) for each in findings):
+        if _is_technical(text, finding) or _is_within(finding, references):
             continue
-        if finding.type in _LABELLED and _is_day(text, finding):
-            yield replace(finding, type=EntityType.DATE)
-            continue
-        made_with = _MADE_WITH.match(text, finding.start, finding.end)
-        if made_with and finding.type in _NUMBERS:
-            finding = replace(finding, start=made_with.end())
-        if any(start <= finding.start and finding.end <= end + 1 for start, end in references):
-            continue
+        finding = _as_it_reads(text, finding)
         service = next((each for each in services if _is_of_service(finding, each)), None)
         if service and finding.type in _OF_SERVICE:
             if service.start() not in passwords:
                 passwords.add(service.start())
                 yield from _of_service(text, finding, service)
         elif finding.type in _NUMBERS and _DAY_AND_MONTH.fullmatch(
-            text, finding.start, finding.end
+            text[finding.start : finding.end]
         ):
             continue
         elif _is_opened(text, finding):
@@ -149,6 +150,14 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
                 yield _without_office(text, named) if is_person else named
         else:
             yield finding
+
+
+def _span(finding: Finding) -> tuple[int, int]:
+    return finding.start, finding.end
+
+
+def _is_within(finding: Finding, references: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= finding.start and finding.end <= end + 1 for start, end in references)
 
 
 def _references(text: str) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from anonymization.text.contracts import EntityType, Finding, kinds
@@ -104,7 +104,7 @@ class Spreading:
             if self._languages[file]:
                 yield self._languages[file]
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """There are new values: what files show is no longer known."""
         self._shown.clear()
 
@@ -153,6 +153,25 @@ class Spreading:
     def has_still_dates(self, piece: Piece) -> bool:
         """Do dates of the files in which a piece stands stay?"""
         return self._clock.is_stopped(self.files_of(piece))
+
+    def still_values(
+        self, pieces: Iterable[Piece], findings: Mapping[Piece, Iterable[Finding]]
+    ) -> Iterator[str]:
+        """The values in files whose dates stay."""
+        for piece in filter(self.has_still_dates, pieces):
+            for each in findings[piece]:
+                yield piece.value[each.start : each.end]
+
+    def values_of_files(
+        self, pieces: Iterable[Piece], findings: Mapping[Piece, Iterable[Finding]]
+    ) -> Iterable[set[Value]]:
+        """The values of each file."""
+        by_file: dict[int, set[Value]] = {}
+        for piece in pieces:
+            values = {(each.type, piece.value[each.start : each.end]) for each in findings[piece]}
+            for file in self.files_of(piece):
+                by_file.setdefault(file, set()).update(values)
+        return by_file.values()
 
     def pieces_of(self, file: int) -> Iterable[Piece]:
         """The pieces of the file of this number; none where nothing keeps them apart."""

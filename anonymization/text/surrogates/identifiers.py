@@ -256,10 +256,8 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
         value = value.replace(name, new) if len(name) > 1 else value
     if _OF_STUDENT.fullmatch(value):
         return value[0] + national_id(table, value[1:], salt)
-    if zeros := [at.start() for at in _LETTER_O.finditer(value)]:  # V2O41, mistyped for V2041
-        typed = numbered(table, _LETTER_O.sub("0", value), salt)
-        is_like = len(typed) == len(value)
-        return "".join("O" if at in zeros and is_like else char for at, char in enumerate(typed))
+    if _LETTER_O.search(value):
+        return _mistyped(table, value, salt)
     is_plain = value.isdecimal() and not YEAR.fullmatch(value)  # 75 is no other than 075
     lead = _SERIES.match(value)  # of a year or an office, by which a register is sorted
     start = lead.end() if lead else 0
@@ -277,6 +275,14 @@ def numbered(table: SurrogateTable, value: str, salt: str) -> str:
         )
         done = end
     return "".join(parts) + value[done:]
+
+
+def _mistyped(table: SurrogateTable, value: str, salt: str) -> str:
+    """V2O41, typed for V2041, becomes what that becomes, with the letter."""
+    zeros = {at.start() for at in _LETTER_O.finditer(value)}
+    typed = numbered(table, _LETTER_O.sub("0", value), salt)
+    is_like = len(typed) == len(value)
+    return "".join("O" if at in zeros and is_like else char for at, char in enumerate(typed))
 
 
 _LETTER_O = re.compile(r"(?<=\d)O(?=\d)")

@@ -80,18 +80,30 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
         new = cased_like(new, word) if new else _word(table, word, is_family, salt)
         parts += [value[done : match.start()], new]
         done = match.end()
-    if len(names) == 2 and len(names[0]) == 1 and not salt:  # S. Venkat, svenkat@
-        table.given_of[names[1].casefold()].setdefault(names[0].casefold(), parts[1])
-    full = _full_family(table, names[-1].casefold()) if len(names) == 2 else ""
-    if full and not salt:  # Noah Pf.: N. Pfaffenzeller
-        table.given_of[full].setdefault(names[0].casefold(), parts[1])
-    if len(names) > 1 and not salt and min(len(names[0]), len(names[-1])) > 1:
-        first = 1 if is_turned else 0
-        made = parts[1::2]
-        _introduce(table, names[first:] + names[:first], made[first:] + made[:first])
-        table.initials.setdefault(_first_letters(value), _first_letters("".join(parts)))
-        table.initials.setdefault("".join(n[0] for n in names), "".join(n[0] for n in made))
+    if len(names) > 1 and not salt:
+        _learn_person(table, value, names, "".join(parts), parts[1::2], is_turned)
     return "".join(parts) + value[done:]
+
+
+def _learn_person(
+    table: SurrogateTable,
+    value: str,
+    names: list[str],
+    new: str,
+    made: list[str],
+    is_turned: bool,
+) -> None:
+    """Let initials, logins and short forms of a person become those of the surrogate."""
+    if len(names) == 2 and len(names[0]) == 1:  # S. Venkat, svenkat@
+        table.given_of[names[1].casefold()].setdefault(names[0].casefold(), made[0])
+    full = _full_family(table, names[-1].casefold()) if len(names) == 2 else ""
+    if full:  # Noah Pf.: N. Pfaffenzeller
+        table.given_of[full].setdefault(names[0].casefold(), made[0])
+    if min(len(names[0]), len(names[-1])) > 1:
+        first = 1 if is_turned else 0
+        _introduce(table, names[first:] + names[:first], made[first:] + made[:first])
+        table.initials.setdefault(_first_letters(value), _first_letters(new))
+        table.initials.setdefault("".join(n[0] for n in names), "".join(n[0] for n in made))
 
 
 _INITIALS = re.compile(r"[A-Z](?:[A-Z]|[a-z](?=[A-Z])){1,3}")

@@ -84,11 +84,14 @@ def handle(
             return cased_like(initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
             return cased_like(_letter(table, folded, others), word)
-        made = "" if salt or folded in own_names() else _abbreviated(table, folded)
-        made = made or _joined(folded, known) or table.token("handle", folded, given_name, salt)
-        return cased_like(made, word)
+        return cased_like(_new_login(table, folded, known, salt), word)
 
     return _HANDLE_PARTS.sub(part, value)
+
+
+def _new_login(table: SurrogateTable, login: str, known: Mapping[str, str], salt: str) -> str:
+    made = "" if salt or login in own_names() else _abbreviated(table, login)
+    return made or _joined(login, known) or table.token("handle", login, given_name, salt)
 
 
 def _letter(table: SurrogateTable, letter: str, others: Iterable[str]) -> str:

@@ -45,10 +45,10 @@ from anonymization.text.surrogates.names import (
     is_chinese_house,
     is_chinese_organization,
     organization,
-    own_names,
     part_of_person,
     person,
 )
+from anonymization.text.surrogates.names_in_logins import names_in_logins
 from anonymization.text.surrogates.net import account, email, ip_address, unexplained
 from anonymization.text.surrogates.places import (
     address,
@@ -95,7 +95,6 @@ _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
 _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 # A login, or a word that nothing explains, may be a part of somebody's name.
 _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
-_LOGIN_KINDS = kinds("ACCOUNT USER_PATH EMAIL")
 _SERIAL = kinds("PERSON_NUMBER CASE_NUMBER")
 _HELD = frozenset({EntityType.PERSON, EntityType.UNEXPLAINED})  # under a label of customers, say
 _PLACES = kinds("LOCATION ADDRESS")
@@ -182,23 +181,31 @@ class Surrogates:
         )
         mails = (value for kind, value in values if kind is EntityType.EMAIL)
         self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
+        self._read_numbers(values)
+        self._read(readings)
+        self._read_people(values, files)
+        self._read_chinese(sorted(values, key=_rank))
+        for kind, value in sorted(values, key=_rank):
+            self.of(kind, value)
+
+    def _read_numbers(self, values: Iterable[tuple[EntityType, str]]) -> None:
+        """Learn which networks and numbers belong together."""
+        values = list(values)
         addresses = (value for kind, value in values if kind is EntityType.IP_ADDRESS)
         self._table.networks.plan(value.partition("/")[0].strip("[]") for value in addresses)
         numbers = {value for kind, value in values if kind in _NUMBER_BY_PLACE}
         self._table.leads = shared_leads(sorted(numbers)) | self._table.leads
         learn_series(self._table, sorted(numbers))
-        self._read(readings)
-        self._table.people |= {
-            word.casefold()
-            for kind, value in values
-            if kind is EntityType.PERSON
-            for word in WORD_OUTSIDE_CJK.findall(value)
-        }
-        for shown in [each & values for each in files] or [values]:
+
+    def _read_people(
+        self, values: set[tuple[EntityType, str]], files: Iterable[Set[tuple[EntityType, str]]]
+    ) -> None:
+        """Learn the words of people's names, and add the names that logins of each file say."""
+        people = [value for kind, value in values if kind is EntityType.PERSON]
+        words = (word.casefold() for name in people for word in WORD_OUTSIDE_CJK.findall(name))
+        self._table.people = self._table.people.union(words)
+        for shown in [each & values for each in files] or [set(values)]:
             values |= {(EntityType.PERSON, name) for name in names_in_logins(shown)}
-        self._read_chinese(sorted(values, key=_rank))
-        for kind, value in sorted(values, key=_rank):
-            self.of(kind, value)
 
     def _read(self, readings: Mapping[str, NameReading]) -> None:
         """Give surrogates to these people first, so that the readings of their names can agree."""
@@ -330,62 +337,6 @@ class Surrogates:
         if kind is EntityType.NATIONALITY:
             return _nationality(self._table, value)
         return value
-
-
-_NAME_IN_LOGIN = re.compile(
-    r"(?P<given>[a-z]{1,20})[._](?P<family>[a-z]{1,24})(?:[._]?\d{1,4})?"
-    r"|(?P<login>[a-z]{5,24})"
-)
-
-
-def names_in_logins(values: Iterable[tuple[EntityType, str]]) -> set[str]:
-    """Whole names of which texts say a part and logins or addresses the rest: Ludmila Sirota, of
-    ludmila.sirota@ and L. Sirota; Graham Thistlewood, of gthistlewood and Graham T."""
-    values = list(values)
-    people = [
-        WORD_OUTSIDE_CJK.findall(value.casefold())
-        for kind, value in values
-        if kind is EntityType.PERSON and not has_han(value)
-    ]
-    words = {word for name in people for word in name if len(word) > 2}
-    whole = {(name[0], name[-1]) for name in people if len(name) > 1}
-    short = {pair for pair in whole if 1 in map(len, pair)}
-    joined = {"".join(name[1:]) for name in people}
-    alone = {name[0] for name in people if len(name) == 1} - {
-        word for pair in whole for word in pair
-    }
-    names = set[tuple[str, str]]()
-    for value in {value for kind, value in values if kind in _LOGIN_KINDS}:
-        match = _NAME_IN_LOGIN.fullmatch(value.partition("@")[0].casefold())
-        if match is None:
-            continue
-        given, family, login = match["given"], match["family"], match["login"]
-        if login:
-            names |= {
-                (first, login[1:])
-                for first, end in short
-                if len(end) == 1 and len(first) > 1 and login.startswith(first[0] + end)
-            }
-        elif len(family) == 1:
-            names |= {
-                (given, name) for first, name in short if first == given[0] and name[0] == family
-            }
-        elif any(last == family and first.startswith(given) for first, last in whole):
-            continue
-        elif len(given) == 1 and family in words:  # n.abdelrahman, of Nour and Frau Abdelrahman
-            begun = [word for word in alone - {family} if word.startswith(given)]
-            names |= {(begun[0], family)} if len(begun) == 1 else set()
-        elif (
-            len(given) > 1
-            and (
-                not words.isdisjoint((given, family))
-                or given in own_names()
-                or any(given.startswith(word) for word in words)
-            )
-        ) or (len(given) == 1 and family not in words | joined and len(family) > _LONGEST_FULL):
-            begun = [word for word in alone if word.startswith(given)]
-            names.add((begun[0] if len(begun) == 1 else given, family))
-    return {f"{given.title()} {family.title()}" for given, family in names - whole}
 
 
 def _is_one_name(first: str, second: str) -> bool:

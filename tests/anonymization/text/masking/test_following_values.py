@@ -118,8 +118,8 @@ def test_running_numbers_stay_running_and_keep_the_day_of_their_files() -> None:
 def test_a_street_ends_with_its_sentence() -> None:
     text = "auf Erlenallee 14.\n- Frau Ostrova kam. 31 Cooper Street. Father came. "
     text += "Kessel 2 Druckstufe 870 °C"
-    found = [text[f.start : f.end] for f in find_addresses(text, MachineLines(text))]
-    assert found == ["Erlenallee 14", "31 Cooper Street"]
+    streets = [text[f.start : f.end] for f in find_addresses(text, MachineLines(text))]
+    assert streets == ["Erlenallee 14", "31 Cooper Street"]
 
 
 def test_german_texts_get_german_names() -> None:
