@@ -316,12 +316,13 @@ def _dated(table: SurrogateTable, value: str, at: int, *, is_last: bool) -> tupl
 
 
 _BEFORE_YEAR = frozenset("-/ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_FEWEST_IN_SERIES, _GAP = 3, 50
+_FEWEST_IN_SERIES, _GAP, _LONGEST_RUNNING = 3, 50, 3  # numbers, apart at most, digits
 
 
 def learn_series(table: SurrogateTable, numbers: Iterable[str]) -> None:
     """Let running numbers (D-001 to D-007) become running numbers: what stands before them is the
-    same, and they are close."""
+    same, and they are close. Longer numbers, which people and customers have, are drawn one by one:
+    of a run, one known pair gives away the others."""
     series: dict[tuple[str, int], set[int]] = {}
     for number in numbers:
         match = _RUNNING.fullmatch(number)
@@ -329,7 +330,7 @@ def learn_series(table: SurrogateTable, numbers: Iterable[str]) -> None:
             continue
         lead = match["lead"] + _dated(table, number, match.start("run"), is_last=True)[0]
         rest = number[len(lead) :]
-        if rest and any(map(str.isalpha, lead)):
+        if 0 < len(rest) <= _LONGEST_RUNNING and any(map(str.isalpha, lead)):
             series.setdefault((lead, len(rest)), set()).add(int(rest))
     for (lead, size), members in sorted(series.items()):
         rng = table.generator("series", f"{lead}{size}")
