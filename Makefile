@@ -141,7 +141,7 @@ $(DOCS)/.ready: requirements-docs.lock
 	@touch $@
 
 font: ## regenerate the pictures' font subset from Debian's fonts-noto-cjk
-	$(BIN)/python -m construction.statements.enrichment.font_subset \
+	$(BIN)/python -m construction.statements.enrichment \
 	  /usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc
 
 COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

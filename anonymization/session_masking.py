@@ -14,9 +14,8 @@ from itertools import groupby
 from pathlib import Path, PurePath
 from typing import Any
 
-from anonymization.documents.contracts import DocumentReport, Refusal
+from anonymization.documents.contracts import GATE, DocumentReport, Refusal, measure
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
-from anonymization.documents.gate import GATE, measure
 from anonymization.documents.remaining_words import (
     EditsOf,
     join,

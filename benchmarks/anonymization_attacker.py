@@ -33,7 +33,7 @@ import polars as pl
 from anonymization.tables.attacks.linked import AttackResult, Knowledge, Risk, result
 from anonymization.tables.config import FrontierConfig, TableConfig, TablesRecipe
 from anonymization.tables.files import TableFile, read_table
-from anonymization.tables.pseudonyms.mapping import Pseudonyms, make_pseudonyms
+from anonymization.tables.pseudonym_mapping import Pseudonyms, make_pseudonyms
 from anonymization.tables.release_tables import (
     MEASURED,
     MEASUREMENTS,

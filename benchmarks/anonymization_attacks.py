@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymization.tables.attacks import measures, pseudonyms
+from anonymization.tables.attacks import measures, report
 from anonymization.tables.attacks.linked import Knowledge, Linked, Risk, link
 from anonymization.tables.attacks.report import attack
 from anonymization.tables.config import (
@@ -38,7 +38,7 @@ from anonymization.tables.privacy_report import (
     keeps,
     passes,
 )
-from anonymization.tables.pseudonyms.mapping import permuted_codes
+from anonymization.tables.pseudonym_mapping import permuted_codes
 from benchmarks.anonymization_tables import edinet_config
 from benchmarks.report import table, write_result
 
@@ -164,13 +164,13 @@ def codes(frame: pl.DataFrame) -> list[dict[str, Any]]:
     mapping = permuted_codes(real, KEY, "six", "").new
     million = [f"{number:06d}" for number in range(CODES)]
     actual = [
-        pseudonyms.dictionary_attack(mapping, real, KEY, "six", "", Knowledge.KEY),
-        pseudonyms.dictionary_attack(mapping, million, KEY, "six", "", Knowledge.KEY),
-        pseudonyms.dictionary_attack(
+        report.dictionary_attack(mapping, real, KEY, "six", "", Knowledge.KEY),
+        report.dictionary_attack(mapping, million, KEY, "six", "", Knowledge.KEY),
+        report.dictionary_attack(
             mapping, real, measures.seed_key(0), "six", "", Knowledge.PUBLISHED
         ),
-        pseudonyms.order_attack(mapping, "six"),
-        pseudonyms.likeness_attack(mapping, "six"),
+        report.order_attack(mapping, "six"),
+        report.likeness_attack(mapping, "six"),
     ]
     return [asdict(result) for result in actual]
 

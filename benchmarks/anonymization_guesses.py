@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 from scipy.special import betainc
 
-from anonymization.tables.attacks import pseudonyms as on_codes
+from anonymization.tables.attacks import report as on_codes
 from anonymization.tables.attacks.linked import AttackResult, Knowledge, Risk, interval, result
 from anonymization.tables.attacks.measures import seed_key
 from anonymization.tables.config import TableConfig, TablesRecipe
-from anonymization.tables.pseudonyms.mapping import permuted_codes
+from anonymization.tables.pseudonym_mapping import permuted_codes
 from data.canonical import digest
 from selection.evaluation.comparisons import holm
 

@@ -28,10 +28,9 @@ from construction.grading.answers.lexicon import AnswerReason
 from construction.grading.answers.parts import grade_answers
 from construction.grading.answers.question import name_of_side
 from construction.grading.spec import TaskSpec, spec_of
-from construction.statements.config import StatementsRecipe
 from construction.statements.database import ASKABLE, DATABASE, Sources, write_database
 from construction.statements.model import read_statements
-from construction.statements.questions.contracts import Question
+from construction.statements.questions.contracts import Question, StatementsRecipe
 from construction.statements.questions.make import DRAWN, make_questions
 from construction.statements.questions.output import candidate_of
 from construction.statements.questions.wording import phrase_of

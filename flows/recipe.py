@@ -24,16 +24,15 @@ from construction.judging.settings import Judges, JudgingConfig, ModelCalls
 from construction.repositories.contracts import RepositoriesConfig
 from construction.sessions.config import NetworkRuntime, SessionsConfig
 from construction.signals.config import RegistryConfig, SignalsRecipe
-from construction.statements.config import StatementsRecipe
-from construction.workflows.config import WorkflowsRecipe
+from construction.statements.questions.contracts import StatementsRecipe
+from construction.workflows.screening import WorkflowsRecipe
 from data.canonical import digest
 from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
 from data.contracts import AnyPath, StageConfig
 from data.sharding import Runner, require_fitting
 from data.snapshot import layout
 from data.snapshot.release import DEMO_NAME, DemoConfig, ReleaseConfig, SourceConfig
-from selection.config import SelectionRecipe
-from selection.sampling.config import SamplingConfig
+from selection.config import SamplingConfig, SelectionRecipe
 
 
 class QuestionsRecipe(StatementsRecipe):

@@ -18,9 +18,18 @@ from numpy.typing import NDArray
 
 from selection.config import Band, SelectionConfig
 from selection.constraints import programme_of
-from selection.model import SolverName, SolveStatus, available, solve_model
+from selection.model import (
+    SCALE,
+    SHARED,
+    Programme,
+    Row,
+    RowKind,
+    SolverName,
+    SolveStatus,
+    available,
+    solve_model,
+)
 from selection.pool import Pool, Positions
-from selection.programme import SCALE, SHARED, Programme, Row, RowKind
 
 _DECIMALS = 1_000_000  # of a share that is proposed
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from data.apportion import apportion
 from data.randomness import keyed_hash
 from selection.config import Band, Objective, SelectionConfig
+from selection.model import SHARED, Ints, Programme, Row, RowKind, scaled
 from selection.pool import Pool, Positions, filled, gains, profile_strata, resolved_picks
-from selection.programme import SHARED, Ints, Programme, Row, RowKind, scaled
 
 _STAGE = "select-subset"
 _TIE_BITS = 24  # a tie survives with probability items / 2**24 (isolation lemma)

@@ -24,9 +24,8 @@ from data.errors import InputError
 from selection.config import SelectionConfig
 from selection.constraints import programme_of
 from selection.estimator import shipped
-from selection.model import SolveStatus, write_model
+from selection.model import SCALE, Ints, Programme, Row, SolveStatus, write_model
 from selection.pool import Pool, PoolItem, eligible, few_pilots, pool_of_matrix
-from selection.programme import SCALE, Ints, Programme, Row
 from selection.scores import ScoreMatrix
 from selection.select import (
     Method,

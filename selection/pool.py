@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from data.errors import InputError
 from selection.config import Objective, SelectionConfig
-from selection.programme import SCALE, Ints, scaled
+from selection.model import SCALE, Ints, scaled
 from selection.scores import Floats, ScoreMatrix
 
 _EQUAL = 1e-9  # scores closer than this count as equal

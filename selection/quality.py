@@ -30,9 +30,9 @@ from selection.estimator import (
     spearman,
     subset_means,
 )
+from selection.model import Programme
 from selection.plots import Chart, Shape, draw
 from selection.pool import Pool, filled
-from selection.programme import Programme
 from selection.scores import Floats
 from selection.select import NEAR_OPTIMAL, churn_frontier, near_optimal
 

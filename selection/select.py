@@ -23,14 +23,17 @@ from selection.config import Objective, SelectionConfig
 from selection.constraints import programme_of
 from selection.model import (
     LONGEST_SECONDS,
+    WEIGHTED,
+    Ints,
     ModelAnswer,
+    Programme,
+    Row,
     SolverName,
     SolveStatus,
     available,
     solve_model,
 )
 from selection.pool import Pool
-from selection.programme import WEIGHTED, Ints, Programme, Row
 
 # Solving a programme to proven optimality, with the same answer from every solver.
 #

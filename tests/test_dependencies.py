@@ -29,7 +29,7 @@ EXTRAS = {
     "benchmarks": (*TESTED, "bench"),
 }
 LATE = {
-    "construction/statements/enrichment/font_subset.py": "fontTools",  # extra `dev`
+    "construction/statements/enrichment.py": "fontTools",  # extra `dev`
     "construction/statements/readers/xbrl/convert.py": "arelle",  # from an environment of its own
     "construction/sessions/readers/inspect_log.py": "zipfile_zstd",  # comes with `evaluate`
 }

@@ -33,7 +33,7 @@ OWN_ROOM = "construction.grading.answers"
 LONGER_FUNCTIONS = {
     "selection/evaluation/leaderboard_page.py:_record",
     "selection/evaluation/leaderboard_page.py:_leaderboard_html",
-    "construction/sessions/packaging/package.py:_package",
+    "construction/sessions/package.py:_package",
     "flows/commands/build.py:build_command",
     "flows/commands/lanes.py:questions_command",
     "flows/commands/lanes.py:signals_command",

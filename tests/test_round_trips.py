@@ -40,8 +40,8 @@ from construction.signals.mixture import (
     task_weights,
     write_mixture,
 )
-from construction.workflows.config import WorkflowsRecipe
 from construction.workflows.demand import demanded, generators, write_demand
+from construction.workflows.screening import WorkflowsRecipe
 from data.stage_tables import outcome_counts
 from flows.recipe import Recipe, Runtime
 from selection.config import MatrixSelection

@@ -16,8 +16,7 @@ import polars as pl
 from anonymization.instruction_gate import GATE as INSTRUCTION
 from anonymization.instruction_gate import ChangedPart, InstructionConfig, described
 from anonymization.instruction_gate import measure as changes_of
-from anonymization.leaks.contracts import Encoding, Leak, LeakConfig, PrivateValue
-from anonymization.leaks.gate import GATE, measure
+from anonymization.leaks.contracts import GATE, Encoding, Leak, LeakConfig, PrivateValue, measure
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.leaks.scan import scan_bytes, scan_release
 from anonymization.session_masking import VAULTS

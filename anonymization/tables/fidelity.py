@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from anonymization.tables.attacks.linked import Linked, ranks
 from anonymization.tables.cells import Floats, numbers, trailing_unit
 from anonymization.tables.config import FidelityConfig, Relations, TableConfig
-from anonymization.tables.fidelity_gate import GATE, measure
+from anonymization.tables.gates import FIDELITY, measure
 from anonymization.tables.keystream import Ints
 from data.contracts import Verdict
 
@@ -58,7 +58,7 @@ def assess(
         within=(pl.col("d") <= limits.max_d) & (pl.col("wasserstein") <= limits.max_wasserstein),
     )
     below = cells.filter("assessable", pl.col("p") < _SEED_P).height
-    return Fidelity(cells, GATE.judge(measure(cells), limits), below)
+    return Fidelity(cells, FIDELITY.judge(measure(cells), limits), below)
 
 
 def measured(old: Floats, new: Floats) -> dict[str, float | int | None]:

@@ -15,7 +15,7 @@ import polars as pl
 from anonymization.tables.config import TablesRecipe
 from anonymization.tables.files import TableFile, released_name, write_table
 from anonymization.tables.privacy_report import STYLE, frontier_picture, privacy_json, rates_picture
-from anonymization.tables.pseudonyms.mapping import Pseudonyms
+from anonymization.tables.pseudonym_mapping import Pseudonyms
 from anonymization.tables.release_tables import (
     IDENTIFIERS,
     MEASURED,

@@ -25,8 +25,8 @@ from anonymization.tables.config import (
     UtilityLimits,
 )
 from anonymization.tables.fidelity import Utility, assess, utility
+from anonymization.tables.gates import RE_IDENTIFICATION, RiskRates
 from anonymization.tables.perturb_table import perturb_table
-from anonymization.tables.re_identification import GATE, RiskRates
 from data.contracts import Status, Verdict
 from data.contracts.gate import Scalar
 
@@ -166,7 +166,7 @@ def judge(
         attacks={name: result.name for name, result in fields.items()},
         details=would_pass(points, limits, worth),
     )
-    return GATE.judge(seen, limits)
+    return RE_IDENTIFICATION.judge(seen, limits)
 
 
 def _named(points: Sequence[FrontierPoint]) -> str:

@@ -19,7 +19,7 @@ from anonymization.tables.config import (
     SumRelation,
     TableConfig,
 )
-from anonymization.tables.pseudonyms.names import lexicon
+from anonymization.tables.pseudonym_names import lexicon
 from anonymization.tables.relations import find_undeclared
 from data.figures import percent
 

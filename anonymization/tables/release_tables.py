@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from anonymization.leaks.leak_patterns import MIN_PATTERN, Matcher
 from anonymization.tables import privacy_report
-from anonymization.tables.attacks import pseudonyms as attacks
+from anonymization.tables.attacks import report as attacks
 from anonymization.tables.attacks.linked import AttackResult, Knowledge
 from anonymization.tables.attacks.measures import seed_key
 from anonymization.tables.config import (
@@ -30,12 +30,12 @@ from anonymization.tables.config import (
     UtilityLimits,
 )
 from anonymization.tables.fidelity import ALL, Fidelity, assess, publishable
-from anonymization.tables.fidelity_gate import GATE as FIDELITY
 from anonymization.tables.files import TableFile, in_order, read_tables
+from anonymization.tables.gates import FIDELITY as FIDELITY
+from anonymization.tables.gates import RE_IDENTIFICATION as RE_IDENTIFICATION
 from anonymization.tables.perturb_table import Perturbed, check_table, perturb_table
 from anonymization.tables.privacy_report import CONFIGURED, TablePrivacy, Tried, grid, measure
-from anonymization.tables.pseudonyms.mapping import Pseudonyms, make_pseudonyms, pseudonymize
-from anonymization.tables.re_identification import GATE as RE_IDENTIFICATION
+from anonymization.tables.pseudonym_mapping import Pseudonyms, make_pseudonyms, pseudonymize
 from anonymization.tables.relations import align, find_undeclared, native_noise
 from data.atomic import write_bytes
 from data.canonical import canonical_json

@@ -1,30 +1,36 @@
-"""What an answer needs: programmes run with one step passed over, or with one file empty.
+"""What an answer needs: programmes run with one step passed over, with one file empty, or by a
+careless reading of planted policies, each of which has to matter.
 
 `idle_conditions`, `idle_criteria` and `idle_clauses` find what a programme states without effect.
+`untouched_readings` asks of the policies alone whom a reading would treat otherwise, and remembers
+it, since many candidates apply the same policies to the same figures; `idle_readings` asks of the
+answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from itertools import chain, combinations
 from typing import Any
 
 import polars as pl
 
 from construction.analytics import steps as s
 from construction.analytics.answers import written_parts
-from construction.analytics.contracts import Part
+from construction.analytics.contracts import Part, split_of
+from construction.analytics.environment.declaration import Declaration, PolicyText
 from construction.analytics.execute_polars import Result, State, StepFailedError, run
 from construction.analytics.origins import origin
+from data.canonical import digest
 
 _PASSED_OVER = (s.Filter, s.Join, s.Convert, s.Rank, s.Score, s.WhatIf, s.Policy)
 _UNDOING = (s.Convert, s.Compare, s.WhatIf)
 Tables = Mapping[str, pl.DataFrame]
-Parts = Sequence[Part]
+_Parts = Sequence[Part]
 
 
 def outcome(
-    program: s.Program, parts: Parts, tables: Tables, known: Sequence[Result] = ()
+    program: s.Program, parts: _Parts, tables: Tables, known: Sequence[Result] = ()
 ) -> tuple[str, ...] | None:
     """The written answer; None if a step has no result, or one of another kind than the answer.
 
@@ -36,7 +42,7 @@ def outcome(
         return None
 
 
-def _unused_steps(program: s.Program, parts: Parts) -> list[int]:
+def _unused_steps(program: s.Program, parts: _Parts) -> list[int]:
     """Steps whose result neither a later step nor the answer uses."""
     used = {number for step in program for number in s.reads_steps(step)}
     used |= {part.step for part in parts} | {part.undecided or 0 for part in parts}
@@ -45,7 +51,7 @@ def _unused_steps(program: s.Program, parts: Parts) -> list[int]:
 
 def unneeded_steps(
     program: s.Program,
-    parts: Parts,
+    parts: _Parts,
     tables: Tables,
     gold: tuple[str, ...],
     results: Sequence[Result],
@@ -64,7 +70,7 @@ def unneeded_steps(
         if number in unneeded:
             continue
         if _is_idle(program, number) or any(
-            outcome(shorter, own, tables, results[: same_until(program, shorter)]) == gold
+            outcome(shorter, own, tables, results[: _same_until(program, shorter)]) == gold
             for shorter, own in _unchanged(program, parts, number)
         ):
             unneeded.append(number)
@@ -73,14 +79,14 @@ def unneeded_steps(
     return sorted(unneeded)
 
 
-def same_until(program: s.Program, other: s.Program) -> int:
+def _same_until(program: s.Program, other: s.Program) -> int:
     """How many of the first steps are the same, so that their results are."""
     pairs = enumerate(zip(program, other, strict=False))
     return next((at for at, (mine, its) in pairs if mine != its), min(len(program), len(other)))
 
 
 def _cancelled(
-    program: s.Program, parts: Parts, tables: Tables, gold: tuple[str, ...]
+    program: s.Program, parts: _Parts, tables: Tables, gold: tuple[str, ...]
 ) -> list[int]:
     """Steps that do the same to different values and change nothing together."""
     alike: dict[tuple[object, ...], list[int]] = {}
@@ -89,7 +95,7 @@ def _cancelled(
             alike.setdefault((step.result, step.second), []).append(number)
     for numbers in alike.values():
         shorter: s.Program = program
-        own: Parts = parts
+        own: _Parts = parts
         for number in numbers if len(numbers) > 1 else ():
             other = s.reads_steps(program[number - 1])[0]
             shorter, own = _instead(shorter, own, number, other)
@@ -99,7 +105,7 @@ def _cancelled(
 
 
 def _pairs_undone(
-    program: s.Program, parts: Parts, tables: Tables, gold: tuple[str, ...]
+    program: s.Program, parts: _Parts, tables: Tables, gold: tuple[str, ...]
 ) -> Iterator[list[int]]:
     """Pairs of steps of which the second undoes what the first does."""
     undoing = [n for n, step in enumerate(program, 1) if isinstance(step, _UNDOING)]
@@ -112,7 +118,9 @@ def _pairs_undone(
             yield [first, second]
 
 
-def _unchanged(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.Program, Parts]]:
+def _unchanged(
+    program: s.Program, parts: _Parts, number: int
+) -> Iterator[tuple[s.Program, _Parts]]:
     """The programme with step `number` passed over; a new column has the cells of the old one."""
     yield from _without(program, parts, number)
     step = program[number - 1]
@@ -121,7 +129,7 @@ def _unchanged(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[
         yield (*program[: number - 1], same, *program[number:]), parts
 
 
-def _without(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.Program, Parts]]:
+def _without(program: s.Program, parts: _Parts, number: int) -> Iterator[tuple[s.Program, _Parts]]:
     """The programme and its answer with step `number` passed over, in each way there is."""
     step = program[number - 1]
     before, after = program[: number - 1], program[number:]
@@ -169,7 +177,7 @@ def _is_idle(program: s.Program, number: int) -> bool:
 
 
 def _instead(
-    program: s.Program, parts: Parts, number: int, other: int
+    program: s.Program, parts: _Parts, number: int, other: int
 ) -> tuple[s.Program, list[Part]]:
     """The programme that uses the result of step `other` wherever it used that of `number`."""
     old, new = f"${number}", f"${other}"
@@ -200,7 +208,7 @@ def _looser(step: s.StepOf) -> Iterator[tuple[int, s.StepOf]]:
 
 def needed_files(
     program: s.Program,
-    parts: Parts,
+    parts: _Parts,
     tables: Tables,
     file_of: Mapping[str, str],
     gold: tuple[str, ...],
@@ -222,7 +230,7 @@ def needed_files(
     return read, needed
 
 
-def reduced(program: s.Program, parts: Parts, tables: Tables, gold: tuple[str, ...]) -> s.Program:
+def reduced(program: s.Program, parts: _Parts, tables: Tables, gold: tuple[str, ...]) -> s.Program:
     """The programme with every row step passed over that the answer does not need."""
     for number in range(len(program), 0, -1):
         for shorter, own in _without(program, parts, number):
@@ -232,12 +240,12 @@ def reduced(program: s.Program, parts: Parts, tables: Tables, gold: tuple[str, .
 
 
 _LIMITS = ("<", "<=", ">", ">=", "!=", "in")
-LEAST_BITING = 4  # clauses of a policy
+_LEAST_BITING = 4  # clauses of a policy
 
 
 def idle_conditions(
     program: s.Program,
-    parts: Parts,
+    parts: _Parts,
     tables: Tables,
     gold: tuple[str, ...],
     results: Sequence[Result],
@@ -314,7 +322,7 @@ def _implies(
 
 def idle_criteria(
     program: s.Program,
-    parts: Parts,
+    parts: _Parts,
     tables: Tables,
     gold: tuple[str, ...],
     results: Sequence[Result],
@@ -332,14 +340,14 @@ def idle_criteria(
 
 def idle_clauses(
     program: s.Program,
-    parts: Parts,
+    parts: _Parts,
     tables: Tables,
     gold: tuple[str, ...],
     results: Sequence[Result],
 ) -> Iterator[str]:
     """The clauses of policies, and their conditions, without which the answer is the same.
 
-    What is in force may happen to meet nobody; but `LEAST_BITING` clauses have to matter, or all.
+    What is in force may happen to meet nobody; but `_LEAST_BITING` clauses have to matter, or all.
     """
     for number, step in enumerate(program, 1):
         if not isinstance(step, s.Policy):
@@ -357,5 +365,153 @@ def idle_clauses(
             known = results[: number - 1]
             if any(outcome(other, parts, tables, known) == gold for other in changed):
                 idle.append(f"step {number}: clause {at + 1} changes nothing")
-        if len(step.clauses) - len(idle) < LEAST_BITING:
+        if len(step.clauses) - len(idle) < _LEAST_BITING:
             yield from idle
+
+
+_LEAST_READINGS, _LEAST_OF_SMOKE = 8, 3  # careless ones that change the answer, if there are any
+Touched = MutableMapping[tuple[str, str, int, str], bool]
+_Policy = tuple[PolicyText, int, bool]  # in a period; for whom it leaves undecided?
+_Applied = Sequence[_Policy | None]
+
+
+def idle_readings(
+    program: s.Program,
+    parts: Sequence[Part],
+    tables: Mapping[str, pl.DataFrame],
+    gold: tuple[str, ...],
+    results: Sequence[Result],
+    declaration: Declaration,
+) -> Iterator[str]:
+    """The careless readings of policies that come to the same answer, in words.
+
+    Some differ in no clause of the period, but most have to; of tasks of the split smoke, which
+    ask for little, some change the answer.
+    """
+    applied = [_policy_of(program, step, declaration) for step in program]
+    idle, others = [], _misread(program, applied)
+    for reading, changed in others.items():
+        known = results[: _same_until(program, changed)]
+        if outcome(changed, parts, tables, known) == gold:
+            idle.append(_nothing(reading))
+    yield from _too_few(idle, len(others), parts, applied)
+
+
+def untouched_readings(
+    program: s.Program,
+    parts: Sequence[Part],
+    tables: Mapping[str, pl.DataFrame],
+    results: Sequence[Result],
+    declaration: Declaration,
+    touched: Touched,
+) -> Iterator[str]:
+    """The same of the readings under which each policy takes in the same rows at the same rates, so
+    that no answer differs. `touched`: what was seen before."""
+    applied = [_policy_of(program, step, declaration) for step in program]
+    idle, others = [], _misread(program, applied)
+    for reading, changed in others.items():
+        if not any(
+            each is not None
+            and changed[at] != program[at]
+            and _touches(program, at, changed[at], tables, results, (each, reading), touched)
+            for at, each in enumerate(applied)
+        ):
+            idle.append(_nothing(reading))
+    yield from _too_few(idle, len(others), parts, applied)
+
+
+def _nothing(reading: str) -> str:
+    return f"overlooking {reading} changes nothing"
+
+
+def _too_few(
+    idle: Sequence[str], differing: int, parts: Sequence[Part], applied: _Applied
+) -> Iterator[str]:
+    is_full, readings = split_of(len(parts)) == "full", len(_readings(applied))
+    least = min(_LEAST_READINGS if is_full else _LEAST_OF_SMOKE, readings)
+    if differing - len(idle) < least:
+        yield from idle
+    if differing < least:
+        yield f"{differing} careless readings of the policies differ"
+
+
+def _readings(applied: _Applied) -> list[str]:
+    return list(dict.fromkeys(name for each in applied if each for name in each[0].careless))
+
+
+def _misread(program: s.Program, applied: _Applied) -> dict[str, s.Program]:
+    """The programme under each careless reading that has other rules than it.
+
+    A rule that other sentences state as well is the same rule: nobody could be told apart by it.
+    """
+    others = {}
+    for reading in _readings(applied):
+        changed = tuple(
+            step if each is None else _otherwise(step, each, reading)
+            for step, each in zip(program, applied, strict=True)
+        )
+        if changed != program:
+            others[reading] = changed
+    return others
+
+
+def _otherwise(step: s.StepOf, applied: _Policy, reading: str) -> s.StepOf:
+    policy, period, is_open = applied
+    clauses = policy.clauses_of(period, reading, is_open=is_open)
+    other = step.model_copy(update={"clauses": clauses})
+    return step if _rules(other) == _rules(step) else other
+
+
+def _rules(step: s.StepOf) -> list[object]:
+    clauses = step.clauses if isinstance(step, s.Policy) else ()
+    return [(clause.where, clause.rate) for clause in clauses]
+
+
+def _touches(
+    program: s.Program,
+    at: int,
+    other: s.StepOf,
+    tables: Mapping[str, pl.DataFrame],
+    results: Sequence[Result],
+    applied: tuple[_Policy, str],
+    touched: Touched,
+) -> bool:
+    """Does another reading of the policy at this step change whom it takes in, or at which rate, of
+    all rows to which the first policy is applied?"""
+    root = at
+    while isinstance(program[root], s.Policy):
+        source = s.step_number(getattr(program[root], "source", ""))
+        if source is None:
+            return True
+        root = source - 1
+    before = [step.model_dump(mode="json", exclude={"take"}) for step in program[: root + 1]]
+    (policy, period, is_open), reading = applied
+    key = (digest(before), f"{policy.name}:{is_open}", period, reading)
+    if key not in touched:
+        rows = [
+            run((*program[: root + 1], _over(step, root + 1)), tables, results[: root + 1])[-1]
+            for step in (program[at], other)
+        ]
+        mine, its = (frame for frame in rows if isinstance(frame, pl.DataFrame))
+        touched[key] = not mine.equals(its)
+    return touched[key]
+
+
+def _over(step: s.StepOf, number: int) -> s.StepOf:
+    return step.model_copy(update={"source": f"${number}"})
+
+
+def _policy_of(program: s.Program, step: s.StepOf, declaration: Declaration) -> _Policy | None:
+    """The declared policy that a step applies, and a period of the programme in which it is so."""
+    if not isinstance(step, s.Policy):
+        return None
+    conditions = chain.from_iterable(getattr(each, "where", ()) for each in program)
+    column = declaration.column("entities", "period")
+    periods = [c.value for c in conditions if c.column == column and isinstance(c.value, int)]
+    clauses = [clause.model_dump(mode="json") for clause in step.clauses]
+    for policy in declaration.policies:
+        for period in periods:
+            for is_open in (False, True):
+                if policy.in_force(period, is_open=is_open) == clauses:
+                    return policy, period, is_open
+    return None

@@ -15,13 +15,12 @@ from functools import cached_property
 import polars as pl
 
 from construction.analytics import steps as s
-from construction.analytics.contracts import ArchiveUse
+from construction.analytics.contracts import ArchiveUse, Filing
 from construction.analytics.environment.declaration import (
     Convention,
     Declaration,
     PolicyText,
 )
-from construction.analytics.environment.filing import Filing
 from construction.analytics.environment.papers import names_in
 from construction.analytics.environment.planted import how_to_read
 from construction.analytics.environment.variants import ID, TEXT

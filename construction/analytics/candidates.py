@@ -20,9 +20,9 @@ import polars as pl
 from pydantic import Field, ValidationError
 
 from construction.analytics import steps as s
+from construction.analytics.ablation import Touched
 from construction.analytics.answers import guidelines_of
 from construction.analytics.archive import Archive
-from construction.analytics.careless import Touched
 from construction.analytics.contracts import (
     RATED_BY_STEPS,
     AnalyticsReason,

@@ -1,4 +1,5 @@
-"""Records of the analytics lane: reasons, categories, parts of an answer, tasks."""
+"""Records of the analytics lane: reasons, categories, parts of an answer, tasks; and what a
+declaration says of archived papers: where each is filed, and what no clause quotes."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from construction.analytics.steps import StepOf, TypedStep
-from data.contracts import Answer, GateReason, Milestone
+from construction.analytics.steps import Quote, StepOf, TypedStep
+from data.contracts import Answer, GateReason, Milestone, StageConfig
 from data.contracts.candidate import Contract
 
 STAGE = "analytics"
@@ -72,15 +73,15 @@ RATED_BY_STEPS = frozenset(
         Category.INTERNATIONAL_COMPARISON,
     }
 )
-MOST_STEPS = 18  # of what is asked in one question; where one answer leads to the next
+_MOST_STEPS = 18  # of what is asked in one question; where one answer leads to the next
 STEPS_RANGE = {
-    Category.ENTERPRISE_INDUSTRY: (2, MOST_STEPS),
-    Category.ENTERPRISE_INDUSTRY_POLICY: (3, MOST_STEPS),
-    Category.COMPREHENSIVE_DECISION: (2, MOST_STEPS),
-    Category.INTERNATIONAL_COMPARISON: (4, MOST_STEPS),
-    Category.HYPOTHESIS_VERIFICATION: (5, MOST_STEPS),
-    Category.INDUSTRY_PLANNING: (5, MOST_STEPS),
-    Category.RISK_ASSESSMENT: (5, MOST_STEPS),
+    Category.ENTERPRISE_INDUSTRY: (2, _MOST_STEPS),
+    Category.ENTERPRISE_INDUSTRY_POLICY: (3, _MOST_STEPS),
+    Category.COMPREHENSIVE_DECISION: (2, _MOST_STEPS),
+    Category.INTERNATIONAL_COMPARISON: (4, _MOST_STEPS),
+    Category.HYPOTHESIS_VERIFICATION: (5, _MOST_STEPS),
+    Category.INDUSTRY_PLANNING: (5, _MOST_STEPS),
+    Category.RISK_ASSESSMENT: (5, _MOST_STEPS),
 }
 RULE_BY_STEPS = "2–3 steps easy, 4–5 medium, from 6 hard"
 RULE_BY_LABEL = "declared with the template"
@@ -105,15 +106,15 @@ class Part(Contract):
 
 UNDECIDED = "undecided"
 Split = Literal["full", "smoke"]
-RESULTS_OF_FULL = 3  # asked for in one answer, so that it is not guessed
+_RESULTS_OF_FULL = 3  # asked for in one answer, so that it is not guessed
 
 
 def split_of(results: int) -> Split:
     """Tasks that ask for one or two results are easy for capable agents, and of the split smoke."""
-    return "full" if results >= RESULTS_OF_FULL else "smoke"
+    return "full" if results >= _RESULTS_OF_FULL else "smoke"
 
 
-LONGEST_PROGRAM = 20  # steps of a record; more are no task of a category
+_LONGEST_PROGRAM = 20  # steps of a record; more are no task of a category
 
 
 class ArchiveUse(Contract):
@@ -136,7 +137,7 @@ class AnalyticTask(Contract):
     language: Language
     question: str
     guidelines: str
-    program: Annotated[tuple[TypedStep, ...], Field(max_length=LONGEST_PROGRAM)]
+    program: Annotated[tuple[TypedStep, ...], Field(max_length=_LONGEST_PROGRAM)]
     parts: Annotated[tuple[Part, ...], Field(min_length=1)]
     answers: tuple[Answer, ...]
     milestones: tuple[Milestone, ...] = ()
@@ -158,3 +159,20 @@ def difficulty_of(category: Category, steps: int, label: Difficulty | None) -> D
     if steps <= 3:
         return "easy"
     return "medium" if steps <= 5 else "hard"
+
+
+class Filing(StageConfig):
+    """The folder of an archive in which a document is, the day that it bears, if any, and its
+    heading there: without one, its first line."""
+
+    folder: Annotated[str, Field(min_length=1, max_length=100)]
+    day: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    heading: Annotated[str, Field(max_length=200)] = ""
+
+
+class Background(StageConfig):
+    """Words of documents that no clause quotes, and that a reader needs in these periods (in all if
+    none is named): under which name papers are filed, or that a paper was laid aside."""
+
+    quotes: Annotated[tuple[Quote, ...], Field(min_length=1)]
+    periods: tuple[int, ...] = ()

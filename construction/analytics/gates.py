@@ -19,14 +19,15 @@ from construction.analytics.ablation import (
     idle_clauses,
     idle_conditions,
     idle_criteria,
+    idle_readings,
     needed_files,
     outcome,
     reduced,
     unneeded_steps,
+    untouched_readings,
 )
 from construction.analytics.answers import gold_answers, with_counts, written_parts
 from construction.analytics.candidates import Bench, Draft, Judged
-from construction.analytics.careless import idle_readings, untouched_readings
 from construction.analytics.contracts import (
     STEPS_RANGE,
     UNDECIDED,

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from construction.lint import claw_eval, harbor, harbor_task, records
-from construction.lint.claw_eval.reader import document_of
+from construction.lint.claw_eval import document_of
 from construction.lint.findings import Finding, Report, Row, Trials, repeated, rows_of, words_of
 from data.canonical import canonical_json, is_hex
 from data.errors import InputError

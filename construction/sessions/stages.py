@@ -18,8 +18,8 @@ from construction.sessions.config import NETWORK_GATES, SessionsConfig
 from construction.sessions.gates import network
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.probe import frozen_fixture
-from construction.sessions.packaging.package import STAGE as PACKAGE
-from construction.sessions.packaging.package import (
+from construction.sessions.package import STAGE as PACKAGE
+from construction.sessions.package import (
     Identity,
     drop_copies,
     package_survivors,

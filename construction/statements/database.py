@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from construction.statements.categories import Category, CategoryReason, assign, load_rules
-from construction.statements.config import FilterConfig, StatementsRecipe
 from construction.statements.hierarchy.rebuild import rebuild
 from construction.statements.model import (
     POINTS,
@@ -31,6 +30,7 @@ from construction.statements.periods.fill import (
     with_periods,
 )
 from construction.statements.presentation import SIGN_CONTRADICTED, contradicted
+from construction.statements.questions.contracts import FilterConfig, StatementsRecipe
 from construction.statements.questions.wording import has_foreign_letters
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.edinet.source import CODE_LIST, find_files

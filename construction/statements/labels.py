@@ -1,7 +1,12 @@
-"""Japanese line items in English: from the project's own table, or composed of its parts.
+"""Labels of line items: Japanese in English, and what the name of a taxonomy's concept says.
 
-Every rule takes something off the label and composes the rest, so composing ends. Composed parts
-are cached, so a label costs at most as many steps as it has substrings.
+Japanese: from the project's own table, or composed of its parts. Every rule takes something off the
+label and composes the rest, so composing ends. Composed parts are cached, so a label costs at most
+as many steps as it has substrings.
+
+Concepts: the statement and the label. Facts without presentation (the SEC's companyfacts,
+xBRL-JSON) have nothing else to go by. A concept that no rule of `concepts.toml` and no standard
+tree knows is in no statement.
 """
 
 from __future__ import annotations
@@ -9,12 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
+from construction.statements.hierarchy.sections import Role, default_trees
 from construction.statements.model import LabelMethod, Statement
 from data.errors import ConfigError
 from data.text.folding import without_spaces
+from data.text.lexicon import load_table
 from data.text.lexicon import load_table as load_toml
 
 _LONGEST_LABEL = 120  # characters; no statement has a longer item
@@ -205,3 +212,46 @@ class _Composer:
 
 def _filled(template: str, part: str) -> str:
     return template.format(x=part if template.startswith("{x}") else _lowered(part))
+
+
+_CONCEPTS = load_table(__package__, "concepts.toml")
+_RULES = tuple(
+    (Statement(rule["statement"]), rule.get("period"), re.compile(rule["pattern"]))
+    for rule in _CONCEPTS["rule"]
+)
+_OF_DAY = (Statement.BALANCE,)
+_OF_SPAN = (Statement.INCOME, Statement.CASH_FLOW)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PAIRS = tuple(
+    (re.compile(rf"\b{first} {second}(?:es)?\b"), f"{first} ({second})")
+    for first, second in _CONCEPTS["signed"]["pairs"]
+)
+_WORDS: dict[str, str] = _CONCEPTS["signed"]["words"]
+_PARTS: dict[str, str] = _CONCEPTS["signed"]["parts"]
+
+
+@lru_cache(maxsize=100_000)
+def statement_of(concept: str, *, instant: bool) -> Statement | None:
+    """The statement of a concept by its name, whatever its prefix; None if nothing says it."""
+    concept = concept.rpartition(":")[2]
+    period = "instant" if instant else "duration"
+    for statement, only, pattern in _RULES:
+        if only in (None, period) and pattern.search(concept):
+            return None if statement is Statement.OTHER else statement
+    trees = default_trees()
+    for statement in _OF_DAY if instant else _OF_SPAN:
+        if trees.placement(statement, concept, "").role is not Role.UNKNOWN:
+            return statement
+    return None
+
+
+@lru_cache(maxsize=100_000)
+def label_of(concept: str) -> str:
+    """ProfitLossBeforeTax becomes "Profit (loss) before tax"."""
+    words = [word if word.isupper() else word.lower() for word in _HUMP.split(concept)]
+    text = " ".join(_WORDS.get(word, word) for word in words)
+    for pattern, written in _PAIRS:
+        text = pattern.sub(written, text, count=1)
+    for part, written in _PARTS.items():
+        text = text.replace(part, written)
+    return text[:1].upper() + text[1:]

@@ -39,7 +39,7 @@ from construction.judging.model.asking import (
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import Judges, ModelStage
-from construction.statements.enrichment.enrich import render_png
+from construction.statements.enrichment import render_png
 from construction.statements.model import read_statements
 from construction.statements.questions.ambiguity import (
     Database,

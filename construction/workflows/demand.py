@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 
 from construction.signals.assign import Need
-from construction.workflows.config import WorkflowsRecipe
 from construction.workflows.documents.scenario import scenarios
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
+from construction.workflows.screening import WorkflowsRecipe
 from data.apportion import apportion
 from data.atomic import write_bytes
 from data.canonical import pretty_json

@@ -19,7 +19,6 @@ from construction.workflows.contracts import Draft, Scenario, World
 from construction.workflows.declaration import tools_of
 from construction.workflows.documents.contracts import Document
 from construction.workflows.documents.scenario import scenario_of, scenarios
-from construction.workflows.panel import PANEL
 from construction.workflows.proposals import Proposed, read_proposals
 from construction.workflows.repair import catalogue as repair_candidates
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
@@ -33,6 +32,7 @@ from construction.workflows.repair.screening import (
 )
 from construction.workflows.runs import (
     CALLS,
+    PANEL,
     SECONDS,
     TURNS,
     allowance_for,

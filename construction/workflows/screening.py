@@ -1,4 +1,5 @@
-"""Screening: does the reference solve a draft, and does nothing else?
+"""Screening: does the reference solve a draft, and does nothing else? And the recipe's section
+`workflows`: how many drafts are made of what, and how they are screened.
 
 A draft is run before it becomes a candidate: by its reference, twice; by agents that do nothing,
 talk, or call every tool without arguments; by one that does what is right and something wrong
@@ -11,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from data.contracts import Bound, Gate, GateReason, Limit, Share, StageConfig, Verdict
+from pydantic import Field
 
-if TYPE_CHECKING:  # whoever lists the gates loads neither graders nor services
+from data.contracts import Bound, Count, Gate, GateReason, Limit, Share, StageConfig, Verdict
+
+if TYPE_CHECKING:
     from construction.workflows.contracts import Draft, Scenario
-    from construction.workflows.panel import Cell
-    from construction.workflows.runs import Run
+    from construction.workflows.runs import Cell, Run
     from construction.workflows.trials import Tried
 
 STAGE = "workflows"
@@ -221,7 +223,7 @@ def screen(
     draft: Draft, scenario: Scenario, siblings: Sequence[Draft], config: ScreeningConfig
 ) -> Screened:
     """The first gate that fails ends it: a pilot costs more than a screening."""
-    from construction.workflows.panel import run_panel
+    from construction.workflows.runs import run_panel
     from construction.workflows.trials import tried
 
     seen, run = tried(draft, scenario, siblings, config.pass_threshold)
@@ -243,3 +245,18 @@ def _piloted(cells: Sequence[Cell], config: ScreeningConfig) -> Piloted:
         and all(part.value == 1 for part in cell.score.parts if part.required)
     ]
     return Piloted(len(passed), len(cells))
+
+
+class WorkflowsRecipe(StageConfig):
+    """`drafts` are distributed over the task families by the weights of the mixture.
+
+    Each generator makes at most `per_generator` of them. `generators` lists the generators to use;
+    an empty list means all. With 0 drafts, the lane is off. A model writes scenarios for `authored`
+    ideas (0: none); each proven scenario makes `per_generator` additional drafts.
+    """
+
+    drafts: Count = 12
+    per_generator: Annotated[int, Field(gt=0, le=50)] = 3
+    generators: tuple[str, ...] = ()
+    authored: Count = 0
+    screening: ScreeningConfig = ScreeningConfig()

@@ -24,8 +24,15 @@ from construction.workflows.contracts import Draft, Request, Scenario, World
 from construction.workflows.declaration import operations
 from construction.workflows.declaration import service as declared
 from construction.workflows.engine import OK, handle, state_changes
-from construction.workflows.panel import forgetting, without_rule
-from construction.workflows.runs import Run, graded, perform, replay, spec_of_draft
+from construction.workflows.runs import (
+    Run,
+    forgetting,
+    graded,
+    perform,
+    replay,
+    spec_of_draft,
+    without_rule,
+)
 from construction.workflows.variants import Proof, proof_of
 from construction.workflows.world_file import world_faults
 from data.contracts.attempt import StateChange, Submission

@@ -29,7 +29,7 @@ from data.atomic import remove_leftovers, write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.errors import InputError, ReleaseError
 from data.snapshot import layout
-from data.snapshot.verification.files import Check, Finding, VerifyReport
+from data.snapshot.verification_files import Check, Finding, VerifyReport
 
 if TYPE_CHECKING:
     from securesystemslib.dsse import Envelope

@@ -350,8 +350,8 @@ def pages_statements_command(
 
     The pages are made by rule from the public tables; answers are not read.
     """
+    from construction.webpages.importing import statement_pages
     from construction.webpages.pages import write_pages
-    from construction.webpages.statement_pages import statement_pages
     from data.atomic import replacing_dir
     from data.releases.tasks import read_tasks
 

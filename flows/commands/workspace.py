@@ -55,10 +55,10 @@ def doctor_command(
 ) -> None:
     """Check environment, models, solvers, port, disk, permissions and key; exit 1 if any fails."""
     # It loads what it examines, which takes seconds: other commands do not wait for it.
-    from data.doctor import Grade, finding_line
     from flows import doctor
     from flows.recipe import load_settings
     from flows.service import from_environment
+    from flows.surroundings import Grade, finding_line
 
     given = {"runtime": {"out": out}} if out is not None else {}
     findings = doctor.examine(load_settings(config, given), from_environment())
@@ -81,7 +81,7 @@ def export_atif_command(
 
     Lists unreadable lines and files on standard error, and exits with 1 if there are any.
     """
-    from construction.sessions.packaging.export_atif import export_sessions
+    from construction.sessions.export_atif import export_sessions
 
     def tell(problem: str) -> None:
         print(one_line(problem), file=sys.stderr)

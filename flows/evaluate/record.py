@@ -20,7 +20,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 from construction.sandbox.sandbox import SandboxFailed
-from construction.sessions.packaging.export_atif import to_atif
+from construction.sessions.export_atif import to_atif
 from construction.sessions.readers.talk import agent_turn, system_turn, user_turn
 from data.attempts import FOLDER, AttemptRecord, attempt_id_of, attempt_name
 from data.canonical import digest

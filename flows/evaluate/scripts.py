@@ -26,8 +26,7 @@ from construction.grading.oracle import FLAWS, OracleError, computable, flawed, 
 from construction.grading.spec import REPORT, TaskSpec, spec_of
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database
-from construction.webpages.pages import PageIndex
-from construction.webpages.web_tools import read_pages
+from construction.webpages.pages import PageIndex, read_pages
 from construction.workflows.declaration import has_services
 from data.attempts import read_attempts
 from data.contracts import Candidate, Lane

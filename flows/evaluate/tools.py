@@ -26,8 +26,7 @@ from pydantic import ValidationError
 from construction.sandbox.toolset import SHELL_TOOLS
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec
 from construction.statements.tools.database import Database, Refusal
-from construction.webpages.pages import PageIndex
-from construction.webpages.web_tools import WEB_TOOLS
+from construction.webpages.pages import WEB_TOOLS, PageIndex
 from construction.workflows.contracts import Request
 from construction.workflows.declaration import ServiceTool, has_services, tools_of
 from construction.workflows.world_file import read_world

@@ -20,7 +20,7 @@ from construction.statements.database import (
     statements_tables,
     write_database,
 )
-from construction.statements.enrichment.enrich import pages, write_pictures
+from construction.statements.enrichment import pages, write_pictures
 from construction.statements.model import read_statements
 from construction.statements.phrasing import REPORT as PHRASING_REPORT
 from construction.statements.phrasing import STAGE as PHRASING_STAGE

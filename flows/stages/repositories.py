@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from anonymization.leaks.candidate_leaks import leaks_of
-from anonymization.leaks.gate import GATE, measure
+from anonymization.leaks.contracts import GATE, measure
 from anonymization.masking_recipe import for_source
 from anonymization.session_masking import MaskJob, mask_tree
 from anonymization.words_review import listed_digest, owners_words

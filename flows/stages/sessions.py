@@ -47,8 +47,8 @@ from construction.judging.stages import read_graded
 from construction.mentions.files import file_name_spans
 from construction.sessions.config import NETWORK_GATES, LocalGatesConfig
 from construction.sessions.network.probe import Captures, frozen_path, probe_urls
-from construction.sessions.packaging.package import STAGE as PACKAGE_STAGE
-from construction.sessions.packaging.package import Identity
+from construction.sessions.package import STAGE as PACKAGE_STAGE
+from construction.sessions.package import Identity
 from construction.sessions.recovery.by_model import STAGE as DIVIDE_STAGE
 from construction.sessions.recovery.by_model import conversations, read_tasks, write_tasks
 from construction.sessions.scan import STAGE as SCAN_STAGE

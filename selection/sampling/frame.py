@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from data.errors import InputError
-from selection.sampling.config import Design, SamplingConfig
+from selection.config import Design, SamplingConfig
 from selection.sampling.systematic import (
     Floats,
     Ints,

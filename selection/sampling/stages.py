@@ -22,7 +22,7 @@ from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.figures import percent
 from data.ledger import close
 from data.randomness import keyed_generator, keyed_hash, keyed_order
-from selection.sampling.config import SEPARATOR, Damping, Design, SamplingConfig
+from selection.config import SEPARATOR, Damping, Design, SamplingConfig
 from selection.sampling.frame import (
     COLUMNS,
     STRATUM,

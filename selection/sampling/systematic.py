@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from data.errors import InputError
 from data.randomness import Key, keyed_generator, keyed_order
-from selection.sampling.config import SEPARATOR, Damping
+from selection.config import SEPARATOR, Damping
 
 # Exact probabilities of the leaves of a hierarchy of names, in closed form.
 #

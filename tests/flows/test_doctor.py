@@ -12,8 +12,6 @@ import typer
 from typer.testing import CliRunner
 
 from anonymization.text.contracts import DetectionConfig
-from data import doctor
-from data.doctor import Finding, Grade
 from data.loopback import LOOPBACK
 from flows import doctor as examination
 from flows import surroundings
@@ -21,6 +19,7 @@ from flows.commands.workspace import doctor_command
 from flows.doctor import SOLVERS
 from flows.recipe import load_settings
 from flows.service import Service
+from flows.surroundings import Finding, Grade
 
 GIB = 1024**3
 
@@ -30,23 +29,23 @@ def graded(finding: Finding) -> tuple[Grade, str]:
 
 
 def test_an_older_python_fails_and_a_newer_one_is_told() -> None:
-    assert doctor.python((3, 10)).grade is Grade.FAIL
-    assert doctor.python((3, 11)).grade is Grade.OK
-    assert doctor.python((3, 14)).grade is Grade.WARN
+    assert surroundings.python((3, 10)).grade is Grade.FAIL
+    assert surroundings.python((3, 11)).grade is Grade.OK
+    assert surroundings.python((3, 14)).grade is Grade.WARN
 
 
 def test_packages_are_held_against_the_lock_file(tmp_path: Path) -> None:
     lock = tmp_path / "requirements.lock"
     held = f"polars=={version('polars')} \\\n    --hash=sha256:00\n"
     lock.write_text(held)
-    assert graded(doctor.packages(lock)) == (Grade.OK, "1 of 1 match the lock file")
+    assert graded(surroundings.packages(lock)) == (Grade.OK, "1 of 1 match the lock file")
     lock.write_text(held + "not-there==1.0 ; python_full_version < '3.0'\n")
-    assert doctor.packages(lock).grade is Grade.OK  # not for this platform
+    assert surroundings.packages(lock).grade is Grade.OK  # not for this platform
     lock.write_text(held + "not-there==1.0\npydantic==0.1\n")
     versions = f"missing: not-there; other versions: pydantic {version('pydantic')}"
     result = f"1 of 3 match the lock file; {versions}"
-    assert graded(doctor.packages(lock)) == (Grade.WARN, result)
-    assert graded(doctor.packages(tmp_path / "none")) == (Grade.WARN, "no none")
+    assert graded(surroundings.packages(lock)) == (Grade.WARN, result)
+    assert graded(surroundings.packages(tmp_path / "none")) == (Grade.WARN, "no none")
 
 
 def test_a_missing_dependency_of_the_project_fails(
@@ -54,8 +53,8 @@ def test_a_missing_dependency_of_the_project_fails(
 ) -> None:
     lock = tmp_path / "requirements.lock"
     lock.write_text("duckdb==2.0.0\n")
-    monkeypatch.setattr(doctor, "_installed", lambda name: None)
-    assert graded(doctor.packages(lock)) == (
+    monkeypatch.setattr(surroundings, "_installed", lambda name: None)
+    assert graded(surroundings.packages(lock)) == (
         Grade.FAIL,
         "0 of 1 match the lock file; missing: duckdb",
     )
@@ -64,7 +63,7 @@ def test_a_missing_dependency_of_the_project_fails(
 def test_many_packages_are_counted(tmp_path: Path) -> None:
     lock = tmp_path / "requirements.lock"
     lock.write_text("".join(f"not-there-{n}==1\n" for n in range(7)))
-    assert "not-there-4 and 2 more" in doctor.packages(lock).actual
+    assert "not-there-4 and 2 more" in surroundings.packages(lock).actual
 
 
 def test_a_model_that_is_not_installed_fails_and_one_switched_off_is_told(
@@ -98,12 +97,12 @@ def test_a_model_of_an_extra_that_is_not_installed_is_a_warning(
 
 
 def test_one_solver_is_needed_and_highs_preferred() -> None:
-    assert doctor.solvers(["HiGHS", "PULP_CBC_CMD"], SOLVERS).grade is Grade.OK
-    assert graded(doctor.solvers(["PULP_CBC_CMD", "GLPK_CMD"], SOLVERS)) == (
+    assert surroundings.solvers(["HiGHS", "PULP_CBC_CMD"], SOLVERS).grade is Grade.OK
+    assert graded(surroundings.solvers(["PULP_CBC_CMD", "GLPK_CMD"], SOLVERS)) == (
         Grade.WARN,
         "only CBC",
     )
-    assert doctor.solvers(["GLPK_CMD"], SOLVERS).grade is Grade.FAIL
+    assert surroundings.solvers(["GLPK_CMD"], SOLVERS).grade is Grade.FAIL
 
 
 def test_a_port_that_another_program_holds_is_told(tmp_path: Path) -> None:
@@ -111,27 +110,27 @@ def test_a_port_that_another_program_holds_is_told(tmp_path: Path) -> None:
         held.bind((LOOPBACK, 0))
         held.listen()
         number = held.getsockname()[1]
-        taken = doctor.port(number, None)
+        taken = surroundings.port(number, None)
         assert taken.grade is Grade.WARN
         assert taken.actual.startswith(f"127.0.0.1:{number}: ")
-    assert doctor.port(0, None).grade is Grade.OK
+    assert surroundings.port(0, None).grade is Grade.OK
 
 
 def test_the_private_half_must_be_private(tmp_path: Path) -> None:
     private = tmp_path / "private"
     private.mkdir(mode=0o700)
-    assert doctor.rights(tmp_path).grade is Grade.OK
+    assert surroundings.rights(tmp_path).grade is Grade.OK
     private.chmod(0o755)
-    matches = doctor.rights(tmp_path)
+    matches = surroundings.rights(tmp_path)
     assert graded(matches) == (Grade.FAIL, f"other users can reach {private} (0755)")
     assert matches.todo == f"chmod 700 {private}"
 
 
 def test_an_out_that_is_not_there_yet_is_judged_by_its_parent(tmp_path: Path) -> None:
-    assert doctor.rights(tmp_path / "a" / "b").grade is Grade.OK
+    assert surroundings.rights(tmp_path / "a" / "b").grade is Grade.OK
     (tmp_path / "file").write_text("")
-    assert doctor.rights(tmp_path / "file" / "out").grade is Grade.FAIL
-    assert doctor.disk(tmp_path / "a" / "b").actual.endswith("GiB free")
+    assert surroundings.rights(tmp_path / "file" / "out").grade is Grade.FAIL
+    assert surroundings.disk(tmp_path / "a" / "b").actual.endswith("GiB free")
 
 
 @pytest.mark.parametrize(
@@ -139,30 +138,31 @@ def test_an_out_that_is_not_there_yet_is_judged_by_its_parent(tmp_path: Path) ->
     [(GIB - 1, Grade.FAIL), (GIB, Grade.WARN), (5 * GIB - 1, Grade.WARN), (5 * GIB, Grade.OK)],
 )
 def test_disk_space_has_two_limits(tmp_path: Path, free: int, grade: Grade) -> None:
-    assert doctor.disk(tmp_path, free).grade is grade
+    assert surroundings.disk(tmp_path, free).grade is grade
 
 
 def test_a_key_that_others_can_read_fails_and_none_is_made(tmp_path: Path) -> None:
     path = tmp_path / "release.key"
-    assert doctor.key(path).grade is Grade.OK
+    assert surroundings.key(path).grade is Grade.OK
     assert not path.exists()
     path.write_text("5a" * 32 + "\n")
     path.chmod(0o644)
-    assert "other users can read" in doctor.key(path).actual
+    assert "other users can read" in surroundings.key(path).actual
     path.chmod(0o600)
-    assert doctor.key(path).grade is Grade.OK
+    assert surroundings.key(path).grade is Grade.OK
     path.write_text("5a")
-    matches = doctor.key(path)
+    matches = surroundings.key(path)
     assert matches.grade is Grade.FAIL
     assert "found 2 characters" in matches.actual
 
 
 def test_telemetry_that_someone_turned_on_is_told() -> None:
-    assert doctor.telemetry({}, surroundings.PREFECT_DEFAULTS).grade is Grade.OK
+    assert surroundings.telemetry({}, surroundings.PREFECT_DEFAULTS).grade is Grade.OK
     assert (
-        doctor.telemetry({"DO_NOT_TRACK": "true"}, surroundings.PREFECT_DEFAULTS).grade is Grade.OK
+        surroundings.telemetry({"DO_NOT_TRACK": "true"}, surroundings.PREFECT_DEFAULTS).grade
+        is Grade.OK
     )
-    on = doctor.telemetry(
+    on = surroundings.telemetry(
         {"PREFECT_SERVER_ANALYTICS_ENABLED": "True"}, surroundings.PREFECT_DEFAULTS
     )
     assert graded(on) == (Grade.WARN, "on by PREFECT_SERVER_ANALYTICS_ENABLED")

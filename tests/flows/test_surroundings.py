@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from construction.sandbox import sandbox
-from data import doctor
 from data.errors import InputError
 from data.loopback import listen
 from flows import server, surroundings
@@ -186,7 +185,9 @@ def test_what_is_there_and_what_is_not_needed_is_not_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sandbox, "bubblewrap", lambda: None)
-    monkeypatch.setattr(doctor, "python", lambda: doctor.Finding("python", doctor.Grade.OK, ""))
+    monkeypatch.setattr(
+        surroundings, "python", lambda: surroundings.Finding("python", surroundings.Grade.OK, "")
+    )
     assert [one.check for one in missing({})] == ["sandbox"]
     assert missing(LOGS) == []
     monkeypatch.setattr(module, "can_have_workers", lambda: False)

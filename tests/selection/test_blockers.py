@@ -17,8 +17,8 @@ import pytest
 
 from selection.blockers import Blocker, BlockerCode, _apply, explain
 from selection.config import Band, Objective, SelectionConfig
+from selection.model import RowKind
 from selection.pool import Pool, PoolItem, eligible, pool_of_items, pool_of_matrix
-from selection.programme import RowKind
 from selection.scores import ScoreMatrix
 from selection.select import select_subset
 from tests.selection.matrices import drawn

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from selection.config import Band, Objective, SelectionConfig
 from selection.constraints import _order_rows, programme_of
+from selection.model import Row, RowKind
 from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
-from selection.programme import Row, RowKind
 from selection.scores import ScoreMatrix
 from selection.select import select_subset
 from tests.selection.matrices import drawn

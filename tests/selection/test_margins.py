@@ -10,10 +10,9 @@ import pytest
 
 from selection.blockers import BlockerCode
 from selection.config import Objective, SelectionConfig
-from selection.model import SolverName
+from selection.model import RowKind, SolverName
 from selection.output import _write_selection, check_selection
 from selection.pool import PoolItem, _shrunken_covariance, few_pilots, pool_of_matrix, resolved
-from selection.programme import RowKind
 from selection.scores import ScoreMatrix, read_scores
 from selection.select import Method, Selected, select_subset
 from tests.selection.matrices import drawn, write_csv

@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selection.model import SolverName, SolveStatus, _arrays_of, solve_model
-from selection.programme import Programme, Row, RowKind
+from selection.model import (
+    Programme,
+    Row,
+    RowKind,
+    SolverName,
+    SolveStatus,
+    _arrays_of,
+    solve_model,
+)
 
 
 def drawn_programme(seed: int) -> Programme:

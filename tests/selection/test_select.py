@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from selection import model, select
 from selection.config import SelectionConfig
-from selection.model import SolverName, SolveStatus, solve_model
+from selection.model import Programme, Row, RowKind, SolverName, SolveStatus, solve_model
 from selection.pool import pool_of_matrix
-from selection.programme import Programme, Row, RowKind
 from selection.select import Method, UnfinishedError, dual_bound, select_subset, solve
 from tests.selection.matrices import drawn
 from tests.selection.test_blockers import ordered

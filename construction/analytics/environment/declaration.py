@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from construction.analytics.contracts import Category, Difficulty, Language
-from construction.analytics.environment.filing import Background, Filing
+from construction.analytics.contracts import Background, Category, Difficulty, Filing, Language
 from construction.analytics.steps import COVERED
 from construction.analytics.steps import Clause as Rule
 from data.configuration import read_toml, validated

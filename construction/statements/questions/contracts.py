@@ -1,4 +1,5 @@
-"""Settings (part of the recipe) and records of the questions stage."""
+"""Settings of the questions lane, except sampling (part of the recipe), and records of the
+questions stage."""
 
 from __future__ import annotations
 
@@ -8,10 +9,13 @@ from datetime import date
 from enum import StrEnum
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from construction.grading.answers.lexicon import GoldAnswer
-from construction.statements.periods.conventions import UNKNOWN, Convention
+from construction.statements.periods.conventions import UNKNOWN, Convention, PeriodConfig
+from construction.statements.readers.edinet.source import EdinetConfig
+from construction.statements.readers.sec.contracts import SecConfig
+from construction.statements.readers.xbrl.source import XbrlConfig
 from data.contracts import Count, LedgerRow, Share, StageConfig, StageTally
 
 STAGE = "question"
@@ -256,3 +260,21 @@ class QuestionBatch:
     def rejections(self) -> list[LedgerRow]:
         """The ledger rows of points without a question, for the sampler's reserve."""
         return [row for row in self.ledger if row.reason is not None]
+
+
+class FilterConfig(StageConfig):
+    """`reject_implausible`: reject values that a filer cannot have meant."""
+
+    reject_implausible: bool = True
+    periods: PeriodConfig = Field(default=PeriodConfig())
+
+
+class StatementsRecipe(StageConfig):
+    """How statements become questions: readers, periods, filters, wording."""
+
+    sec: SecConfig = SecConfig()
+    edinet: EdinetConfig = EdinetConfig()
+    xbrl: XbrlConfig = XbrlConfig()
+    filters: FilterConfig = FilterConfig()
+    wording: QuestionConfig = QuestionConfig()
+    licence: str | None = None

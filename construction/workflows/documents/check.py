@@ -26,11 +26,11 @@ from construction.workflows.documents.scenario import (
     readable_documents,
     scenario_of,
 )
-from construction.workflows.panel import forgetting
 from construction.workflows.runs import (
     FAILURES,
     InProcessClient,
     Run,
+    forgetting,
     graded,
     perform,
     spec_of_draft,

@@ -43,8 +43,7 @@ from construction.workflows.repair.drafts import (
     untar,
 )
 from construction.workflows.repair.papers import facts_said
-from construction.workflows.repair.reading import office_world, read_archive
-from construction.workflows.repair.settlement import settled_again
+from construction.workflows.repair.settlement import office_world, read_archive, settled_again
 from construction.workflows.repair.working_program import (
     ENVIRONMENT,
     FOLDER,

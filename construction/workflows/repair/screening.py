@@ -31,8 +31,8 @@ from construction.grading.state import grade_state, judge_check, judge_here
 from construction.grading.state_kinds import RUNS, StateReason, is_keeping
 from construction.sandbox.sandbox import Box, Sandbox
 from construction.workflows.contracts import RefusedError, World
-from construction.workflows.panel import PANEL
 from construction.workflows.repair.drafts import Files, Repair, RepairDraft
+from construction.workflows.runs import PANEL
 from construction.workflows.screening import SCREEN, ScreeningConfig
 from construction.workflows.trials import Tried
 from data.canonical import digest

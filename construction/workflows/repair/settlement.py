@@ -1,14 +1,23 @@
-"""The aftermath of a faulty program derived a second time: from files and papers, by SQL."""
+"""What an office's archive comes to: read as a clerk would, and the aftermath derived a second
+time, from files and papers, by SQL.
+
+The reading proves that a draft can be solved within the requests that its archive answers: it
+searches for words of the matter, for tickets that the ledger names, and for each party by name. It
+opens those of the papers listed that state facts, and is done when it has made all searches.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from construction.workflows.archive import ARCHIVE, PAPERS, ArchivedPaper, archive_world
+from construction.workflows.contracts import World
 from construction.workflows.repair.aftermath import (
     Aftermath,
     Entry,
@@ -17,7 +26,8 @@ from construction.workflows.repair.aftermath import (
     read_entries,
 )
 from construction.workflows.repair.drafts import Files
-from construction.workflows.repair.papers import day_of, facts_said, spoken
+from construction.workflows.repair.papers import day_of, facts_said, spoken, states_facts
+from construction.workflows.runs import InProcessClient, allowance_for, get, rows
 
 _DUE = """
 WITH closed(month) AS (
@@ -104,10 +114,10 @@ class _Given:
             "late": ("month", _month(self.words, "late_month", year)),
             "back": ("month", _month(self.words, "back_month", year)),
         }  # fmt: skip
-        for name, (columns, rows) in tables.items():
+        for name, (columns, filed) in tables.items():
             made.execute(f"CREATE TABLE {name} ({columns})")
             marks = ", ".join("?" * (columns.count(",") + 1))
-            made.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)  # noqa: S608 - own names
+            made.executemany(f"INSERT INTO {name} VALUES ({marks})", filed)  # noqa: S608 - own names
         return made
 
 
@@ -150,3 +160,50 @@ def settled_again(
             day = day_of(words["booked"])
             added.append(Entry("", day, name, office.of[of], "correction", rest, number or ""))
     return Settled((*entries.values(), *added), tuple(sorted(held)))
+
+
+_ACTOR = "papers@office.example"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The texts that were opened, requests, and the headings of papers that were not found."""
+
+    opened: tuple[str, ...]
+    requests: int
+    unreached: tuple[str, ...]
+
+
+def searches(aftermath: Aftermath, tree: Files) -> Iterator[Mapping[str, str]]:
+    """All that is searched for; `tree` are the files that an agent is given."""
+    given = aftermath.given
+    yield from given["searches"]
+    for entry in read_entries(aftermath, tree[aftermath.path("postings.csv")]):
+        if not entry.of:
+            yield {"query": entry.text.rpartition(" ")[2]}
+    parties = tree[aftermath.path(given["parties_file"])].decode()
+    for row in csv.DictReader(io.StringIO(parties)):
+        yield {"query": row[given["parties_columns"][1]]}
+
+
+def read_archive(aftermath: Aftermath, tree: Files, world: World) -> Reading:
+    """The reading. Raises RefusedError where the archive answers no more."""
+    papers, client = world.state[ARCHIVE][PAPERS], InProcessClient(world)
+    wanted = {name for name in papers if states_facts(aftermath.given, papers[name]["body"])}
+    opened: dict[str, str] = {}
+    for search in searches(aftermath, tree):
+        for row in rows(client, ARCHIVE, PAPERS, **search):
+            if row["id"] in wanted - opened.keys():
+                opened[row["id"]] = get(client, ARCHIVE, PAPERS, row["id"])["body"]
+    unreached = sorted(papers[name]["heading"] for name in wanted - opened.keys())
+    return Reading(tuple(opened.values()), len(client.audit), tuple(unreached))
+
+
+def office_world(
+    aftermath: Aftermath, tree: Files, papers: tuple[ArchivedPaper, ...]
+) -> tuple[World, Reading]:
+    """The archive of a draft, and how it is read; the reading needs three quarters at most."""
+    now = f"{aftermath.given['today']}T08:00:00+00:00"
+    world = archive_world(papers, now, _ACTOR)
+    reading = read_archive(aftermath, tree, world)
+    return replace(world, allowance=allowance_for(reading.requests)), reading

@@ -25,8 +25,7 @@ from anonymization.leaks.candidate_leaks import (
     shared_values,
     write_leak_check,
 )
-from anonymization.leaks.contracts import LeakConfig
-from anonymization.leaks.gate import GATE, measure
+from anonymization.leaks.contracts import GATE, LeakConfig, measure
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.vault import Vault
 from data.canonical import digest

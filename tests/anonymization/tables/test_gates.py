@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from anonymization.tables import fidelity_gate as fidelity
+from anonymization.tables import gates as fidelity
 from anonymization.tables.config import FidelityConfig, RiskLimits
-from anonymization.tables.re_identification import RiskRates, RiskReason, decide
+from anonymization.tables.gates import RiskRates, RiskReason, decide
 from data.contracts import Status, Verdict
 
 MEANINGS = {"one_company": "one company", "whole_industry": "whole industry", "history": "history"}
@@ -74,5 +74,5 @@ def test_the_share_that_has_drifted(
     assessable: int, beyond: int, status: Status, reason: str | None
 ) -> None:
     drift = fidelity.Drift(assessable, 0, beyond, None, None)
-    verdict = fidelity.GATE.judge(drift, FidelityConfig(max_beyond=0.25))
+    verdict = fidelity.FIDELITY.judge(drift, FidelityConfig(max_beyond=0.25))
     assert (verdict.status, verdict.reason) == (status, reason)

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 from anonymization.tables.attacks.linked import Risk, link
-from anonymization.tables.attacks.pseudonyms import order_attack
-from anonymization.tables.attacks.report import attack
+from anonymization.tables.attacks.report import attack, order_attack
 from anonymization.tables.config import (
     AttackConfig,
     FidelityConfig,
@@ -20,6 +19,7 @@ from anonymization.tables.config import (
     UtilityLimits,
 )
 from anonymization.tables.fidelity import utility
+from anonymization.tables.gates import RiskReason
 from anonymization.tables.privacy_report import (
     CONFIGURED,
     FrontierPoint,
@@ -34,7 +34,6 @@ from anonymization.tables.privacy_report import (
     statement,
     would_pass,
 )
-from anonymization.tables.re_identification import RiskReason
 from data.canonical import pretty_json
 from data.contracts import Status
 from tests.anonymization.tables.attacks.world import NOISE, world

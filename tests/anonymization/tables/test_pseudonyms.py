@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from anonymization.tables.config import ColumnConfig, ColumnRole, IdentifierKind, TableConfig
-from anonymization.tables.pseudonyms.mapping import (
+from anonymization.tables.pseudonym_mapping import (
     make_pseudonyms,
     permuted_codes,
     pseudonymize,
     replaced,
 )
-from anonymization.tables.pseudonyms.names import (
+from anonymization.tables.pseudonym_names import (
     CLOSE,
     Company,
     Language,

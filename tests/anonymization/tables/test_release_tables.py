@@ -14,10 +14,9 @@ from anonymization.tables.config import (
     RiskLimits,
     UtilityLimits,
 )
-from anonymization.tables.fidelity_gate import FidelityReason
+from anonymization.tables.gates import FidelityReason, RiskReason
 from anonymization.tables.privacy_report import CONFIGURED, frontier, grid, measure
-from anonymization.tables.pseudonyms.mapping import Pseudonyms
-from anonymization.tables.re_identification import RiskReason
+from anonymization.tables.pseudonym_mapping import Pseudonyms
 from anonymization.tables.release_tables import (
     JudgedTable,
     MeasuredTable,

@@ -28,7 +28,7 @@ from anonymization.tables.fidelity import (
     measured,
     publishable,
 )
-from anonymization.tables.fidelity_gate import FidelityReason
+from anonymization.tables.gates import FidelityReason
 from anonymization.tables.perturb_table import perturb_table
 from anonymization.tables.profile import propose_roles
 from anonymization.tables.relations import align, native_noise, totals

@@ -19,13 +19,12 @@ from construction.analytics.archive import (
 )
 from construction.analytics.candidates import Bench
 from construction.analytics.config import AnalyticsRecipe, Variant
-from construction.analytics.contracts import AnalyticsReason
+from construction.analytics.contracts import AnalyticsReason, Filing
 from construction.analytics.environment.declaration import (
     IGNORABLE,
     Declaration,
     PolicyText,
 )
-from construction.analytics.environment.filing import Filing
 from construction.analytics.environment.papers import names_in
 from construction.analytics.environment.planted import FILE, how_to_read, planted_policies
 from construction.analytics.environment.profile import with_texts

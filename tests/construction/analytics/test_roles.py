@@ -14,9 +14,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from construction.analytics.ablation import outcome
+from construction.analytics.ablation import Touched, idle_readings, outcome, untouched_readings
 from construction.analytics.candidates import Bench
-from construction.analytics.careless import Touched, idle_readings, untouched_readings
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import Category
 from construction.analytics.environment.declaration import IGNORABLE, Declaration

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from construction.judging.contracts import Case
-from construction.sessions.packaging.package import Identity, _package
+from construction.sessions.package import Identity, _package
 from data.canonical import digest
 from data.contracts import Disclosure, Fixture
 from tests.construction.sessions.instances import said

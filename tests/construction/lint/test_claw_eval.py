@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from construction.grading.programs_box import run_in_box
-from construction.lint.claw_eval import AuditReason, _attempts, audit
-from construction.lint.claw_eval.reader import Missing, _Gap, read_task
+from construction.lint.claw_eval import AuditReason, MissingPart, _attempts, _Gap, audit, read_task
 from construction.lint.findings import Finding
 from construction.lint.registry import lint_path
 from data.errors import InputError
@@ -83,11 +82,11 @@ def test_a_task_is_read_as_far_as_its_services_are_known(tmp_path: Path) -> None
     assert [fixture.path for fixture in candidate.fixtures] == ["mails.json"]
     assert {name.partition("_")[0] for name in candidate.tools} == {"mail", "calendar"}
     assert set(task.gaps) == {
-        _Gap(Missing.SERVICE, "parceltracker"),
-        _Gap(Missing.TOOL, "gmail_teleport"),
-        _Gap(Missing.FIXTURE, "fixtures/gone.json"),
-        _Gap(Missing.FIXTURE, "../../secret.txt"),
-        _Gap(Missing.CHECKS, "grader.py"),
+        _Gap(MissingPart.SERVICE, "parceltracker"),
+        _Gap(MissingPart.TOOL, "gmail_teleport"),
+        _Gap(MissingPart.FIXTURE, "fixtures/gone.json"),
+        _Gap(MissingPart.FIXTURE, "../../secret.txt"),
+        _Gap(MissingPart.CHECKS, "grader.py"),
     }
 
 
@@ -99,7 +98,7 @@ def test_files_of_a_workspace_are_inputs_and_those_of_its_grader_are_not(tmp_pat
         (made / name).write_text("print(1)\n", encoding="utf-8")
     task = read_task(made)
     assert [fixture.path for fixture in task.candidate.fixtures] == ["mails.json", "app/run.py"]
-    lost = {gap.name for gap in task.gaps if gap.missing is Missing.FIXTURE}
+    lost = {gap.name for gap in task.gaps if gap.missing is MissingPart.FIXTURE}
     assert {"app/gone.py", "lost.py"} < lost
     assert "verify.py" not in lost
 
@@ -133,7 +132,7 @@ def test_graders_find_the_helpers_that_they_are_derived_from(tmp_path: Path) -> 
 
 def test_a_task_without_a_grader_says_so(tmp_path: Path) -> None:
     task = read_task(folder(tmp_path / "bench", None))
-    assert _Gap(Missing.GRADER, "grader.py") in task.gaps
+    assert _Gap(MissingPart.GRADER, "grader.py") in task.gaps
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.config import FilterConfig
 from construction.statements.database import SEED_DROPPED_SHARE, _filter_points, _implausible
 from construction.statements.model import HISTORY, POINTS, ROWS, Statements
 from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.periods.fill import with_periods
+from construction.statements.questions.contracts import FilterConfig
 from construction.statements.readers.sec.read import read_sec
 from data.contracts import Outcome
 from data.tables import LEDGER

@@ -11,9 +11,17 @@ from construction.grading.grade import grade
 from construction.grading.spec import AnswerSpec, TaskSpec
 from construction.statements.model import write_statements
 from construction.statements.tools.database import Refusal
-from construction.webpages.pages import Page, PageIndex, excerpt, write_pages
-from construction.webpages.statement_pages import statement_pages
-from construction.webpages.web_tools import PAGE_CHARS, fetch, read_pages, search
+from construction.webpages.importing import statement_pages
+from construction.webpages.pages import (
+    PAGE_CHARS,
+    Page,
+    PageIndex,
+    excerpt,
+    fetch,
+    read_pages,
+    search,
+    write_pages,
+)
 from data.contracts.attempt import Submission
 from tests.construction.statements.tools.tiny import tiny_statements
 

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from construction.signals.codebook import default_codebook, default_crosswalk
-from construction.workflows.config import WorkflowsRecipe
 from construction.workflows.demand import (
     DemandReason,
     chosen_generators,
@@ -20,6 +19,7 @@ from construction.workflows.demand import (
     write_demand,
 )
 from construction.workflows.repair.catalogue import REPAIRS
+from construction.workflows.screening import WorkflowsRecipe
 from data.canonical import canonical_json
 from data.errors import ConfigError
 from data.text.lexicon import load_table

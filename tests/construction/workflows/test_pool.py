@@ -20,7 +20,6 @@ from construction.grading.bundle import write_bundle
 from construction.grading.spec import REPORT, spec_of
 from construction.workflows.contracts import Request
 from construction.workflows.declaration import operations, split_tool_name
-from construction.workflows.panel import PANEL
 from construction.workflows.pool import (
     DIFFICULTY_RULE,
     PANEL_FILE,
@@ -34,7 +33,7 @@ from construction.workflows.pool import (
     service_task,
     write_panel,
 )
-from construction.workflows.runs import allowance_for, replay, spec_of_draft
+from construction.workflows.runs import PANEL, allowance_for, replay, spec_of_draft
 from construction.workflows.screening import ScreeningConfig, screened
 from construction.workflows.trials import mutants_of
 from construction.workflows.world_file import read_world, worlds_of

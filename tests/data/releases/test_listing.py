@@ -13,7 +13,7 @@ from data.releases.listing import State, releases
 from data.snapshot import verification
 from data.snapshot.layout import snapshot_digest
 from data.snapshot.verification import VerifyReport, verify
-from data.snapshot.verification.files import Findings, Half, check_modes
+from data.snapshot.verification_files import Findings, Half, check_modes
 from data.snapshot.writer import mark_latest
 from tests.data.releases import train
 

@@ -12,7 +12,7 @@ import pytest
 from data.contracts import PRIVATE_FIELDS
 from data.snapshot import verification
 from data.snapshot.verification import Check, verify
-from data.snapshot.verification.files import Findings, Half, load_half
+from data.snapshot.verification_files import Findings, Half, load_half
 from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.damage import (
     Damage,

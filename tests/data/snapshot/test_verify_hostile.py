@@ -83,6 +83,6 @@ def test_random_damage_never_crashes_and_is_always_found(
 def test_a_ledger_that_inflates_past_the_limit_is_not_read(
     snapshot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data.snapshot.verification.content.LARGEST_DOCUMENT", 100)
+    monkeypatch.setattr("data.snapshot.verification.LARGEST_DOCUMENT", 100)
     problems = {finding.problem for finding in verify(snapshot).findings}
     assert problems == {"inflates to more than 100 bytes"}

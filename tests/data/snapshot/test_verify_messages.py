@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from data.snapshot.verification import content, files, verify
-from data.snapshot.verification.files import Findings
+from data.snapshot import verification, verification_files
+from data.snapshot.verification import verify
+from data.snapshot.verification_files import Findings
 from tests.data.snapshot.damage import (
     Damage,
     append,
@@ -92,27 +93,27 @@ def test_a_finding_says_where_and_what(
 def test_a_task_is_nested_at_most_100_levels_deep() -> None:
     for depth, deep in ((100, False), (101, True)):
         nested = b"a: " + b"[" * (depth - 1) + b"]" * (depth - 1)
-        document = content._load_yaml(nested)
+        document = verification._load_yaml(nested)
         assert (document == "nested deeper than 100 levels") is deep
     wide = b"a: [" + b"[x], " * 300 + b"]"
-    assert isinstance(content._load_yaml(wide), dict)
+    assert isinstance(verification._load_yaml(wide), dict)
 
 
 def test_a_task_has_at_most_16_mib() -> None:
     head, limit = b"a: ", 16 * 1024 * 1024
     whole = head + b"x" * (limit - len(head))
-    assert isinstance(content._load_yaml(whole), dict)
-    assert content._load_yaml(whole + b"x") == "larger than 16 MiB"
+    assert isinstance(verification._load_yaml(whole), dict)
+    assert verification._load_yaml(whole + b"x") == "larger than 16 MiB"
 
 
 def test_a_document_has_at_most_512_mib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert files.LARGEST_DOCUMENT == 512 * 1024 * 1024
-    monkeypatch.setattr(files, "LARGEST_DOCUMENT", 10)
+    assert verification_files.LARGEST_DOCUMENT == 512 * 1024 * 1024
+    monkeypatch.setattr(verification_files, "LARGEST_DOCUMENT", 10)
     file = tmp_path / "a.json"
     cases: list[tuple[int, list[str]]] = [(10, []), (11, ["larger than 512 MiB"])]
     for size, problems in cases:
         file.write_bytes(b"x" * size)
         findings = Findings()
-        content = files.read({"a.json": file}, "a.json", "public", findings)
+        content = verification_files.read({"a.json": file}, "a.json", "public", findings)
         assert (content is None) is bool(problems)
         assert [finding.problem for finding in findings.items] == problems

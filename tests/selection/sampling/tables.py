@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from hypothesis import strategies as st
 
-from selection.sampling.config import Design
+from selection.config import Design
 from selection.sampling.frame import (
     COLUMNS,
 )

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
-from selection.sampling.config import Damping, SamplingConfig
+from selection.config import Damping, SamplingConfig
 from selection.sampling.frame import (
     build_frame,
     inclusion_of_points,

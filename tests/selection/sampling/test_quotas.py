@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from selection.sampling.config import SamplingConfig
+from selection.config import SamplingConfig
 from selection.sampling.frame import build_frame, category_of, inclusion_of_points, with_quotas
 from selection.sampling.stages import draw, lacking
 

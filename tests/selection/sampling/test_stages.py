@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from data.contracts import Outcome
 from data.randomness import keyed_hash
+from selection.config import Damping, Design, SamplingConfig
 from selection.sampling import stages
-from selection.sampling.config import Damping, Design, SamplingConfig
 from selection.sampling.frame import (
     COLUMNS,
     build_frame,

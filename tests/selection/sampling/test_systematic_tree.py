@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.errors import InputError
-from selection.sampling.config import Damping
+from selection.config import Damping
 from selection.sampling.systematic import MAX_DEPTH, _damped, depths, leaf_probabilities
 
 PARTS = st.lists(st.sampled_from(["A", "B", "", "é", "a b"]), min_size=1, max_size=5)

@@ -17,8 +17,8 @@ from typing import Any
 
 import polars as pl
 
+from construction.statements.labels import statement_of
 from construction.statements.model import CLOSINGS, CODES, ROWS, STATEMENTS, Statement, Statements
-from construction.statements.readers.concepts import statement_of
 from construction.statements.readers.sec.contracts import STAGE, SecConfig, SecReason
 from construction.statements.readers.sec.filings import (
     companies_of,

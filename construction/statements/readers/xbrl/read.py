@@ -15,6 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
+from construction.statements.labels import label_of, statement_of
 from construction.statements.model import (
     CODES,
     COMPANIES,
@@ -25,7 +26,6 @@ from construction.statements.model import (
     Statements,
 )
 from construction.statements.periods.conventions import DaysKnown, NamingEvidence
-from construction.statements.readers.concepts import label_of, statement_of
 from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.points import (
     Context,
@@ -59,9 +59,7 @@ from data.ledger import close
 from data.text.folding import fold_words
 from data.text.lexicon import load_table
 
-_COUNTRIES: Mapping[str, str] = load_table("construction.statements.readers", "concepts.toml")[
-    "countries"
-]
+_COUNTRIES: Mapping[str, str] = load_table("construction.statements", "concepts.toml")["countries"]
 _NAMES = (
     "NameOfReportingEntityOrOtherMeansOfIdentification",
     "EntityCurrentLegalOrRegisteredName",

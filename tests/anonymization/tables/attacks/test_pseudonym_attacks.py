@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from anonymization.tables.attacks.linked import Knowledge
 from anonymization.tables.attacks.measures import seed_key
-from anonymization.tables.attacks.pseudonyms import (
+from anonymization.tables.attacks.report import (
     dictionary_attack,
     likeness_attack,
     order_attack,
     row_order_attack,
 )
-from anonymization.tables.pseudonyms.mapping import permuted_codes
+from anonymization.tables.pseudonym_mapping import permuted_codes
 from tests.anonymization.tables.build import KEY
 
 CODES = [f"{number:05d}" for number in range(0, 90_000, 113)]

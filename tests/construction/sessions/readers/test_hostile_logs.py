@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.sessions.packaging.export_atif import to_atif
+from construction.sessions.export_atif import to_atif
 from construction.sessions.readers import (
     atif,
     claude_code,
     codex,
     continue_dev,
+    copilot,
     openai_responses,
     source,
-    vscode_chat,
 )
 from construction.sessions.readers.source import SourceFile
 from data.contracts import Attachment, ReadIssue, Session, ToolCall
@@ -179,7 +179,7 @@ def test_a_response_of_a_window_with_many_calls(tmp_path: Path) -> None:
     }
     chat = {"responderUsername": "r", "requests": [request]}
     begun = time.process_time()
-    parsed = session(vscode_chat.read, lines(tmp_path, [chat]))
+    parsed = session(copilot.read_vscode, lines(tmp_path, [chat]))
     assert time.process_time() - begun < 5
     assert len(parsed.turns[1].tool_calls) == count
 

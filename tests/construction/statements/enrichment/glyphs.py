@@ -6,7 +6,7 @@ from functools import cache
 
 from fontTools.ttLib import TTFont
 
-from construction.statements.enrichment.enrich import FONT_FILE
+from construction.statements.enrichment import FONT_FILE
 
 
 @cache

@@ -11,8 +11,8 @@ import orjson
 import polars as pl
 import pytest
 
+from construction.statements.labels import label_of, statement_of
 from construction.statements.model import Statements
-from construction.statements.readers.concepts import label_of, statement_of
 from construction.statements.readers.xbrl.convert import convert
 from construction.statements.readers.xbrl.read import read_xbrl
 from construction.statements.readers.xbrl.source import XbrlConfig

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from construction.judging.contracts import Case
 from construction.prompt_frame import frame, with_page_paths, with_released_paths
-from construction.sessions.packaging.package import Identity, _package
+from construction.sessions.package import Identity, _package
 from data.canonical import digest
 from data.contracts import (
     Disclosure,

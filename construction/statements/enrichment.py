@@ -4,12 +4,14 @@ one before as the statement prints them.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import localcontext
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -471,3 +473,44 @@ def write_pictures(out: Path, drawn: Mapping[str, _Page], numbers: Mapping[str, 
     out.mkdir(exist_ok=True)
     for point_id, number in sorted(numbers.items()):
         write_bytes(out / f"{number:05}.svg", _draw(drawn[point_id]).encode())
+
+
+_RANGES = (
+    (0x0020, 0x024F),  # Latin with accents
+    (0x2000, 0x206F),  # dashes, quotation marks, ellipsis
+    (0x20A0, 0x20BF),  # currency signs
+    (0x2190, 0x22FF),  # arrows and mathematical signs
+    (0x3000, 0x312F),  # kana and CJK punctuation
+    (0xFF00, 0xFFEF),  # full-width and half-width forms
+    (0xFFFD, 0xFFFD),
+)
+_LEAD = (*range(0x81, 0xA0), *range(0xE0, 0xFD))
+_DROPPED = ["VORG", "vhea", "vmtx", "BASE"]
+
+
+def _characters() -> frozenset[int]:
+    """The code points of the subset."""
+    pairs = (bytes(pair) for pair in product(_LEAD, range(0x40, 0xFD)))
+    japanese = "".join(pair.decode("cp932", "ignore") for pair in pairs)
+    ranges = (range(first, last + 1) for first, last in _RANGES)
+    return frozenset(map(ord, japanese)).union(*ranges)
+
+
+def _write_subset(collection: Path, out: Path) -> None:
+    """Write the subset of the Japanese font of a collection (`NotoSansCJK-Regular.ttc`)."""
+    from fontTools import subset
+    from fontTools.ttLib import TTCollection
+
+    with TTCollection(str(collection)) as fonts:
+        font = next(font for font in fonts if font["name"].getDebugName(1) == FONT)
+        font.recalcTimestamp = False
+        options = subset.Options(hinting=False, layout_features=["kern", "ccmp"], name_IDs=["*"])
+        options.drop_tables += _DROPPED
+        cutter = subset.Subsetter(options)
+        cutter.populate(unicodes=sorted(_characters()))
+        cutter.subset(font)
+        font.save(str(out))
+
+
+if __name__ == "__main__":
+    _write_subset(Path(sys.argv[1]), FONT_FILE)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from anonymization.tables.config import ColumnRole, IdentifierKind, TableConfig
 from anonymization.tables.keystream import Words, blocks, stage_key
-from anonymization.tables.pseudonyms.names import (
+from anonymization.tables.pseudonym_names import (
     Company,
     Language,
     dissect,

@@ -1,12 +1,90 @@
-"""The re-identification gate: how many companies do the attacks find in a released table?"""
+"""The gates of released tables: did perturbation leave the distributions as they were, and how many
+companies do the attacks find?
+
+Apart from the figures, since whoever lists the gates computes none and loads no libraries for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from anonymization.tables.config import RiskLimits
-from data.contracts import Bound, Gate, GateReason, Limit, Scalar, Verdict
+from anonymization.tables.config import FidelityConfig, RiskLimits
+from data.contracts import Bound, Gate, GateReason, Limit, Scalar, Status, Verdict, share
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class FidelityReason(GateReason):
+    DRIFTED = "fidelity.drifted", "The distribution changed in too many columns and industries."
+    NOTHING_ASSESSABLE = (
+        "fidelity.nothing_assessable",
+        "No column has enough rows to be compared in any industry.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Pairs of column and group: assessable ones, those beyond their limits, and the rest; the
+    largest Kolmogorov-Smirnov and Wasserstein distances (None without an assessable pair).
+    """
+
+    assessable: int
+    not_assessable: int
+    beyond: int
+    max_d: float | None
+    max_wasserstein: float | None
+
+
+def measure(cells: pl.DataFrame) -> Drift:
+    """Count the pairs of `anonymization.tables.fidelity.assess`."""
+    assessed = cells.filter("assessable")
+    return Drift(
+        assessable=assessed.height,
+        not_assessable=cells.height - assessed.height,
+        beyond=int((~assessed["within"]).sum()),
+        max_d=_largest(assessed["d"]),
+        max_wasserstein=_largest(assessed["wasserstein"]),
+    )
+
+
+def _largest(values: pl.Series) -> float | None:
+    largest = values.max()
+    return largest if isinstance(largest, int | float) else None
+
+
+FIDELITY = Gate(
+    name="fidelity",
+    stage="judge-tables",
+    section="tables.fidelity",
+    meaning="Do the released measures preserve the original distributions?",
+    config=FidelityConfig,
+    reasons=FidelityReason,
+    measure=measure,
+    limits=(
+        Limit(
+            "assessable pairs",
+            Bound.MIN,
+            "pairs of column and industry",
+            "At least one column has enough rows to be compared, in one industry or across all.",
+            FidelityReason.NOTHING_ASSESSABLE,
+            lambda seen: seen["assessable"],
+            at=1,
+            movable=False,
+            status=Status.UNVERIFIED,
+        ),
+        Limit(
+            "max_beyond",
+            Bound.MAX,
+            "share of assessable pairs",
+            "The distribution changed in at most this share of comparable columns and industries.",
+            FidelityReason.DRIFTED,
+            lambda seen: share(seen["beyond"], seen["assessable"]),
+        ),
+    ),
+)
 
 
 class RiskReason(GateReason):
@@ -39,11 +117,13 @@ def decide(seen: RiskRates, limits: RiskLimits) -> Verdict:
     rate, limit = rates[worst]
     recorded = _counts(seen) | {"worst": seen.risks[worst], "attack": seen.attacks[worst]}
     if rate > limit:
-        return Verdict.failing(GATE.name, RiskReason.ABOVE_LIMIT, rate, limit, recorded)
+        return Verdict.failing(
+            RE_IDENTIFICATION.name, RiskReason.ABOVE_LIMIT, rate, limit, recorded
+        )
     if "whole_industry" not in rates and limits.whole_industry != 1:
         reason, limit = RiskReason.NOT_ATTACKED, limits.whole_industry
-        return Verdict.unverified(GATE.name, reason, None, limit, recorded)
-    return Verdict.passing(GATE.name, rate, limit, recorded)
+        return Verdict.unverified(RE_IDENTIFICATION.name, reason, None, limit, recorded)
+    return Verdict.passing(RE_IDENTIFICATION.name, rate, limit, recorded)
 
 
 def _counts(seen: RiskRates) -> dict[str, Scalar]:
@@ -63,7 +143,7 @@ def _limit(field: str, measure: str, meaning: str, of: str = "companies") -> Lim
     )
 
 
-GATE = Gate(
+RE_IDENTIFICATION = Gate(
     name="re-identification",
     stage="judge-tables",
     section="tables.risk",

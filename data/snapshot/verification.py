@@ -1,12 +1,15 @@
-"""Checks the content of a snapshot: its tasks, and its ledger.
+"""Verification of a snapshot, the public half alone or both halves: its content, and in
+`verification_files` its files.
 
-Rows fit the contract and directories match them; every item has one outcome, and public counts
-match the private tables.
+Every problem is a finding, never an exception, for any content of the directory. Rows fit the
+contract and directories match them; every item has one outcome, and public counts match the private
+tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +18,37 @@ import orjson
 import yaml
 from pydantic import ValidationError
 
+from data.canonical import digest
 from data.contracts import PRIVATE_FIELDS, Candidate, Outcome, StageKind
 from data.ledger import OUTCOMES
 from data.snapshot import card, layout
-from data.snapshot.ledger import LedgerCounts, table_problem
+from data.snapshot.ledger import LedgerCounts, connect, table_problem
 from data.snapshot.manifest import Manifest, fields_of
 from data.snapshot.tasks import candidate_of, instruction, statistics, stored_fixtures, verified
-from data.snapshot.verification.files import (
+from data.snapshot.verification_files import (
     BROKEN,
     LARGEST_DOCUMENT,
+    NO_WRITING,
+    OWNER_ONLY,
     Check,
+    Finding,
     Findings,
     Half,
+    VerifyReport,
+    check_canary,
+    check_content,
+    check_link,
+    check_modes,
+    check_name,
+    check_report,
+    check_root,
+    check_run,
+    check_tables,
+    check_task_folders,
+    load_half,
     read,
     read_object,
+    report_lines,
     size_of,
 )
 
@@ -40,7 +60,7 @@ _DEEPEST_YAML = 100
 _OF_TASKS = (f"{layout.TASKS}/", f"{layout.ENVIRONMENTS}/")
 
 
-def load_rows(half: Half, findings: Findings) -> dict[str, _Row]:
+def _load_rows(half: Half, findings: Findings) -> dict[str, _Row]:
     """The rows of `tasks.jsonl` that fit the contract, by task id."""
     content = read(half.files, layout.TASK_LIST, half.name, findings) or b""
     rows: dict[str, _Row] = {}
@@ -112,7 +132,7 @@ def check_tasks(
             findings.add(Check.TASK_FILES, f"{half.name}/{path}", "belongs to no task")
 
 
-def check_counts(
+def _check_counts(
     half: Half, rows: Mapping[str, _Row], manifest: Manifest, findings: Findings
 ) -> None:
     """The manifest's counts and the statistics match the rows."""
@@ -141,7 +161,7 @@ def check_counts(
                 findings.add(Check.STATISTICS, path, f"{name} does not match the tasks")
 
 
-def check_metadata(half: Half, findings: Findings) -> None:
+def _check_metadata(half: Half, findings: Findings) -> None:
     """`croissant.json` is complete and pins the task list and the tables."""
     document = read_object(half, "croissant.json", Check.METADATA, findings)
     if document is None:
@@ -225,7 +245,7 @@ def _is_deep(content: bytes) -> bool:
 _Document = Mapping[str, Any]
 
 
-def check_funnel(half: Half, findings: Findings) -> list[_Document]:
+def _check_funnel(half: Half, findings: Findings) -> list[_Document]:
     """The consistent stages of `audit/funnel.json`: their outcomes add up to what came in."""
     document = read_object(half, layout.FUNNEL, Check.LEDGER_ARITHMETIC, findings)
     stages = (document or {}).get("stages")
@@ -243,7 +263,7 @@ def check_funnel(half: Half, findings: Findings) -> list[_Document]:
     return closed
 
 
-def check_summary(half: Half, stages: Sequence[_Document], findings: Findings) -> _Document:
+def _check_summary(half: Half, stages: Sequence[_Document], findings: Findings) -> _Document:
     """`audit/ledger.json` against the funnel: rejected and errored units, stage by stage."""
     summary = read_object(half, layout.LEDGER, Check.LEDGER_ARITHMETIC, findings) or {}
     where = f"{half.name}/{layout.LEDGER}"
@@ -265,7 +285,7 @@ def check_summary(half: Half, stages: Sequence[_Document], findings: Findings) -
     return summary
 
 
-def sound_tables(
+def _sound_tables(
     half: Half, connection: duckdb.DuckDBPyConnection, findings: Findings
 ) -> dict[str, Path] | None:
     """The private tables by name, None if one cannot be read or has another schema."""
@@ -280,7 +300,7 @@ def sound_tables(
     return files if len(files) == len(layout.PRIVATE_TABLES) else None
 
 
-def check_recount(
+def _check_recount(
     counts: LedgerCounts,
     stages: Sequence[_Document],
     summary: _Document,
@@ -367,3 +387,130 @@ def _problem(file: Path, name: str, connection: duckdb.DuckDBPyConnection) -> st
 
 def _rows(value: object) -> list[dict[str, Any]]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+__all__ = ["Check", "Finding", "VerifyReport", "report_lines", "verify"]
+
+
+def verify(snapshot: Path) -> VerifyReport:
+    """Check a snapshot directory, or a public half on its own.
+
+    Sums, paths, manifest, tasks with their fixtures, tables, canary, ledger, statistics, report
+    policy; with both halves also that they belong together, that `run.json` has their digest,
+    that the private tables add up to the public counts, and that the public half holds nothing
+    private.
+    """
+    findings = Findings()
+    folder = snapshot.resolve()
+    public_root, private_root = layout.halves(folder)
+    for root in (public_root, private_root):
+        if root is not None and root.is_symlink():
+            findings.add(Check.SYMLINK, root.name, "a symbolic link is never followed")
+            return _report(findings, None, None, None)
+    if not public_root.is_dir():
+        problem = "found no public/ and no manifest.json; expected a snapshot directory"
+        findings.add(Check.NOT_A_SNAPSHOT, snapshot.resolve().name, problem)
+        return _report(findings, None, None, None)
+    with connect() as connection:
+        public = _verify_public(public_root, connection, findings)
+        private = (
+            None
+            if private_root is None
+            else _verify_private(private_root, public, connection, findings)
+        )
+    whole = _digest(public.half, private)
+    check_name(folder.name, public.manifest, findings)
+    if public_root != folder:
+        check_root(folder, findings, with_private=private is not None)
+        check_run(folder, public.manifest, whole, findings)
+    return _report(findings, public, private, whole)
+
+
+@dataclass(frozen=True, slots=True)
+class _Public:
+    """What the checks of the private half need from the public one."""
+
+    half: Half
+    manifest: Manifest | None
+    task_ids: frozenset[str]
+    stages: Sequence[Mapping[str, Any]]
+    summary: Mapping[str, Any]
+
+
+def _verify_public(
+    root: Path, connection: duckdb.DuckDBPyConnection, findings: Findings
+) -> _Public:
+    half = load_half(root, layout.PUBLIC, findings)
+    manifest = _manifest(half, findings)
+    rows = _load_rows(half, findings)
+    check_modes(half, NO_WRITING, findings)
+    check_tasks(half, rows, manifest, findings)
+    _check_metadata(half, findings)
+    check_tables(half, connection, findings)
+    stages = _check_funnel(half, findings)
+    summary = _check_summary(half, stages, findings)
+    check_report(half, findings)
+    if manifest is not None:
+        _check_counts(half, rows, manifest, findings)
+        check_canary(half, manifest.canary, findings)
+    return _Public(half, manifest, frozenset(rows), stages, summary)
+
+
+def _verify_private(
+    root: Path, public: _Public, connection: duckdb.DuckDBPyConnection, findings: Findings
+) -> Half:
+    half = load_half(root, layout.PRIVATE, findings)
+    check_modes(half, OWNER_ONLY, findings)
+    check_link(half, public.half, public.manifest, findings)
+    check_task_folders(half, public.task_ids, findings)
+    check_tables(half, connection, findings)
+    files = _sound_tables(half, connection, findings)
+    counts = None if files is None else LedgerCounts(connection, files)
+    if counts is not None:
+        _check_recount(counts, public.stages, public.summary, public.manifest, findings)
+    check_content(half, public.half, counts, public.task_ids, findings)
+    if public.manifest is not None:
+        check_canary(half, public.manifest.canary, findings)
+    return half
+
+
+def _manifest(public: Half, findings: Findings) -> Manifest | None:
+    """The manifest, with its derived fields checked; None if it is invalid."""
+    document = read_object(public, layout.MANIFEST, Check.MANIFEST, findings)
+    if document is None:
+        return None
+    where = f"{public.name}/{layout.MANIFEST}"
+    try:
+        manifest = Manifest.model_validate(document)
+    except ValidationError as error:
+        findings.add(Check.MANIFEST, where, fields_of(error))
+        return None
+    if manifest.snapshot != layout.snapshot_id(manifest.name, manifest.released, manifest.revision):
+        findings.add(Check.MANIFEST, where, "the snapshot id is not name, date and revision")
+    if manifest.recipe_digest != digest(manifest.recipe):
+        findings.add(Check.MANIFEST_DIGEST, where, "recipe_digest is not the digest of the recipe")
+    if manifest.canary != layout.canary(manifest.snapshot, manifest.recipe_digest):
+        findings.add(Check.MANIFEST_DIGEST, where, "the canary does not follow from the recipe")
+    return manifest
+
+
+def _digest(public: Half, private: Half | None) -> str | None:
+    """The digest of the snapshot, None unless both halves and their sums are there."""
+    if private is None or public.sums is None or private.sums is None:
+        return None
+    return layout.snapshot_digest(public.sums, private.sums)
+
+
+def _report(
+    findings: Findings, public: _Public | None, private: Half | None, whole: str | None
+) -> VerifyReport:
+    halves = [half for half in (public.half if public else None, private) if half is not None]
+    return VerifyReport(
+        snapshot=public.manifest.snapshot if public and public.manifest else None,
+        digest=whole,
+        public_digest=digest(public.half.sums) if public and public.half.sums else None,
+        with_private=private is not None,
+        files=sum(len(half.files) for half in halves),
+        tasks=len(public.task_ids) if public else 0,
+        findings=tuple(findings.items),
+    )

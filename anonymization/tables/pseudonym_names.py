@@ -58,7 +58,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The lexicon of the package."""
-    raw = load_table(__package__, "lexicon.toml")
+    raw = load_table(__package__, "pseudonyms.toml")
     sectors = {name: _words(entry["words"]) for name, entry in raw["sectors"].items()}
     labels = [(p, name) for name, entry in raw["sectors"].items() for p in entry["labels"]]
     return Lexicon(
@@ -262,7 +262,7 @@ class Company:
     names: tuple[str, ...]
 
 
-Made = dict[tuple[Language, str], str]  # (language, normalised core) → core of the pseudonym
+_Made = dict[tuple[Language, str], str]  # (language, normalised core) → core of the pseudonym
 
 
 def rebuilt_names(companies: Sequence[Company], key: bytes) -> dict[tuple[str, str], str]:
@@ -293,11 +293,11 @@ def rebuilt_names(companies: Sequence[Company], key: bytes) -> dict[tuple[str, s
 
 def _assigned(
     companies: Sequence[Company], cores: Mapping[str, Mapping[Language, list[str]]], key: bytes
-) -> dict[str, Made]:
+) -> dict[str, _Made]:
     """Every company proposes a name; the first in order gets it; the others propose again."""
     real = {normal(c) for own in cores.values() for named in own.values() for c in named} - {""}
     used: set[str] = set()
-    made: dict[str, Made] = {}
+    made: dict[str, _Made] = {}
     pending = list(companies)
     for attempt in range(_TRIES):
         proposed = [_proposal(company, cores[company.entity], key, attempt) for company in pending]
@@ -357,7 +357,7 @@ def _cores(anatomies: Sequence[Anatomy]) -> dict[Language, list[str]]:
 
 def _proposal(
     company: Company, cores: Mapping[Language, list[str]], key: bytes, attempt: int
-) -> tuple[Made, set[str]]:
+) -> tuple[_Made, set[str]]:
     """Forms of a pseudonym for all cores, and the names they claim: the forms and the stem, so
     that no two companies share one."""
     words = lexicon()
@@ -390,9 +390,9 @@ def _forms(
     stem: tuple[Word, ...],
     sector: Sequence[Word],
     general: Sequence[Word],
-) -> Made:
+) -> _Made:
     """A form of the pseudonym for each core: full name, short name, acronym, further names."""
-    made: Made = {}
+    made: _Made = {}
     words = [*sector, *general]
     for language, own in cores.items():
         gap = " " if language is Language.EN else ""

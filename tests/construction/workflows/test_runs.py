@@ -7,14 +7,15 @@ from dataclasses import replace
 import pytest
 
 from construction.workflows.contracts import RefusedError
-from construction.workflows.panel import (
+from construction.workflows.runs import (
     PANEL,
+    InProcessClient,
+    rows,
     run_agent,
     run_panel,
     slipped,
     without_rule,
 )
-from construction.workflows.runs import InProcessClient, rows
 from tests.construction.workflows.smoke import NAMES, NUMBERS, SMOKE, draft_of, run_of
 
 NAME = "absence_handover"

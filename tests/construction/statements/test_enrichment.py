@@ -13,19 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageChops
 
-from construction.statements.enrichment.enrich import (
+from construction.statements.enrichment import (
     FONT,
     FONT_FILE,
+    _characters,
     _draw,
     _Page,
     _Row,
     _shown,
     _unit_line,
+    _write_subset,
     pages,
     render_png,
     write_pictures,
 )
-from construction.statements.enrichment.font_subset import _characters, _write_subset
 from construction.statements.model import Statements
 from tests.construction.statements.enrichment.glyphs import missing_glyphs
 from tests.construction.statements.questions.small import YEAR_END, Book

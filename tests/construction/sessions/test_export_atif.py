@@ -10,7 +10,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.packaging.export_atif import to_atif
+from construction.sessions.export_atif import to_atif
 from construction.sessions.readers.atif import read
 from construction.sessions.readers.source import SourceFile
 from data.contracts import Attachment, Origin, Role, Session, SourceFormat, ToolCall, Turn
