@@ -42,7 +42,7 @@ class LanguageConfig(StageConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class TextLanguages:
+class _TextLanguages:
     """How many blocks of text are in which kind of language; `language` is the ISO 639-1 code of
     the commonest unsupported one, the first by name among equals."""
 
@@ -169,17 +169,17 @@ def _blocks(lines: Iterable[str]) -> Iterator[str]:
         yield "\n".join(block)
 
 
-def measure(counts: Iterable[dict[str, int]], supported: Collection[str] | None) -> TextLanguages:
+def measure(counts: Iterable[dict[str, int]], supported: Collection[str] | None) -> _TextLanguages:
     """The languages of a task's texts and files; no block counts where no names are looked for."""
     total: dict[str, int] = {}
     for count in counts:
         for language, blocks in count.items():
             total[language] = total.get(language, 0) + blocks
     if supported is None:
-        return TextLanguages(sum(total.values()))
+        return _TextLanguages(sum(total.values()))
     others = {name: blocks for name, blocks in total.items() if name not in supported}
     first = min(others, key=lambda name: (-others[name], name), default=None)
-    return TextLanguages(sum(total.values()), sum(others.values()), first)
+    return _TextLanguages(sum(total.values()), sum(others.values()), first)
 
 
 def _limit(policy: str, status: Literal[Status.FAILED, Status.UNVERIFIED]) -> Limit:

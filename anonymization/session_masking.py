@@ -75,7 +75,7 @@ _FILE = "words_left.json"
 
 
 @dataclass(slots=True)
-class SessionWords:
+class _SessionWords:
     """Collects the words of some sessions: at level `strict`, and wherever there is a review."""
 
     config: MaskingRecipe
@@ -169,7 +169,7 @@ class MaskJob:
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedFile:
+class _MaskedFile:
     """The outcome for a file: the released fixture, or the reason why it is refused."""
 
     fixture: Fixture
@@ -194,7 +194,7 @@ def mask_messages(texts: Sequence[str], job: MaskJob, scope: str) -> list[str]:
     return [masked_text(text, masker, job.find_names) for text in texts]
 
 
-def vault_name(key: bytes, scope: str) -> str:
+def _vault_name(key: bytes, scope: str) -> str:
     """The name of a session's vault, which reveals nothing of the session."""
     return keyed_digest(key, scope)[:_NAME_CHARS]
 
@@ -273,7 +273,7 @@ def _masker(session: Sequence[Survivor], job: MaskJob, mode: Mode) -> Masker:
 
 def _save(masker: Masker, job: MaskJob, out: Path) -> None:
     vault = masker.vault
-    vault.save(out / VAULTS / f"{vault_name(job.key, vault.scope)}.json", job.key)
+    vault.save(out / VAULTS / f"{_vault_name(job.key, vault.scope)}.json", job.key)
 
 
 @contextmanager
@@ -318,7 +318,7 @@ class _Shard:
         self._rows: list[LedgerRow] = []
         self._spans: list[_Row] = []
         self._changes: dict[str, list[ChangedPart]] = {}
-        self._words = SessionWords(job.config, job.review, job.recognised)
+        self._words = _SessionWords(job.config, job.review, job.recognised)
 
     def mask(self, session: Sequence[Survivor]) -> None:
         """Mask a session; everything is learned before anything is changed, so order is free."""
@@ -361,22 +361,22 @@ class _Shard:
 
     def _mask_file(
         self, fixture: Fixture, content: bytes, masker: Masker, pieces: Sequence[Piece]
-    ) -> MaskedFile:
+    ) -> _MaskedFile:
         target = masked_path(PurePath(fixture.path), masker).as_posix()
         config = self._job.config.documents
         masked = mask_bytes(content, fixture.path, masker, config, target)
         if masked.report.refusal is not None:
-            return MaskedFile(fixture, masked.report)
+            return _MaskedFile(fixture, masked.report)
         whole = unmasked(masked.data, masker.vault.documents[target])
         if self._words.leave_open(fixture.path, pieces, masker.edits, masker, whole):
             masker.vault.drop_document(target)
             report = replace(masked.report, rows=(), refusal=Refusal.NOT_REVIEWED)
-            return MaskedFile(fixture, report)
+            return _MaskedFile(fixture, report)
         sha256 = digest(masked.data)
         if sha256 not in self._store:
             self._store.add(sha256, [masked.data])
         released = {"path": target, "sha256": sha256, "bytes": len(masked.data)}
-        return MaskedFile(fixture.model_copy(update=released), masked.report)
+        return _MaskedFile(fixture.model_copy(update=released), masked.report)
 
     def _supported(self, masker: Masker) -> frozenset[str] | None:
         """The languages in which names are found; a model that read the session reads all."""
@@ -386,7 +386,7 @@ class _Shard:
     def _mask_instance(
         self,
         survivor: Survivor,
-        files: Mapping[tuple[str, str], MaskedFile],
+        files: Mapping[tuple[str, str], _MaskedFile],
         spoken: Sequence[dict[str, int]],
         held: Sequence[tuple[str, Sequence[Piece]]],
         masker: Masker,
@@ -498,5 +498,5 @@ def mask_tree(
         masker.vault.drop_document(target)
         if made.report.refusal is None:
             masked[path, name] = target, made.data
-    masker.vault.save(out / VAULTS / f"{vault_name(key, scope)}.json", key)
+    masker.vault.save(out / VAULTS / f"{_vault_name(key, scope)}.json", key)
     return [masked_text(text, masker, job.find_names) for text in texts], masked

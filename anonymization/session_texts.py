@@ -118,7 +118,7 @@ class _LostName:
     held: Sequence[_Spot]
 
 
-def words_of(texts: Iterable[str], file_names: Iterable[str] = ()) -> Words:
+def _words_of(texts: Iterable[str], file_names: Iterable[str] = ()) -> Words:
     """Read some texts. Linear in their length; names of files count as plain words."""
     words = Words()
     for text in texts:
@@ -134,7 +134,7 @@ def words_of(texts: Iterable[str], file_names: Iterable[str] = ()) -> Words:
     return words
 
 
-def lost_names(
+def _lost_names(
     request: Words, inputs: Words, shown: Callable[[str, int, int], str]
 ) -> tuple[_LostName, ...]:
     """The names that one side says plainly and the other only in addresses that show them no more.
@@ -196,7 +196,7 @@ Shown = Callable[[str, int, int], str]
 def said_names(instances: Iterable[TaskInstance]) -> frozenset[str]:
     """The names, in folded case, that requests say outside addresses."""
     turns = [turn.said for instance in instances for turn in instance.user_turns]
-    return frozenset(name.casefold() for name in words_of(turns).names)
+    return frozenset(name.casefold() for name in _words_of(turns).names)
 
 
 def request_changes(
@@ -223,7 +223,7 @@ def request_changes(
             known[text] = masker.edits(held[text][0])
         return _shown(text, start, end, known[text])
 
-    lost = lost_names(words_of(said), words_of(held, [path for path, _ in files]), shown)
+    lost = _lost_names(_words_of(said), _words_of(held, [path for path, _ in files]), shown)
     return [*changed_parts(request, given), *(_subject(name, sources, shown) for name in lost)]
 
 

@@ -32,7 +32,7 @@ _KINDS = tuple(kind.value for kind in EntityType if kind not in COMMON)
 _LEAST = 2  # letters or digits; one alone occurs everywhere
 
 
-def read_private_values(path: Path | None) -> Listed:
+def _read_private_values(path: Path | None) -> Listed:
     """The values of a file with a line for each, `value` or `KIND<TAB>value`, sorted.
 
     Blank lines and those that begin with `#` do not count. A value without a kind is UNEXPLAINED:
@@ -168,7 +168,7 @@ class Review:
         return frozenset(value.casefold() for _, value in self.private)
 
 
-def read_review(path: Path) -> Review:
+def _read_review(path: Path) -> Review:
     """The decisions of a filled-in list; rows without a decision do not count.
 
     Raises InputError for the first row that cannot be used; no message holds a word.
@@ -257,11 +257,11 @@ def owners_words(
 
     Raises InputError.
     """
-    listed = read_private_values(private_values)
+    listed = _read_private_values(private_values)
     if reviewed is None:
         return listed, None
-    review = read_review(reviewed)
-    return with_review(listed, review, reviewed), review
+    review = _read_review(reviewed)
+    return _with_review(listed, review, reviewed), review
 
 
 def kept_digest(review: Review, key: bytes) -> str:
@@ -269,7 +269,7 @@ def kept_digest(review: Review, key: bytes) -> str:
     return keyed_digest(key, canonical_json(sorted(review.keep)).decode())
 
 
-def with_review(listed: Listed, review: Review, path: Path) -> Listed:
+def _with_review(listed: Listed, review: Review, path: Path) -> Listed:
     """The listed values and those that the review decided to be private, sorted.
 
     Raises InputError if the list has a word that the review keeps, or that has another kind there.

@@ -77,13 +77,13 @@ def completed(rows: Sequence[LedgerRow], tallies: Iterable[StageTally]) -> list[
             kept_rows[(row.stage, row.unit)] += row.n
     unnamed = [
         LedgerRow(tally.stage, tally.unit, "(kept)", Outcome.KEPT, n=missing)
-        for tally in merge(tallies)
+        for tally in _merge(tallies)
         if (missing := tally.counts.get(Outcome.KEPT, 0) - kept_rows[(tally.stage, tally.unit)]) > 0
     ]
     return [*rows, *unnamed]
 
 
-def merge(tallies: Iterable[StageTally]) -> list[StageTally]:
+def _merge(tallies: Iterable[StageTally]) -> list[StageTally]:
     """Add up the tallies of the shards of each (stage, unit), in order of first appearance."""
     merged: dict[tuple[str, str], StageTally] = {}
     for part in tallies:

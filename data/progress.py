@@ -142,7 +142,7 @@ def _tell_if_due() -> None:
     if now and not now[-1].has_bar:
         silent_since = max(_said_at, now[0].began)
         if time.monotonic() - silent_since >= _LINE_EVERY:
-            say(now[-1].line)
+            _say(now[-1].line)
 
 
 def _is_tracking() -> bool:
@@ -189,16 +189,16 @@ def _bar(items: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 def _lines(items: Iterable[T], running: _Running) -> Iterator[T]:
     what = f"{running.total} {running.units}"
-    say(f"{running.title}: {what} …")
+    _say(f"{running.title}: {what} …")
     for running.done, item in enumerate(items):  # done is what was before this one
         yield item
         running.done += 1
         if running.done < running.total and time.monotonic() - _said_at >= _LINE_EVERY:
-            say(running.line)
-    say(f"{running.title}: {what} in {_duration(time.monotonic() - running.began)}")
+            _say(running.line)
+    _say(f"{running.title}: {what} in {_duration(time.monotonic() - running.began)}")
 
 
-def say(line: str) -> None:
+def _say(line: str) -> None:
     """Print a line to standard error."""
     global _said_at
     _said_at = time.monotonic()
@@ -311,9 +311,9 @@ class _Stages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print what is being done now, if the record marks a beginning."""
         if record.getMessage() == "computing" and not _is_tracking():
-            say(f"{one_line(str(record.__dict__['stage']))} …")
+            _say(f"{one_line(str(record.__dict__['stage']))} …")
         elif record.getMessage() == "staged":
-            say("writing and verifying the release …")
+            _say("writing and verifying the release …")
 
 
 def tell_all() -> None:

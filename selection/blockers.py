@@ -110,7 +110,7 @@ def _shown(change: _Change) -> str:
     return f"{change.setting} = {change.value}"
 
 
-class BlockerCode(StrEnum):
+class _BlockerCode(StrEnum):
     TOO_FEW_ELIGIBLE = "size.too_few_eligible"
     FEWER_THAN_FAMILIES = "size.fewer_than_families"
     EMPTY_FAMILY = "family.no_eligible_item"
@@ -129,7 +129,7 @@ class Blocker:
     with alternatives that exist.
     """
 
-    code: BlockerCode
+    code: _BlockerCode
     subject: str
     needed: float
     available: float
@@ -163,7 +163,7 @@ def _too_few(case: Case) -> Iterator[Blocker]:
     if config.drop_zero_discrimination and _most(programme, everything, admitted) >= config.size:
         ways.append("drop_zero_discrimination = false")
     yield Blocker(
-        BlockerCode.TOO_FEW_ELIGIBLE,
+        _BlockerCode.TOO_FEW_ELIGIBLE,
         "size",
         config.size,
         usable,
@@ -198,7 +198,7 @@ def _too_many_families(case: Case) -> Iterator[Blocker]:
     fits = _most(case.programme, everything, case.programme.allowed) >= to_cover
     change = _changed(case.config, "cover_families", False)
     yield Blocker(
-        BlockerCode.FEWER_THAN_FAMILIES,
+        _BlockerCode.FEWER_THAN_FAMILIES,
         "size",
         to_cover,
         size,
@@ -219,7 +219,7 @@ def _empty_families(case: Case) -> Iterator[Blocker]:
         able = next((name for name in names if name not in excluded), None)
         change = _changed(case.config, "cover_families", False)
         yield Blocker(
-            BlockerCode.EMPTY_FAMILY,
+            _BlockerCode.EMPTY_FAMILY,
             family,
             1,
             0,
@@ -242,7 +242,7 @@ def _shares(case: Case) -> Iterator[Blocker]:
         change = _change_of(row, config, most, below=True)
         config = _apply(config, change)
         yield Blocker(
-            BlockerCode.SHARE,
+            _BlockerCode.SHARE,
             row.name,
             row.low,
             most,
@@ -269,7 +269,7 @@ def _forced(case: Case) -> Iterator[Blocker]:
         change = _changed(config, "must_include", kept)
         config = _apply(config, change)
         yield Blocker(
-            BlockerCode.FORCED,
+            _BlockerCode.FORCED,
             row.name,
             len(named),
             row.high,
@@ -290,7 +290,7 @@ def _budget(case: Case) -> Iterator[Blocker]:
         change = _change_of(row, config, least, below=False)
         needed, budget = least / SCALE, row.high / SCALE
         yield Blocker(
-            BlockerCode.BUDGET,
+            _BlockerCode.BUDGET,
             "budget",
             needed,
             budget,
@@ -313,7 +313,7 @@ def _order(case: Case) -> Iterator[Blocker]:
         config = _apply(config, change)
         needed, best = row.low / SCALE / config.size, most / SCALE / config.size
         yield Blocker(
-            BlockerCode.ORDER,
+            _BlockerCode.ORDER,
             row.name,
             needed,
             best,
@@ -418,7 +418,7 @@ def _together(case: Case, solver: SolverName) -> Iterator[Blocker]:
         config = _apply(config, change)
         unit = SCALE if row.coefficients is not None else 1
         yield Blocker(
-            BlockerCode.TOGETHER,
+            _BlockerCode.TOGETHER,
             row.name,
             (bound or 0) / unit,
             value / unit,

@@ -88,7 +88,7 @@ GATE: Gate[_Piloted, SelectionRecipe] = Gate(
 )
 
 
-def verdicts(
+def _verdicts(
     candidates: Sequence[Candidate], pilots: ScoreMatrix | None, recipe: SelectionRecipe
 ) -> dict[str, Verdict]:
     """The verdict on each candidate; not measured where fewer than two pilots have a score."""
@@ -124,7 +124,7 @@ def write_informative(
     from data.pool import write_pool
     from data.stage_tables import write_stage_tables
 
-    judged = verdicts(candidates, pilots, recipe)
+    judged = _verdicts(candidates, pilots, recipe)
     rows = [
         gated_row(_STAGE, UNIT, name, deciding([verdict]), {}) for name, verdict in judged.items()
     ]

@@ -22,12 +22,12 @@ _CONTROL = r"[\x00-\x1f\x7f-\x9f]"
 _MANY_ITEMS = 200  # with fewer items, a perfect or an empty column may be real
 
 
-class Level(StrEnum):
+class _Level(StrEnum):
     WARNING = "warning"
     ERROR = "error"
 
 
-class FindingCode(StrEnum):
+class _FindingCode(StrEnum):
     BAD_NAME = "scores.bad_name"
     BAD_COST = "scores.bad_cost"
     OUT_OF_RANGE = "scores.out_of_range"
@@ -44,8 +44,8 @@ class FindingCode(StrEnum):
 class _Finding:
     """Something that the user of a matrix must know. `count` is a number of cells or items."""
 
-    level: Level
-    code: FindingCode
+    level: _Level
+    code: _FindingCode
     subject: str
     count: int
     detail: str
@@ -168,7 +168,7 @@ def _name_errors(frame: pl.DataFrame) -> list[_Finding]:
                 f"{bad.height} rows whose {column} is empty, longer than {_LONGEST_NAME} "
                 "characters or has control characters"
             )
-            errors.append(_Finding(Level.ERROR, FindingCode.BAD_NAME, column, bad.height, detail))
+            errors.append(_Finding(_Level.ERROR, _FindingCode.BAD_NAME, column, bad.height, detail))
     return errors
 
 
@@ -181,7 +181,7 @@ def _cost_errors(frame: pl.DataFrame) -> list[_Finding]:
         return []
     item = str(bad.row(0, named=True)["item"])
     detail = f"{bad.height} costs that are negative or not finite, first for {item}"
-    return [_Finding(Level.ERROR, FindingCode.BAD_COST, item, bad.height, detail)]
+    return [_Finding(_Level.ERROR, _FindingCode.BAD_COST, item, bad.height, detail)]
 
 
 def _cell_errors(frame: pl.DataFrame) -> list[_Finding]:
@@ -195,7 +195,7 @@ def _cell_errors(frame: pl.DataFrame) -> list[_Finding]:
         detail = f"{outside.height} scores outside [0, 1], first {row['score']} for {row['item']}"
         errors.append(
             _Finding(
-                Level.ERROR, FindingCode.OUT_OF_RANGE, str(row["item"]), outside.height, detail
+                _Level.ERROR, _FindingCode.OUT_OF_RANGE, str(row["item"]), outside.height, detail
             )
         )
     repeated = frame.group_by("item", "model").len().filter(pl.col("len") > 1)
@@ -203,14 +203,14 @@ def _cell_errors(frame: pl.DataFrame) -> list[_Finding]:
         item, model, _ = repeated.sort("item", "model").row(0)
         detail = f"{repeated.height} cells given more than once, first {item} by {model}"
         errors.append(
-            _Finding(Level.ERROR, FindingCode.REPEATED_CELL, str(item), repeated.height, detail)
+            _Finding(_Level.ERROR, _FindingCode.REPEATED_CELL, str(item), repeated.height, detail)
         )
     torn = frame.group_by("item").agg(pl.col("family").n_unique()).filter(pl.col("family") > 1)
     if torn.height:
         item = torn.sort("item").row(0)[0]
         detail = f"{torn.height} items in several families, first {item}"
         errors.append(
-            _Finding(Level.ERROR, FindingCode.FAMILY_CONFLICT, str(item), torn.height, detail)
+            _Finding(_Level.ERROR, _FindingCode.FAMILY_CONFLICT, str(item), torn.height, detail)
         )
     return errors
 
@@ -243,12 +243,12 @@ def _missing(matrix: ScoreMatrix) -> list[_Finding]:
         share = float(gaps.mean())
         detail = f"{int(gaps.sum())} of {gaps.size} cells missing ({percent(share)})"
         findings.append(
-            _Finding(Level.WARNING, FindingCode.MISSING_CELLS, "matrix", int(gaps.sum()), detail)
+            _Finding(_Level.WARNING, _FindingCode.MISSING_CELLS, "matrix", int(gaps.sum()), detail)
         )
     for row in np.flatnonzero(gaps.all(axis=1)):
         detail = "no model has a score for this item"
         findings.append(
-            _Finding(Level.WARNING, FindingCode.EMPTY_ITEM, matrix.items[row], 1, detail)
+            _Finding(_Level.WARNING, _FindingCode.EMPTY_ITEM, matrix.items[row], 1, detail)
         )
     return findings
 
@@ -260,7 +260,7 @@ def _constant(matrix: ScoreMatrix) -> list[_Finding]:
     if not constant:
         return []
     detail = f"{constant} of {len(matrix.items)} items get the same score from every model"
-    return [_Finding(Level.WARNING, FindingCode.CONSTANT_ITEMS, "matrix", constant, detail)]
+    return [_Finding(_Level.WARNING, _FindingCode.CONSTANT_ITEMS, "matrix", constant, detail)]
 
 
 def _duplicates(matrix: ScoreMatrix) -> list[_Finding]:
@@ -272,7 +272,9 @@ def _duplicates(matrix: ScoreMatrix) -> list[_Finding]:
         twin = first.setdefault(values.tobytes(), model)
         if twin != model:
             detail = f"the same scores as {twin} on all {len(matrix.items)} items"
-            findings.append(_Finding(Level.WARNING, FindingCode.DUPLICATE_MODEL, model, 1, detail))
+            findings.append(
+                _Finding(_Level.WARNING, _FindingCode.DUPLICATE_MODEL, model, 1, detail)
+            )
     return findings
 
 
@@ -285,6 +287,6 @@ def _impossible(matrix: ScoreMatrix) -> list[_Finding]:
         if len(values) >= _MANY_ITEMS and values.min() == values.max():
             detail = f"score {values[0]:g} on all {len(values)} items"
             findings.append(
-                _Finding(Level.WARNING, FindingCode.IMPOSSIBLE_MODEL, model, len(values), detail)
+                _Finding(_Level.WARNING, _FindingCode.IMPOSSIBLE_MODEL, model, len(values), detail)
             )
     return findings

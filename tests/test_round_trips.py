@@ -13,8 +13,8 @@ import pytest
 
 from anonymization.words_review import (
     WordLeft,
+    _read_review,
     open_rows,
-    read_review,
     write_decisions,
     write_words,
 )
@@ -167,9 +167,9 @@ def test_a_score_matrix_becomes_a_selection_that_is_confirmed(tmp_path: Path) ->
 def test_decisions_on_words_are_read_as_they_were_made(tmp_path: Path) -> None:
     path, words = tmp_path / "words.csv", ("=cmd|x", "'quoted", "青鸟", "007", "A, B\n", '"both"')
     write_words(path, dict.fromkeys(words, WordLeft()))
-    assert read_review(path).decisions == {}
+    assert _read_review(path).decisions == {}
     write_decisions(path, {row["word"]: "keep" for row in open_rows(path)})
-    decided = read_review(path)
+    decided = _read_review(path)
     assert decided.keep == frozenset(word.strip() for word in words)
     write_words(path, {}, decided)
-    assert read_review(path).decisions == dict.fromkeys(map(str.strip, words), "keep")
+    assert _read_review(path).decisions == dict.fromkeys(map(str.strip, words), "keep")

@@ -44,7 +44,7 @@ from anonymization.text.vault import decoded, encoded
 from data.child import confine, read_frame, write_frame
 
 
-def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
+def _rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
     """The masked form of a file. Raises Refused if it cannot be masked or admitted."""
     if len(data) > visitor.config.max_file_bytes:
         raise Refused(Refusal.TOO_LARGE)
@@ -89,7 +89,7 @@ _MOST = 4 << 30
 
 def _answer(visitor: Visitor, data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
     try:
-        masked = rewrite_any(visitor, data, name)
+        masked = _rewrite_any(visitor, data, name)
         outcome: dict[str, Any] = {"refusal": None, "part": ""}
     except Refused as refused:
         masked, outcome = b"", {"refusal": refused.reason.value, "part": refused.part}
@@ -119,10 +119,10 @@ def main() -> None:
     data = read_frame(source, _MOST)
     config = DocumentConfig.model_validate(task["config"])
     seen = Collector()
-    _answer(Visitor(seen, config, rewrite_any), data, task["name"])
+    _answer(Visitor(seen, config, _rewrite_any), data, task["name"])
     write_frame(answer, dumped(pieces_to(seen.pieces)))
     look = _known_edits(json.loads(read_frame(source, _MOST)))
-    outcome, masked = _answer(Visitor(look, config, rewrite_any), data, task["name"])
+    outcome, masked = _answer(Visitor(look, config, _rewrite_any), data, task["name"])
     write_frame(answer, dumped(outcome))
     write_frame(answer, masked)
 

@@ -233,7 +233,7 @@ def is_document(data: bytes, name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedFiles:
+class _MaskedFiles:
     """The files of one instance: how many, how many spans in them were masked, and how many were
     refused; `reason` is that of the first refused file. What was said in it counts as a file if
     that is refused.
@@ -245,11 +245,11 @@ class MaskedFiles:
     reason: Refusal | None
 
 
-def measure(reports: Sequence[DocumentReport], said: Refusal | None = None) -> MaskedFiles:
+def measure(reports: Sequence[DocumentReport], said: Refusal | None = None) -> _MaskedFiles:
     """Count what became of the files of one instance, and of what was `said` in it."""
     refusals = [report.refusal for report in reports if report.refusal is not None]
     refusals += [said] if said is not None else []
-    return MaskedFiles(
+    return _MaskedFiles(
         files=len(reports) + (said is not None),
         spans=sum(len(report.rows) for report in reports),
         refused=len(refusals),

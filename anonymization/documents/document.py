@@ -278,7 +278,7 @@ _CHILD = "anonymization.documents.child"
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedText:
+class _MaskedText:
     """Masked bytes, the edits (offsets in code points of the original), and how to restore it."""
 
     data: bytes
@@ -287,7 +287,7 @@ class MaskedText:
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedDocument:
+class _MaskedDocument:
     """Masked bytes (empty if refused) and the report."""
 
     data: bytes
@@ -300,37 +300,37 @@ def mask_bytes(
     masker: Masker,
     config: DocumentConfig | None = None,
     released: str = "",
-) -> MaskedDocument:
+) -> _MaskedDocument:
     """Mask a file that is in memory. `released` is the path of the masked file."""
     config = config or DocumentConfig()
     released = released or path
     if len(data) > config.max_file_bytes:
         return _refused(path, data, Refusal.TOO_LARGE)
     if not is_document(data, path):
-        text = mask_text(data, path, masker, config, released)
+        text = _mask_text(data, path, masker, config, released)
         changed = _damage(data, text, path) if masker.vault.mode is Mode.SURROGATE else ""
         if changed:
             masker.vault.drop_document(released)
             return _refused(path, data, Refusal.DAMAGED, changed)
         rows = tuple(Row("", e.start, e.type, e.recognizer, e.score) for e in text.edits)
         sums = digest(data), digest(text.data)
-        return MaskedDocument(text.data, DocumentReport(released, *sums, rows))
+        return _MaskedDocument(text.data, DocumentReport(released, *sums, rows))
     outcome, masked = _in_child(data, path, config, masker)
     if outcome.get("refusal"):
         return _refused(path, data, Refusal(outcome["refusal"]), outcome["part"], _rows_of(outcome))
     masker.vault.add_document(Document(released, path, digest(masked), digest(data), "", ()))
-    return MaskedDocument(
+    return _MaskedDocument(
         masked, DocumentReport(released, digest(data), digest(masked), _rows_of(outcome))
     )
 
 
-def mask_text(
+def _mask_text(
     data: bytes,
     path: str,
     masker: Masker,
     config: DocumentConfig | None = None,
     released: str = "",
-) -> MaskedText:
+) -> _MaskedText:
     """Mask a text file in the form that its name implies; the vault can restore it exactly.
 
     `released` is the path of the masked file, where it differs. Raises ValueError if `data` is no
@@ -349,10 +349,10 @@ def mask_text(
     raw = encoded(masked, encoding)
     document = Document(released or path, path, digest(raw), digest(data), encoding, spans)
     masker.vault.add_document(document)
-    return MaskedText(raw, tuple(edits), document)
+    return _MaskedText(raw, tuple(edits), document)
 
 
-def _damage(data: bytes, masked: MaskedText, path: str) -> str:
+def _damage(data: bytes, masked: _MaskedText, path: str) -> str:
     encoding = masked.document.encoding
     return damage(decoded(data, encoding), decoded(masked.data, encoding), path)
 
@@ -432,9 +432,9 @@ def _rows_of(outcome: dict[str, Any]) -> tuple[Row, ...]:
 
 def _refused(
     path: str, data: bytes, reason: Refusal, part: str = "", rows: tuple[Row, ...] = ()
-) -> MaskedDocument:
+) -> _MaskedDocument:
     report = DocumentReport(path, digest(data), rows=rows, refusal=reason, part=part)
-    return MaskedDocument(b"", report)
+    return _MaskedDocument(b"", report)
 
 
 def _limits(config: DocumentConfig) -> ChildLimits:

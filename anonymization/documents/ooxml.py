@@ -83,7 +83,7 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, remaining: i
     return bytes(content)
 
 
-def write_package(parts: Mapping[str, bytes]) -> bytes:
+def _write_package(parts: Mapping[str, bytes]) -> bytes:
     """The parts as a zip file without times, comments or extra fields, in a fixed order."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -108,7 +108,7 @@ def rewrite_archive(visitor: Visitor, parts: dict[str, bytes]) -> bytes:
         masked = visitor.inner(f"member {number}", parts[name], name)
         new = "/".join(_named(visitor, part) for part in name.split("/"))
         masked_parts[_free(new, masked_parts)] = masked
-    return write_package(masked_parts)
+    return _write_package(masked_parts)
 
 
 def _named(visitor: Visitor, name: str) -> str:
@@ -168,7 +168,7 @@ def rewrite_office(visitor: Visitor, parts: Mapping[str, bytes]) -> bytes:
         masked[part] = serialise(root)
     if any(row.recognizer == REPLACED for row in visitor.rows) and not _says(roots):
         raise Refused(Refusal.NOT_APPROVED)  # the pictures are the document
-    return write_package(masked)
+    return _write_package(masked)
 
 
 def _says(roots: Mapping[str, Element]) -> bool:

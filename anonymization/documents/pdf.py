@@ -64,7 +64,7 @@ class _Piece:
         return near and self.text.strip() in ("", other.text.strip())
 
 
-def redrawn(data: bytes, values: Sequence[Mapping[str, str]], mask: Mask) -> bytes:
+def _redrawn(data: bytes, values: Sequence[Mapping[str, str]], mask: Mask) -> bytes:
     """The PDF with the values of each page replaced, and its other strings masked by `mask`.
 
     `values`: for each page the surrogate of each private value. Raises ValueError where a piece
@@ -95,14 +95,14 @@ def _redraw(
             pieces.append(piece)
     texts = [piece.text for piece in pieces]
     for value in sorted(surrogates, key=lambda value: (-len(value), value)):
-        texts = replaced(texts, value, surrogates[value])
+        texts = _replaced(texts, value, surrogates[value])
     for piece, text in zip(pieces, texts, strict=True):
         if text != piece.text:
             _draw(document, page, piece, text)
     page.gen_content()
 
 
-def replaced(texts: Sequence[str], value: str, surrogate: str) -> list[str]:
+def _replaced(texts: Sequence[str], value: str, surrogate: str) -> list[str]:
     """The pieces with a value replaced wherever it stands, also across pieces.
 
     White space is no part of the comparison, for a line may break inside a value. The surrogate
@@ -391,7 +391,7 @@ def _masked(visitor: Visitor, data: bytes, content: _Content) -> bytes:
         return applied(text, plain_edits(text, visitor.visit()))[0]
 
     try:
-        return redrawn(data, content.values, mask)
+        return _redrawn(data, content.values, mask)
     except (PyPdfError, pypdfium2.PdfiumError, ValueError, KeyError, TypeError, AttributeError):
         raise Refused(Refusal.TEXT_LAYER) from None
 

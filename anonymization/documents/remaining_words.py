@@ -67,7 +67,7 @@ _LEFT_OVER = 4  # characters of a group of base64
 _FEWEST = 6  # characters of a decoded text; shorter ones are texts by chance
 
 
-def packed_texts(text: str) -> Iterator[str]:
+def _packed_texts(text: str) -> Iterator[str]:
     """The texts that runs of digits, of base64 and of percent escapes in a text decode to."""
     for match in _PERCENT.finditer(text):
         yield from _as_text(unquote_to_bytes(match.group()))
@@ -122,13 +122,13 @@ def _everyday(key: str = "eastern") -> frozenset[str]:
     return frozenset(load_table(__package__, "everyday.toml")[key].split())
 
 
-def eastern_words(
+def _eastern_words(
     texts: Sequence[str], config: DetectionConfig, *, is_japanese: bool
 ) -> Mapping[str, tuple[_Marked, ...]]:
     """Each distinct clause of the texts with the spans of its words that are no everyday words.
 
     A clause is a run of Han and kana characters. One with kana is Japanese, one without is if the
-    file `is_japanese`.
+    file `_is_japanese`.
     """
     found_in = dict.fromkeys(clause for text in texts for clause in _CLAUSE.findall(text))
     by_sudachi = [clause for clause in found_in if is_japanese or has_kana(clause)]
@@ -137,7 +137,7 @@ def eastern_words(
     return spans | dict(zip(by_lac, _chinese(by_lac, config.chinese_model), strict=True))
 
 
-def is_japanese(texts: Iterable[str]) -> bool:
+def _is_japanese(texts: Iterable[str]) -> bool:
     """Is enough of the Han and kana characters of a file's texts kana?"""
     kana = han = 0
     for text in texts:
@@ -147,12 +147,12 @@ def is_japanese(texts: Iterable[str]) -> bool:
     return kana > JAPANESE_KANA * (kana + han)
 
 
-def clauses(text: str) -> Iterator[re.Match[str]]:
+def _clauses(text: str) -> Iterator[re.Match[str]]:
     """The runs of Han and kana characters of a text."""
     return _CLAUSE.finditer(text)
 
 
-def short_names(text: str) -> Iterator[Span]:
+def _short_names(text: str) -> Iterator[Span]:
     """Chinese names of one character: alone in a cell, or behind 小, 老 or 阿."""
     value = text.strip()
     if len(value) == 1 and is_han(value) and not _calls_nobody(value, "eastern_characters"):
@@ -243,7 +243,7 @@ _GONE_RUN = re.compile(f"{GONE}+")
 _SHOWN_GONE = "…"
 
 
-def english_words(detection: DetectionConfig) -> English:
+def _english_words(detection: DetectionConfig) -> English:
     """The English words of the model that detection uses; none without a model."""
     # The model's library takes seconds to import: commands without detection do not wait for it.
     from anonymization.text.detect import english
@@ -328,14 +328,14 @@ class _Finder:
         private: frozenset[str],
     ) -> None:
         self._context, self._private, self._detection = context, private, detection
-        self._english = english_words(detection)
+        self._english = _english_words(detection)
         self._is_code = any(piece.fixed for piece in pieces)
         said = (piece.value for piece in pieces if piece.accepts is FindingFilter.ALL)
         texts = [piece.value for piece in pieces]
-        self._eastern = eastern_words(texts, detection, is_japanese=is_japanese(said))
+        self._eastern = _eastern_words(texts, detection, is_japanese=_is_japanese(said))
         self._titles = {piece.value for piece in pieces if piece.text == f"Title: {piece.value}"}
         self._known = {word.casefold() for text in texts for word in WORD.findall(text)}
-        self._packed = {packed for text in texts for packed in packed_texts(text)}
+        self._packed = {packed for text in texts for packed in _packed_texts(text)}
         self.values = {text.strip() for text in texts}
 
     def in_piece(self, piece: Piece, rest: str) -> Iterator[Sighting]:
@@ -369,7 +369,7 @@ class _Finder:
         piece = Piece(text)
         yield from sightings(piece, text, self._english, self._private)
         yield from short_sightings(piece, text, self._context)
-        words = eastern_words([text], self._detection, is_japanese=is_japanese([text]))
+        words = _eastern_words([text], self._detection, is_japanese=_is_japanese([text]))
         yield from _eastern(piece, text, words)
         yield from _as_a_whole(text)
 
@@ -383,7 +383,7 @@ def _as_a_whole(text: str) -> Iterator[Sighting]:
 
 def _note_packed(words: dict[str, WordLeft], finder: _Finder, text: str) -> None:
     """Note the words of what stays packed in a text and was not opened as a piece of its own."""
-    for packed in packed_texts(text):
+    for packed in _packed_texts(text):
         if packed in finder.values:
             continue
         for sighting in finder.in_packed(packed):
@@ -439,14 +439,14 @@ def join(words: dict[str, WordLeft], more: Mapping[str, WordLeft]) -> None:
 
 def _eastern(piece: Piece, rest: str, words: Mapping[str, Sequence[_Marked]]) -> Iterator[Sighting]:
     why = Why.FIELD if is_field(piece, rest) else Why.WORD
-    for clause in clauses(piece.value):
+    for clause in _clauses(piece.value):
         for start, end, is_name in words[clause.group()]:
             if why is Why.WORD and not is_name:
                 continue
             start, end = start + clause.start(), end + clause.start()
             if GONE not in rest[start:end]:
                 yield Sighting(rest[start:end], start, end, why)
-    for start, end in short_names(rest):
+    for start, end in _short_names(rest):
         yield Sighting(rest[start:end], start, end, Why.NAME)
 
 

@@ -71,7 +71,7 @@ from data.sharding import map_shards
 # released, nor is one that holds a day of the originals beside days that have moved.
 
 
-def survivors(
+def _survivors(
     vault: Vault, files: Mapping[str, Path], key: bytes, dated: Container[str] = ()
 ) -> Iterator[tuple[str, str]]:
     """The names of files that hold a value of the vault, each with the part where it stands.
@@ -136,7 +136,7 @@ def _without_survivors(
     """
     released = {r.path: files / r.path for r in reports if r.refusal is None}
     dated = {r.path for n, r in enumerate(reports) if masker.spreading.keeps_dates(n)}
-    parts = dict(survivors(masker.vault, released, key, dated))
+    parts = dict(_survivors(masker.vault, released, key, dated))
     return _refusing(files, masker, reports, parts, Refusal.VALUE_REMAINS)
 
 
@@ -254,14 +254,14 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedScope:
+class _MaskedScope:
     """What became of the files of a scope, and the words that stayed in each."""
 
     reports: list[DocumentReport]
     words: dict[str, dict[str, WordLeft]]
 
 
-def jobs_of(
+def _jobs_of(
     paths: Paths,
     out: Path,
     key: bytes,
@@ -323,10 +323,10 @@ def mask_paths(
     With a `review`, a file in which a word worth a look has no decision is refused. `ask` asks the
     recogniser, if there is one.
     """
-    jobs = jobs_of(paths, out, key, config, listed, review)
+    jobs = _jobs_of(paths, out, key, config, listed, review)
     if ask is not None:
         jobs = _with_model(jobs, ask, workers)
-    scopes = list(map_shards(mask_scope, jobs, workers))
+    scopes = list(map_shards(_mask_scope, jobs, workers))
     reports = [report for scope in scopes for report in scope.reports]
     words = merged(file for scope in scopes for file in sorted(scope.words.items()))
     write_words(out / "private" / WORDS, words, review)
@@ -344,11 +344,11 @@ def mask_paths(
 def _with_model(jobs: Sequence[Job], ask: AskModel, workers: int) -> list[Job]:
     """The jobs with what a model recognises in each."""
     entities = jobs[0].config.detection.entities if jobs else ()
-    known = ask_about(list(map_shards(scope_calls, jobs, workers)), ask, entities)
+    known = ask_about(list(map_shards(_scope_calls, jobs, workers)), ask, entities)
     return [replace(job, recognised=of) for job, of in zip(jobs, known, strict=True)]
 
 
-def scope_calls(job: Job) -> list[Call]:
+def _scope_calls(job: Job) -> list[Call]:
     """What a model is asked about a scope, after it was masked by evidence alone."""
     config = job.config
     masker = Masker(detector(config.detection), job.key, Mode.PLACEHOLDER, job.scope, job.listed)
@@ -361,7 +361,7 @@ def scope_calls(job: Job) -> list[Call]:
     return calls_of(job.scope, documents, rows, config.recogniser)
 
 
-def mask_scope(job: Job) -> MaskedScope:
+def _mask_scope(job: Job) -> _MaskedScope:
     """Mask the files of a scope, and write them, their vault and whole originals.
 
     Everything is learned before the first file is written, so the order of files does not matter.
@@ -391,7 +391,7 @@ def mask_scope(job: Job) -> MaskedScope:
     reports = _without_open_words(files, masker, reports, words, job)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
-    return MaskedScope(reports, words)
+    return _MaskedScope(reports, words)
 
 
 _NAME_CHARS = 32
@@ -492,11 +492,11 @@ def scan_paths(
 ) -> list[DocumentReport]:
     """The findings in all files below `paths`; nothing is written."""
     settings = config.model_copy(update={"scope": Scope.FILE, "level": MaskingLevel.FULL})
-    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings, listed)
-    return [report for of in map_shards(scan_file, jobs, workers) for report in of]
+    jobs = _jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings, listed)
+    return [report for of in map_shards(_scan_file, jobs, workers) for report in of]
 
 
-def scan_file(job: Job) -> list[DocumentReport]:
+def _scan_file(job: Job) -> list[DocumentReport]:
     """The findings in the files of a job; nothing is written."""
     reports: list[DocumentReport] = []
     finder = detector(job.config.detection)

@@ -49,7 +49,7 @@ class _SheetRow:
     cells: Sequence[tuple[Element, str]]
 
 
-def rows_of(root: Element, read: Read) -> list[_SheetRow]:
+def _rows_of(root: Element, read: Read) -> list[_SheetRow]:
     """The rows of a sheet with text in them."""
     rows = []
     for position, row in enumerate(root.iter("{*}row")):
@@ -60,7 +60,7 @@ def rows_of(root: Element, read: Read) -> list[_SheetRow]:
     return rows
 
 
-def labelled_cells(rows: Iterable[_SheetRow]) -> Iterator[tuple[Element, str]]:
+def _labelled_cells(rows: Iterable[_SheetRow]) -> Iterator[tuple[Element, str]]:
     """Each cell with its heading; empty for headings themselves and for cells without one.
 
     Headings are the texts of the first row, of the first row after a gap, and of a row with more
@@ -70,14 +70,14 @@ def labelled_cells(rows: Iterable[_SheetRow]) -> Iterator[tuple[Element, str]]:
     last = -1
     for row in rows:
         if last < 0 or _is_heading(row.cells, len(headings), row.number > last + 1):
-            headings = {column_of(cell): text for cell, text in row.cells if is_label(text)}
+            headings = {_column_of(cell): text for cell, text in row.cells if is_label(text)}
             yield from ((cell, "") for cell, _ in row.cells)
         else:
-            yield from ((cell, headings.get(column_of(cell), "")) for cell, _ in row.cells)
+            yield from ((cell, headings.get(_column_of(cell), "")) for cell, _ in row.cells)
         last = row.number
 
 
-def pairs(rows: Iterable[_SheetRow]) -> Iterator[tuple[str, str]]:
+def _pairs(rows: Iterable[_SheetRow]) -> Iterator[tuple[str, str]]:
     """Rows of two cells, in which the first may be the label of the second."""
     for row in rows:
         if len(row.cells) == _FEWEST and is_label(row.cells[0][1]):
@@ -87,11 +87,11 @@ def pairs(rows: Iterable[_SheetRow]) -> Iterator[tuple[str, str]]:
 def _is_heading(cells: Sequence[tuple[Element, str]], known: int, gap: bool) -> bool:
     if len(cells) < _FEWEST or not (gap or len(cells) > known):
         return False
-    labels = {column_of(cell) for cell, text in cells if is_label(text)}
+    labels = {_column_of(cell) for cell, text in cells if is_label(text)}
     return len(labels) == len(cells)
 
 
-def column_of(cell: Element) -> str:
+def _column_of(cell: Element) -> str:
     """The letters of a cell's reference."""
     match = _COLUMN.match(cell.get("r") or "")
     return match.group() if match else ""
@@ -109,7 +109,7 @@ _EPOCHS = (date(1899, 12, 30), date(1904, 1, 1))
 _EARLIEST, _LATEST = 61, 2_958_465  # 1900-03-01, after the day that never was; 9999-12-31
 
 
-def date_styles(roots: Mapping[str, Element]) -> frozenset[str]:
+def _date_styles(roots: Mapping[str, Element]) -> frozenset[str]:
     """The cell styles (`s`) whose numbers are shown as dates."""
     styles = roots.get("xl/styles.xml")
     if styles is None:
@@ -123,14 +123,14 @@ def date_styles(roots: Mapping[str, Element]) -> frozenset[str]:
     return frozenset(str(style) for style, fmt in enumerate(ids) if own.get(fmt, fmt in _DAYS))
 
 
-def epoch(roots: Mapping[str, Element]) -> date:
+def _epoch(roots: Mapping[str, Element]) -> date:
     """The day from which a workbook counts."""
     workbook = roots.get("xl/workbook.xml")
     properties = workbook.find("{*}workbookPr") if workbook is not None else None
     return _EPOCHS[properties is not None and properties.get("date1904") in {"1", "true"}]
 
 
-def serial_edits(visitor: Visitor, label: str, text: str, first: date) -> list[Edit]:
+def _serial_edits(visitor: Visitor, label: str, text: str, first: date) -> list[Edit]:
     """Edits of a number that is a date: it moves like dates in texts; its time of day stays."""
     match = _SERIAL.fullmatch(text)
     if match is None or not _EARLIEST <= int(match[1]) <= _LATEST - (first.year > 1900) * 1462:
@@ -183,13 +183,13 @@ class Workbook:
 
 def read_workbook(roots: Mapping[str, Element], visitor: Visitor) -> Workbook:
     """Collect what the parts of a workbook share."""
-    workbook = Workbook(date_styles=date_styles(roots), epoch=epoch(roots))
+    workbook = Workbook(date_styles=_date_styles(roots), epoch=_epoch(roots))
     strings = roots.get("xl/sharedStrings.xml")
     if strings is not None:
-        workbook.shared = [shown_text(i) for i in strings if local(i) == "si"]
+        workbook.shared = [_shown_text(i) for i in strings if local(i) == "si"]
     for name in sorted(roots):
         if name.startswith("xl/worksheets/"):
-            workbook.rows[name] = rows_of(roots[name], partial(_text_of, workbook))
+            workbook.rows[name] = _rows_of(roots[name], partial(_text_of, workbook))
             if workbook.shared:
                 _learn_columns(workbook.rows[name], workbook)
     root = roots.get("xl/workbook.xml")
@@ -199,7 +199,7 @@ def read_workbook(roots: Mapping[str, Element], visitor: Visitor) -> Workbook:
 
 
 def _learn_columns(rows: Iterable[_SheetRow], workbook: Workbook) -> None:
-    for cell, label in labelled_cells(rows):
+    for cell, label in _labelled_cells(rows):
         index = _shared_index(cell)
         if index is not None and label:
             workbook.columns[index] = min(label, workbook.columns.get(index, label))
@@ -211,7 +211,7 @@ def _text_of(workbook: Workbook, cell: Element) -> str:
         return _at(workbook, index)
     inline, value = _parts_of(cell)
     if inline is not None:
-        return shown_text(inline)
+        return _shown_text(inline)
     return (value.text or "") if value is not None else ""
 
 
@@ -259,24 +259,24 @@ def _rename(root: Element, workbook: Workbook, visitor: Visitor) -> None:
 def mask_strings(visitor: Visitor, part: str, root: Element, workbook: Workbook) -> None:
     """Mask the shared strings, each with the name of its column."""
     for number, item in enumerate(i for i in root if local(i) == "si"):
-        mask_inline(visitor, part, item, workbook.columns.get(number, ""))
+        _mask_inline(visitor, part, item, workbook.columns.get(number, ""))
 
 
 def mask_cells(visitor: Visitor, part: str, workbook: Workbook) -> None:
     """Mask texts and long numbers in the cells of a sheet; formulas are masked separately."""
     rows = workbook.rows.pop(part)
-    for head, text in pairs(rows):
+    for head, text in _pairs(rows):
         visitor.look(labelled(head, text))
-    for cell, label in labelled_cells(rows):
+    for cell, label in _labelled_cells(rows):
         inline, value = _parts_of(cell)
         if inline is not None:
-            mask_inline(visitor, part, inline, label)
+            _mask_inline(visitor, part, inline, label)
         if value is None or not value.text or cell.get("t") in {"s", "b", "e"}:
             continue
         if cell.get("t") in {"str", "d"}:
             edits = group_edits([Slot(value)], visitor, label)
         elif cell.get("s") in workbook.date_styles:
-            edits = serial_edits(visitor, label, value.text, workbook.epoch)
+            edits = _serial_edits(visitor, label, value.text, workbook.epoch)
         else:
             edits = _typed_edits(visitor, label, value.text)
         if edits:
@@ -284,10 +284,10 @@ def mask_cells(visitor: Visitor, part: str, workbook: Workbook) -> None:
             write_edits([Slot(value)], edits)
 
 
-def mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
+def _mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
     """Mask one string with its runs."""
     if label and names_people(label):
-        show_caption(visitor.look, shown_text(item))
+        show_caption(visitor.look, _shown_text(item))
     is_changed = False
     for slots in groups(item):
         edits = group_edits(slots, visitor, label)
@@ -303,7 +303,7 @@ def mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
 _KANA = re.compile(rf"[{KANA}\s・　]*")
 
 
-def shown_text(item: Element) -> str:
+def _shown_text(item: Element) -> str:
     """The text of a string without how it is read."""
     parts = (child for child in item if local(child) != READING)
     return (item.text or "") + "".join(str(text) for part in parts for text in part.itertext())

@@ -241,7 +241,7 @@ _NAMES_OF_PERSON = ("name", "givenName", "familyName", "additionalName", "altern
 _AUTHORED = ("author", "creator", "contributor", "editor", "reviewedBy", "employee", "founder")
 
 
-def page_edits(text: str, visit: Visit) -> list[Edit]:
+def _page_edits(text: str, visit: Visit) -> list[Edit]:
     """Edits of escaped strings in scripts; names elsewhere are shown to the look, not edited."""
     for match in _META.finditer(text):
         _show_meta(match[1], visit.look)
@@ -311,9 +311,9 @@ def _show_thing(thing: dict[str, Any], look: Look) -> None:
 
 
 _SPECIAL_PARTS: Mapping[str, Callable[[str, Visit], list[Edit]]] = {
-    ".html": page_edits,
-    ".htm": page_edits,
-    ".xhtml": page_edits,
+    ".html": _page_edits,
+    ".htm": _page_edits,
+    ".xhtml": _page_edits,
     ".csv": _show_table_cells,
     ".tsv": _show_table_cells,
 }

@@ -55,7 +55,7 @@ class English:
 
 
 @lru_cache(maxsize=1 << 17)
-def is_beyond_doubt(word: str, english: English, stands_out: bool) -> bool:
+def _is_beyond_doubt(word: str, english: English, stands_out: bool) -> bool:
     """Can the word, or part of an identifier, only mean what the dictionary says?
 
     `stands_out` says that it stands in a cell, a key or a name of several words, or has a capital
@@ -144,7 +144,7 @@ def _says_nothing(chain: str) -> bool:
     return is_range is not None or set(chain) <= _ZEROS
 
 
-def is_code_like(chain: str) -> bool:
+def _is_code_like(chain: str) -> bool:
     """May a chain of letters and digits be a number of somebody or something?"""
     if not chain.isdigit() and re.sub("[-#/]", "", chain).isdigit():
         is_grouped = _GROUPS.fullmatch(chain) is not None and not is_plain(chain)
@@ -272,7 +272,7 @@ def _branches(text: str) -> Iterator[Span]:
     yield from (match.span(1) for match in _BRANCH.finditer(text))
 
 
-def keys(text: str) -> Iterator[Span]:
+def _keys(text: str) -> Iterator[Span]:
     """The joined words of a text that stand alone, or where keys and elements stand."""
     if _ONLY.fullmatch(text):
         yield 0, len(text)
@@ -280,7 +280,7 @@ def keys(text: str) -> Iterator[Span]:
         yield match.span(match.lastindex or 0)
 
 
-def titles(text: str) -> Iterator[Span]:
+def _titles(text: str) -> Iterator[Span]:
     """The runs of words in the name of a file."""
     yield from (match.span() for match in _TITLE.finditer(text))
 
@@ -405,7 +405,7 @@ class _Reader:
     def _joined(self) -> Iterator[tuple[int, int]]:
         """The spans of names of a few words: of files and branches, in keys, and logins."""
         yield from _branches(self._text)
-        named = [*keys(self._text), *(titles(self._text) if self._is_title else ())]
+        named = [*_keys(self._text), *(_titles(self._text) if self._is_title else ())]
         for start, end in named:
             parts = _parts_of(self._text[start:end])
             is_odd = not all(map(self._is_explained, parts))  # then its parts are shown
@@ -469,7 +469,7 @@ class _Reader:
         elif not self._private.isdisjoint(hump.lower() for hump in humps):
             yield Sighting(word, start, end, why)
         else:
-            doubts = (hump for hump in humps if not is_beyond_doubt(hump, self._english, True))
+            doubts = (hump for hump in humps if not _is_beyond_doubt(hump, self._english, True))
             for hump in doubts:
                 yield Sighting(hump.lower(), start, end, Why.FIELD)
 
@@ -513,7 +513,7 @@ class _Reader:
         if chain.replace(".", "").isdigit():
             is_number = "." not in chain and len(chain) >= PART_DIGITS
             return is_number and not chain.endswith("000") and not self._is_amount(match)
-        return is_code_like(chain)
+        return _is_code_like(chain)
 
     def _why_run(self, run: str, group: str, is_unknown: bool) -> Why:
         if is_unknown:
@@ -537,7 +537,7 @@ class _Reader:
         humps = _HUMP.findall(word) if word.isascii() else [word]
         if self._of_format:
             humps = [hump for hump in humps if not _is_office_word(hump)]
-        return not all(is_beyond_doubt(hump, self._english, stands_out) for hump in humps)
+        return not all(_is_beyond_doubt(hump, self._english, stands_out) for hump in humps)
 
     def _is_explained(self, word: str) -> bool:
         if is_chosen(word):

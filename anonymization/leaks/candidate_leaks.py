@@ -251,7 +251,7 @@ _SHOWN = 5
 _QUOTED = frozenset({"instruction.md", layout.INPUTS})
 
 
-def places(leaks: Sequence[Leak]) -> str:
+def _places(leaks: Sequence[Leak]) -> str:
     """The positions and kinds of leaked values, never the values themselves."""
     listed = "; ".join(
         f"{leak.kind} in {leak.file} ({leak.encoding}, byte {leak.offset})"
@@ -321,7 +321,7 @@ def guard_release(
     ]
     if leaks:
         raise ReleaseError(
-            f"the leak scan found private values: {places(leaks)}. Nothing was published; "
+            f"the leak scan found private values: {_places(leaks)}. Nothing was published; "
             "see `benchmint audit` for where they come from."
         )
 
@@ -390,7 +390,7 @@ def write_leak_check(
             GATE.judge(measure(leaks), targets.config),
         )
         verdicts += [(task.task_id, verdict) for verdict in judged]
-        evidence = {"found": "; ".join(filter(None, (described(changed), places(leaks))))}
+        evidence = {"found": "; ".join(filter(None, (described(changed), _places(leaks))))}
         parts += [(STAGE, task.task_id, *_in_words(part)) for part in changed]
         rows.append(gated_row(STAGE, "candidate", task.task_id, deciding(judged), evidence))
     write_stage_tables(

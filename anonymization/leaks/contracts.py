@@ -110,17 +110,17 @@ class LeakReason(GateReason):
 
 
 @dataclass(frozen=True, slots=True)
-class Leaks:
+class _Leaks:
     """Private values that were found, and files that could not be searched."""
 
     values: int
     not_scannable: int
 
 
-def measure(leaks: Sequence[Leak]) -> Leaks:
+def measure(leaks: Sequence[Leak]) -> _Leaks:
     """Count what the scan of one candidate found."""
     unsearched = sum(not leak.digest for leak in leaks)
-    return Leaks(values=len(leaks) - unsearched, not_scannable=unsearched)
+    return _Leaks(values=len(leaks) - unsearched, not_scannable=unsearched)
 
 
 GATE = Gate(

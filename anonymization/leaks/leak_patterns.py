@@ -177,7 +177,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class _Hit:
     """A value at an offset of the data that was searched."""
 
     offset: int
@@ -218,7 +218,7 @@ class LeakPatterns:
         """The keyed digest of a value."""
         return keyed_hash(self._key, _STAGE, self.values[value_index].value).hex()[:_DIGEST_CHARS]
 
-    def find(self, data: bytes, is_coded: bool = True) -> Iterator[Hit]:
+    def find(self, data: bytes, is_coded: bool = True) -> Iterator[_Hit]:
         """Every value in `data`; other letter cases and spellings have encodings of their own.
 
         Without `is_coded`, base64, hexadecimal digits and UTF-16 are not looked for.
@@ -226,11 +226,11 @@ class LeakPatterns:
         for table in (self._plain, self._coded) if is_coded else (self._plain,):
             for start, form, pattern in table.find(data):
                 if self._holds(data, start, form, pattern):
-                    yield Hit(start, form.value_index, form.encoding)
+                    yield _Hit(start, form.value_index, form.encoding)
         for start in range(0, len(data) if len(self._spelled) else 0, _CHUNK):
             yield from self._find_spelled(data, start)
 
-    def _find_spelled(self, data: bytes, chunk: int) -> Iterator[Hit]:
+    def _find_spelled(self, data: bytes, chunk: int) -> Iterator[_Hit]:
         """Values that begin in a chunk of `data`, in other spellings than their own."""
         first = max(0, chunk - _MARGIN)
         reach = _MARGIN + 4 * (SPREAD * self.longest + ROOM)
@@ -242,7 +242,7 @@ class LeakPatterns:
             done = span[0]
             if chunk <= offset < chunk + _CHUNK:
                 spelling = self._spelling(value_index, text[slice(*span)])
-                yield Hit(offset, value_index, spelling)
+                yield _Hit(offset, value_index, spelling)
 
     def _spelled_in(self, text: str) -> Iterator[tuple[tuple[int, int], int]]:
         """Spans of values in other spellings, with the index of the value, from left to right."""

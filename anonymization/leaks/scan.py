@@ -79,7 +79,7 @@ def _is_container(data: bytes) -> bool:
     return bool(kinds_of(data))
 
 
-def parts(data: bytes, budget: Budget) -> Iterator[Part]:
+def _parts(data: bytes, budget: Budget) -> Iterator[Part]:
     """The members of an archive or compressed stream; nothing for other data.
 
     Raises CannotScan for what is encrypted, broken, of an unknown kind or past the limits.
@@ -156,7 +156,7 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_TEXT = (b"zTXt", b"iTXt", b"iCCP")
 
 
-def document_parts(data: bytes, budget: Budget, config: LeakConfig) -> Iterator[Part]:
+def _document_parts(data: bytes, budget: Budget, config: LeakConfig) -> Iterator[Part]:
     """The text of a document, as UTF-8 parts; nothing for other data.
 
     Raises CannotScan when it cannot be read within the limits.
@@ -269,7 +269,7 @@ _SPACED = re.compile(rb"(?<![A-Za-z0-9])(?:[A-Za-z0-9] ){4,60}[A-Za-z0-9](?![A-Z
 _JOINT = b"\0,"  # stands for the end of a cell until it becomes a blank, or a comma and a blank
 
 
-def disguises(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
+def _disguises(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
     """The forms of a layer with disguises of one kind undone, if it has their signs.
 
     As in `views`, only text within `reach` bytes of a sign is kept.
@@ -374,7 +374,7 @@ def _layer(
     yield from _search(name, data, Encoding.RAW, patterns)
     if not _is_container(data):
         decoded = views(data, _REACH * patterns.longest)
-        for encoding, view in (*decoded, *disguises(data, 2 * patterns.longest)):
+        for encoding, view in (*decoded, *_disguises(data, 2 * patterns.longest)):
             yield from _search(name, view, encoding, patterns)
     try:
         for inner_name, inner in _inside(data, config, budget):
@@ -388,9 +388,9 @@ def _layer(
 
 
 def _inside(data: bytes, config: LeakConfig, budget: Budget) -> Iterator[tuple[str, bytes]]:
-    for part in parts(data, budget):
+    for part in _parts(data, budget):
         yield part.name, part.data
-    for part in document_parts(data, budget, config):
+    for part in _document_parts(data, budget, config):
         yield part.name, part.data
     if not _is_container(data):
         for number, blob in enumerate((*_blobs(data, budget), *_packed(data, budget))):

@@ -46,10 +46,10 @@ def ask_about(
 ) -> list[Recognised]:
     """What a model recognises in each scope, of the calls about it; all are asked together."""
     replies = iter(ask([call.request for of_scope in calls for call in of_scope]))
-    return [recognised(each, [next(replies) for _ in each], entities) for each in calls]
+    return [_recognised(each, [next(replies) for _ in each], entities) for each in calls]
 
 
-def recognised(
+def _recognised(
     calls: Sequence[Call], replies: Sequence[Reply], entities: Collection[EntityType]
 ) -> Recognised:
     """What the replies to the calls of one scope come to; `entities` are the kinds looked for.

@@ -36,7 +36,7 @@ _SHORTEST = 2  # characters
 
 def informed(detector: Detector, read: Recognised | None) -> Detector:
     """The detector, told what a model has read; without a model as it is."""
-    return detector if read is None or not read.texts else InformedDetector(detector, read)
+    return detector if read is None or not read.texts else _InformedDetector(detector, read)
 
 
 def is_for_model(kind: EntityType, recognizer: str, value: str) -> bool:
@@ -48,7 +48,7 @@ def is_for_model(kind: EntityType, recognizer: str, value: str) -> bool:
     return kind in _NAMES or is_word
 
 
-class InformedDetector:
+class _InformedDetector:
     """Finds what a detector and a model find; the texts are those of one scope."""
 
     def __init__(self, detector: Detector, read: Recognised) -> None:

@@ -79,7 +79,7 @@ def composed_text(text: str) -> str:
     return composed(text).text
 
 
-def words_in(text: str) -> float:
+def _words_in(text: str) -> float:
     """About how many words a text has."""
     wide = count_cjk(text)
     return (len(text) - wide) / _LATIN + wide / _CJK
@@ -101,12 +101,12 @@ def calls_of(
     seen = set[str]()
     for name, pieces in documents.items():
         passages = list(_of_document(name, pieces, seen, config.file_words))
-        size = sum(words_in(passage.body) for passage in passages)
+        size = sum(_words_in(passage.body) for passage in passages)
         if size > room and calls[-1] and size <= config.call_words:
             calls.append([])
             room = config.call_words
         for passage in passages:
-            size = words_in(passage.body)
+            size = _words_in(passage.body)
             if size > room and calls[-1]:
                 calls.append([])
                 room = config.call_words
@@ -127,7 +127,7 @@ def _of_document(
         body = passage.body
         if body in seen:
             continue
-        most -= words_in(body)
+        most -= _words_in(body)
         if most < 0:
             return
         seen.add(body)
@@ -176,7 +176,7 @@ class _Document:
         text, clean = _read(piece), _clean(piece)
         if piece.accepts is FindingFilter.WHOLE and " " not in text.strip() and text.isascii():
             return  # a key of one word, as programs choose them
-        if words_in(text) <= _PASSAGE:
+        if _words_in(text) <= _PASSAGE:
             self._say(text, text, [Part(clean, 0, len(text))])
             return
         for start, end in _cut(text):
@@ -234,7 +234,7 @@ class _Document:
             self._told[plain] = self._open
 
     def _add(self, line: str, parts: Sequence[Part]) -> None:
-        size = words_in(line)
+        size = _words_in(line)
         if self._open.lines and self._open.size + size > _PASSAGE:
             self._begin(self._open.heading)
         self._open.lines.append(line)
@@ -271,7 +271,7 @@ def _packed(values: Iterable[str]) -> Iterator[list[str]]:
     some: list[str] = []
     size = 0.0
     for value in values:
-        words = words_in(value)
+        words = _words_in(value)
         if some and size + words > _PASSAGE:
             yield some
             some, size = [], 0.0
@@ -284,7 +284,7 @@ def _packed(values: Iterable[str]) -> Iterator[list[str]]:
 def _cut(text: str) -> Iterator[tuple[int, int]]:
     """Spans of about a passage each, that end with a paragraph, a line or a word."""
     start = 0
-    step = int(len(text) * _PASSAGE / words_in(text))
+    step = int(len(text) * _PASSAGE / _words_in(text))
     while start < len(text):
         end = min(len(text), start + step)
         if end < len(text):

@@ -42,7 +42,7 @@ _LEAST_COMMON = 5  # … if they are at least as many
 _MOSTLY_NUMBERS = 0.5
 
 
-class TextNumbers:
+class _TextNumbers:
     """A text column parsed once. `value` is in units of the last decimal, signed.
 
     `known` is false for missing values (blank, `－`, `n/a`), which stay, and for `foreign` cells:
@@ -250,7 +250,7 @@ class NumericColumn:
     def __init__(self, series: pl.Series) -> None:
         series = series.cast(pl.Float64) if series.dtype.is_decimal() else series
         self.series = series
-        self.text = TextNumbers(series) if series.dtype == pl.String else None
+        self.text = _TextNumbers(series) if series.dtype == pl.String else None
         if self.text is None and not (series.dtype.is_integer() or series.dtype.is_float()):
             expected = "integers, floats or text"
             todo = "Cast the column, or give it another role."

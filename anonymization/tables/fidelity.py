@@ -31,7 +31,7 @@ _SEED_P = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """`cells`: a row per column and group (`(all)`: the whole table), see `measured` for fields.
+    """`cells`: a row per column and group (`(all)`: the whole table), see `_measured` for fields.
 
     `below_p`: pairs with an uncorrected KS p below .05 (descriptive: the samples are paired).
     """
@@ -47,7 +47,7 @@ def assess(
     """Compare the measures of a table before and after; rows are in the same order."""
     groups = _groups(before, config)
     rows = [
-        {"column": name, "group": label, **measured(old[at], new[at]), "rows": len(at)}
+        {"column": name, "group": label, **_measured(old[at], new[at]), "rows": len(at)}
         for name in config.measures
         for old, new in [(numbers(before[name]), numbers(after[name]))]
         for label, at in [(ALL, np.arange(before.height)), *groups]
@@ -61,7 +61,7 @@ def assess(
     return Fidelity(cells, FIDELITY.judge(measure(cells), limits), below)
 
 
-def measured(old: Floats, new: Floats) -> dict[str, float | int | None]:
+def _measured(old: Floats, new: Floats) -> dict[str, float | int | None]:
     """The figures of one paired sample (NaN: missing, left out).
 
     `d`, `p` (asymptotic, uncorrected), `wasserstein` (over the original IQR), `spearman`;
@@ -203,7 +203,7 @@ def utility(linked: Linked, relations: Relations) -> Utility:
     old, new, names = linked.original, linked.released, linked.columns
     columns = range(len(names))
     drifts = [_sum_drifts(old[:, i], new[:, i], linked.cell) for i in columns]
-    paired = [measured(old[:, i], new[:, i]) for i in columns]
+    paired = [_measured(old[:, i], new[:, i]) for i in columns]
     worst = {
         "spearman": _least(_spearman(linked)),
         "flips": _most(_flips(linked)),

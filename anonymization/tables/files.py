@@ -124,7 +124,7 @@ def released_name(path: Path) -> str:
 FIND = "find-tables"
 
 
-class FileReason(StrEnum):
+class _FileReason(StrEnum):
     NO_TABLE = "table.no_table"
     NOT_DECLARED = "table.not_declared"
     LINK = "table.link"
@@ -137,14 +137,14 @@ class TableFile:
     item: str
     path: Path
     name: str
-    reason: FileReason | None
+    reason: _FileReason | None
 
     def row(self) -> LedgerRow:
         outcome = Outcome.KEPT if self.reason is None else Outcome.REJECTED
         return LedgerRow(FIND, "file", self.item, outcome, reason=self.reason)
 
 
-def find_tables(given: Sequence[Path], declared: Iterable[str]) -> list[TableFile]:
+def _find_tables(given: Sequence[Path], declared: Iterable[str]) -> list[TableFile]:
     """The files given, and those in the folders given, in order of their names.
 
     Errors: `InputError` for a missing path, a declared table without a file, and two files with
@@ -175,7 +175,7 @@ def declared_files(
             "[tables]: found no declared tables; expected a role for every column in the input "
             "tables. `benchmint privacy profile TABLE --toml` proposes them."
         )
-    return find_tables(given, {*tables, *aggregates}) if given else []
+    return _find_tables(given, {*tables, *aggregates}) if given else []
 
 
 def write_found(files: Sequence[TableFile], out: Path) -> None:
@@ -234,11 +234,11 @@ def _below(root: Path) -> Iterable[tuple[str, Path]]:
 def _judged(item: str, path: Path, wanted: frozenset[str]) -> TableFile:
     name, reason = table_name(Path(item)), None
     if path.is_symlink():
-        reason = FileReason.LINK
+        reason = _FileReason.LINK
     elif not _is_table(Path(item)):
-        reason = FileReason.NO_TABLE
+        reason = _FileReason.NO_TABLE
     elif name not in wanted:
-        reason = FileReason.NOT_DECLARED
+        reason = _FileReason.NOT_DECLARED
     return TableFile(item, path, name, reason)
 
 

@@ -107,7 +107,7 @@ class RiskRates:
     details: Mapping[str, Scalar]
 
 
-def decide(seen: RiskRates, limits: RiskLimits) -> Verdict:
+def _decide(seen: RiskRates, limits: RiskLimits) -> Verdict:
     """Fails with the rate that is farthest above its limit; a passing one shows the nearest.
 
     If nothing is above and the attacks on whole industries did not run, it is unverified.
@@ -152,7 +152,7 @@ RE_IDENTIFICATION = Gate(
     reasons=RiskReason,
     measure=RiskRates,
     measures=_counts,
-    decide=decide,
+    decide=_decide,
     limits=(
         _limit(
             "one_company",

@@ -38,7 +38,7 @@ def stage_key(key: bytes, stage: str) -> Words:
     return np.frombuffer(keyed_hash(key, stage, ""), dtype="<u4").astype(np.uint32)
 
 
-def permute(state: Words, rounds: int) -> None:
+def _permute(state: Words, rounds: int) -> None:
     """ChaCha's rounds on the columns of `state` (16 × n), in place (RFC 8439 §2.1)."""
     spare = np.empty_like(state[0])
     for _ in range(rounds // 2):
@@ -69,7 +69,7 @@ def blocks(
     if nonce is not None:
         start[13], start[14] = nonce & np.uint64(0xFFFFFFFF), nonce >> np.uint64(32)
     state = start.copy()
-    permute(state, _ROUNDS)
+    _permute(state, _ROUNDS)
     state += start
     words = state[0::2].astype(np.uint64)  # in place from here: several chunks are worked on
     words <<= np.uint64(32)
@@ -95,7 +95,7 @@ def _absorbed(keys: Words, block: Words) -> Words:
     state[:4] = _SIGMA[:, None]
     state[4:12] = keys
     state[12:] = block
-    permute(state, _ROUNDS)
+    _permute(state, _ROUNDS)
     return np.concatenate([state[:4], state[12:]])
 
 

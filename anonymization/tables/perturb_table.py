@@ -29,7 +29,7 @@ _THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class PerturbReport:
+class _PerturbReport:
     """Counts per column: numbers, zeros, and unchanged numbers; restored relations. Joint steps
     count a repeated row once, except in `rows`.
 
@@ -53,7 +53,7 @@ class Perturbed:
     """The perturbed table, with rows and columns in the original order."""
 
     frame: pl.DataFrame
-    report: PerturbReport
+    report: _PerturbReport
 
 
 class _State:
@@ -140,7 +140,7 @@ def _perturbed(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Perturbe
     new, recomputed = recompute(frame, new, config, key)
     numbers, zeros, unmoved = ({n: c[i] for n, c in counts.items()} for i in range(3))
     kept = state.kept_levels
-    report = PerturbReport(
+    report = _PerturbReport(
         frame.height, numbers, zeros, unmoved, emptied, restored, recomputed, kept
     )
     dropped = config.of_role(ColumnRole.DROPPED)

@@ -367,7 +367,7 @@ def privacy_json(table: TablePrivacy) -> dict[str, Any]:
     results = attacks.pop("results")
     return {
         "verdict": asdict(table.verdict) | {"measures": dict(table.verdict.measures)},
-        "statement": statement(table),
+        "statement": _statement(table),
         "attacked": attacks,
         "attacks": [*results, *(asdict(result) for result in table.pseudonyms)],
         "utility": asdict(table.utility),
@@ -391,7 +391,7 @@ def privacy_json(table: TablePrivacy) -> dict[str, Any]:
     }
 
 
-def statement(table: TablePrivacy) -> str:
+def _statement(table: TablePrivacy) -> str:
     """The result in sentences: measured rates, without any further claim."""
     sentences = [f"Attackers who know up to {table.limits.columns} columns:"]
     for risk in LIMITED:

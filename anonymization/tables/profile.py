@@ -42,7 +42,7 @@ _ROWS_PER_ENTITY = 1.5  # from which a column constant per company is no coincid
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class _Proposal:
     """A column's proposed role and the reason: counts and shapes, never values."""
 
     column: str
@@ -53,10 +53,10 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class _Profile:
     """Proposals per column, the likely entity, group, region and period columns, and sums."""
 
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[_Proposal, ...]
     entity: str | None
     group: str | None
     region: str | None
@@ -64,7 +64,7 @@ class Profile:
     sums: tuple[SumRelation, ...]
 
 
-def propose_roles(frame: pl.DataFrame) -> Profile:
+def propose_roles(frame: pl.DataFrame) -> _Profile:
     """Propose a role for every column from its name and its values.
 
     Numbers that follow from others are proposed as derived, and a total of two other columns as a
@@ -84,12 +84,12 @@ def propose_roles(frame: pl.DataFrame) -> Profile:
     entity = _entity(frame, proposals)
     proposals = _with_constant_codes(frame, proposals, entity, period)
     with_derived, sums = _derived(frame, proposals, entity, period)
-    return Profile(
+    return _Profile(
         tuple(with_derived[name] for name in frame.columns), entity, group, region, period, sums
     )
 
 
-def as_config(profile: Profile) -> dict[str, Any]:
+def as_config(profile: _Profile) -> dict[str, Any]:
     """The proposal as the table's section of a configuration file."""
     columns: dict[str, Any] = {}
     for proposal in profile.proposals:
@@ -113,7 +113,7 @@ def as_config(profile: Profile) -> dict[str, Any]:
     return section | {"columns": columns}
 
 
-def profile_lines(profile: Profile) -> Iterator[str]:
+def profile_lines(profile: _Profile) -> Iterator[str]:
     """The proposal in lines for a person: a column each, then the key columns and the sums."""
     for proposal in profile.proposals:
         kind = f" ({proposal.kind})" if proposal.kind else ""
@@ -162,9 +162,9 @@ class _Shape:
         )
 
 
-def _proposed(name: str, shape: _Shape) -> Proposal:
+def _proposed(name: str, shape: _Shape) -> _Proposal:
     role, kind, why = _judged(name, shape)
-    return Proposal(name, role, kind, None, why)
+    return _Proposal(name, role, kind, None, why)
 
 
 def _judged(name: str, shape: _Shape) -> tuple[ColumnRole, IdentifierKind | None, str]:
@@ -200,7 +200,7 @@ def _first(frame: pl.DataFrame, fits: Any, order: Any) -> str | None:
     return matching[0] if matching else None
 
 
-def _entity(frame: pl.DataFrame, proposals: dict[str, Proposal]) -> str | None:
+def _entity(frame: pl.DataFrame, proposals: dict[str, _Proposal]) -> str | None:
     """The identifier code with the most values that still repeats, if any does; else a name."""
     codes = [p for p in proposals.values() if p.kind is IdentifierKind.CODE]
     names = [p for p in proposals.values() if p.kind is IdentifierKind.NAME]
@@ -210,8 +210,8 @@ def _entity(frame: pl.DataFrame, proposals: dict[str, Proposal]) -> str | None:
 
 
 def _with_constant_codes(
-    frame: pl.DataFrame, proposals: dict[str, Proposal], entity: str | None, period: str | None
-) -> dict[str, Proposal]:
+    frame: pl.DataFrame, proposals: dict[str, _Proposal], entity: str | None, period: str | None
+) -> dict[str, _Proposal]:
     """Columns that hold one value per company, and almost a different one for each, name it."""
     if entity is None:
         return proposals
@@ -232,7 +232,7 @@ def _with_constant_codes(
             is_code = int(text.str.contains(_CODE).sum()) > _MOSTLY * len(text)
             kind = IdentifierKind.CODE if is_code else IdentifierKind.NAME
             why = f"one value per company in {percent(single, 0)} of {values.height} companies"
-            revised[name] = Proposal(name, ColumnRole.IDENTIFIER, kind, None, why)
+            revised[name] = _Proposal(name, ColumnRole.IDENTIFIER, kind, None, why)
     return revised
 
 
@@ -245,8 +245,8 @@ def _fixed_width(column: pl.Series) -> bool:
 
 
 def _derived(
-    frame: pl.DataFrame, proposals: dict[str, Proposal], entity: str | None, period: str | None
-) -> tuple[dict[str, Proposal], tuple[SumRelation, ...]]:
+    frame: pl.DataFrame, proposals: dict[str, _Proposal], entity: str | None, period: str | None
+) -> tuple[dict[str, _Proposal], tuple[SumRelation, ...]]:
     """Measures that follow from others: derived, or the total of a sum."""
     measures = [n for n, p in proposals.items() if p.role is ColumnRole.MEASURE]
     used = {name: ColumnConfig(role=ColumnRole.MEASURE) for name in measures}
@@ -267,10 +267,10 @@ def _derived(
         )
         if formula.kind is DerivedKind.SUM:
             sums.append(SumRelation(total=name, parts=formula.of))
-            revised[name] = Proposal(name, ColumnRole.MEASURE, None, None, why)
+            revised[name] = _Proposal(name, ColumnRole.MEASURE, None, None, why)
         elif formula.kind is DerivedKind.DIFFERENCE:
             sums.append(SumRelation(total=formula.of[0], parts=(name, formula.of[1])))
         else:
-            revised[name] = Proposal(name, ColumnRole.DERIVED, None, formula, why)
+            revised[name] = _Proposal(name, ColumnRole.DERIVED, None, formula, why)
         bases |= {name, *formula.of}
     return revised, tuple(sums)

@@ -38,14 +38,14 @@ _TRIES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class CodeMap:
+class _CodeMap:
     """`clashes`: pseudonyms that equal some other real code, because the space is too full."""
 
     new: dict[str, str]
     clashes: int
 
 
-def permuted_codes(codes: Iterable[str], key: bytes, space: str, prefix: str = "") -> CodeMap:
+def permuted_codes(codes: Iterable[str], key: bytes, space: str, prefix: str = "") -> _CodeMap:
     """One-to-one pseudonyms of one shape; if there is room, no pseudonym is a real code.
 
     The shape is the most common one that has room for all codes. If none has, each code keeps its
@@ -67,7 +67,7 @@ def permuted_codes(codes: Iterable[str], key: bytes, space: str, prefix: str = "
         images, clashed = _images(members, guests, shape, len(prefix), key, space)
         new |= dict(zip([*members, *guests], images, strict=True))
         clashes += clashed
-    return CodeMap(new, clashes)
+    return _CodeMap(new, clashes)
 
 
 def _common(shapes: Mapping[str, Sequence[str]], fixed: int) -> str:
@@ -210,7 +210,7 @@ class Pseudonyms:
 
 
 @dataclass(frozen=True, slots=True)
-class Pseudonymized:
+class _Pseudonymized:
     """A table under its pseudonyms; how many names and codes were replaced inside text."""
 
     frame: pl.DataFrame
@@ -225,7 +225,9 @@ def make_pseudonyms(tables: Tables, key: bytes) -> Pseudonyms:
     return Pseudonyms(codes, names, _in_text(codes, names) if has_texts else {}, clashes)
 
 
-def pseudonymize(frame: pl.DataFrame, config: TableConfig, pseudonyms: Pseudonyms) -> Pseudonymized:
+def pseudonymize(
+    frame: pl.DataFrame, config: TableConfig, pseudonyms: Pseudonyms
+) -> _Pseudonymized:
     """Replace identifiers, and names and codes inside free text.
 
     Errors: `KeyError` for identifiers that the mapping was not made from: a bug.
@@ -247,9 +249,9 @@ def pseudonymize(frame: pl.DataFrame, config: TableConfig, pseudonyms: Pseudonym
         new = new.with_columns(kept if dtype == pl.String else kept.cast(dtype))
     count = 0
     for name in config.of_role(ColumnRole.FREE_TEXT):
-        texts, moved = replaced(new[name], pseudonyms.in_text)
+        texts, moved = _replaced(new[name], pseudonyms.in_text)
         new, count = new.with_columns(texts), count + moved
-    return Pseudonymized(new, count)
+    return _Pseudonymized(new, count)
 
 
 def _codes(tables: Tables, key: bytes) -> tuple[dict[str, dict[str, str]], int]:
@@ -335,7 +337,7 @@ def _findable_code(code: str) -> bool:
     return len(code) >= 4 and (not code.isdigit() or len(code) >= 8)
 
 
-def replaced(texts: pl.Series, new: Mapping[str, str]) -> tuple[pl.Series, int]:
+def _replaced(texts: pl.Series, new: Mapping[str, str]) -> tuple[pl.Series, int]:
     """`texts` with every key of `new` replaced, and the number of replacements.
 
     Leftmost, then longest, in a single pass: replacements are not searched again. Latin letters

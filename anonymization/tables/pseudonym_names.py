@@ -38,7 +38,7 @@ Word = Mapping[Language, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class _Lexicon:
     """`sectors`: the words of each; `labels`: (part of an industry's label, sector), longest first;
     `forms`: legal forms per language, longest first."""
 
@@ -56,12 +56,12 @@ class Lexicon:
 
 
 @cache
-def lexicon() -> Lexicon:
+def lexicon() -> _Lexicon:
     """The lexicon of the package."""
     raw = load_table(__package__, "pseudonyms.toml")
     sectors = {name: _words(entry["words"]) for name, entry in raw["sectors"].items()}
     labels = [(p, name) for name, entry in raw["sectors"].items() for p in entry["labels"]]
-    return Lexicon(
+    return _Lexicon(
         _words(raw["first"]),
         _words(raw["second"]),
         _words(raw["before"]),
@@ -83,7 +83,7 @@ _EDGE = " \t\u3000,，.・-"
 
 
 @dataclass(frozen=True, slots=True)
-class Anatomy:
+class _Anatomy:
     """`before` + `core` + `after` is the name; only the core names the company."""
 
     before: str
@@ -108,7 +108,7 @@ def name_language(name: str, default: Language) -> Language:
 
 
 @lru_cache(maxsize=1 << 17)
-def dissect(name: str, default: Language) -> Anatomy:
+def dissect(name: str, default: Language) -> _Anatomy:
     """Strip legal forms and the like from both ends, as long as something is left."""
     language = name_language(name, default)
     start, end = 0, len(name)
@@ -117,7 +117,7 @@ def dissect(name: str, default: Language) -> Anatomy:
         start, end = _trimmed(name, start, end)
         shorter = _without_form(name, start, end, forms)
         if shorter is None:
-            return Anatomy(name[:start], name[start:end], name[end:], language)
+            return _Anatomy(name[:start], name[start:end], name[end:], language)
         start, end = shorter
 
 
@@ -158,7 +158,7 @@ def _parted(text: str, at: int) -> bool:
     return not (before.isascii() and after.isascii() and before.isalnum() and after.isalnum())
 
 
-def normal(name: str) -> str:
+def _normal(name: str) -> str:
     """The name for comparison: without differences of compatibility form, case and punctuation."""
     return alphanumeric(name)
 
@@ -189,7 +189,7 @@ _Variation = tuple[Language, tuple[tuple[int, int], ...]]
 
 
 def _dealt(
-    anatomies: Mapping[tuple[str, str], Anatomy], key: bytes
+    anatomies: Mapping[tuple[str, str], _Anatomy], key: bytes
 ) -> dict[tuple[str, str], Dress]:
     """(entity, name) → what is put around the pseudonym's core.
 
@@ -211,20 +211,20 @@ def _dealt(
     return new
 
 
-def _variation(anatomies: Sequence[Anatomy]) -> tuple[tuple[int, int], ...]:
+def _variation(anatomies: Sequence[_Anatomy]) -> tuple[tuple[int, int], ...]:
     """Per name the number of its core and of its dress, counted as they first occur."""
     cores: dict[str, int] = {}
     dresses: dict[Dress, int] = {}
     return tuple(
         (
-            cores.setdefault(normal(anatomy.core), len(cores)),
+            cores.setdefault(_normal(anatomy.core), len(cores)),
             dresses.setdefault(_dress(anatomy), len(dresses)),
         )
         for anatomy in anatomies
     )
 
 
-def _dress(anatomy: Anatomy) -> Dress:
+def _dress(anatomy: _Anatomy) -> Dress:
     case = Case.WRITTEN
     if anatomy.language is Language.EN and anatomy.core.isupper():
         case = Case.UPPER
@@ -285,7 +285,7 @@ def rebuilt_names(companies: Sequence[Company], key: bytes) -> dict[tuple[str, s
     dresses = _dealt(anatomies, key)
     return {
         (entity, name): dresses[entity, name].around(
-            made[entity][anatomy.language, normal(anatomy.core)]
+            made[entity][anatomy.language, _normal(anatomy.core)]
         )
         for (entity, name), anatomy in anatomies.items()
     }
@@ -295,7 +295,7 @@ def _assigned(
     companies: Sequence[Company], cores: Mapping[str, Mapping[Language, list[str]]], key: bytes
 ) -> dict[str, _Made]:
     """Every company proposes a name; the first in order gets it; the others propose again."""
-    real = {normal(c) for own in cores.values() for named in own.values() for c in named} - {""}
+    real = {_normal(c) for own in cores.values() for named in own.values() for c in named} - {""}
     used: set[str] = set()
     made: dict[str, _Made] = {}
     pending = list(companies)
@@ -342,12 +342,12 @@ def _default_language(names: Sequence[str]) -> Language:
     return Language.JA if ja > zh else Language.ZH
 
 
-def _cores(anatomies: Sequence[Anatomy]) -> dict[Language, list[str]]:
+def _cores(anatomies: Sequence[_Anatomy]) -> dict[Language, list[str]]:
     """The distinct cores per language, the longest first: it is the full name."""
     cores_by_language: dict[Language, dict[str, str]] = {}
     for anatomy in anatomies:
         cores_by_language.setdefault(anatomy.language, {}).setdefault(
-            normal(anatomy.core), anatomy.core
+            _normal(anatomy.core), anatomy.core
         )
     return {
         language: sorted(cores.values(), key=lambda core: (-len(core), core))
@@ -367,10 +367,10 @@ def _proposal(
     start = int(draw.integers(len(sector)))
     forms = _forms(cores, stem, [*sector[start:], *sector[:start]], words.sectors["general"])
     claimed = {*forms.values(), *(_joined(stem, language) for language in cores)}
-    return forms, {normal(core) for core in claimed}
+    return forms, {_normal(core) for core in claimed}
 
 
-def _stem(words: Lexicon, draw: np.random.Generator, *, with_before: bool) -> tuple[Word, ...]:
+def _stem(words: _Lexicon, draw: np.random.Generator, *, with_before: bool) -> tuple[Word, ...]:
     first = words.first[int(draw.integers(len(words.first)))]
     second = words.second[int(draw.integers(len(words.second)))]
     if not with_before:
@@ -403,11 +403,11 @@ def _forms(
                 form = full
             elif _is_acronym(core):
                 form = _acronym(stem, words[number % len(words)])
-            elif normal(core) in normal(own[0]) and name not in made.values():
+            elif _normal(core) in _normal(own[0]) and name not in made.values():
                 form = name
             else:
                 form = name + gap + words[number % len(words)][language]
-            made[language, normal(core)] = form
+            made[language, _normal(core)] = form
     return made
 
 

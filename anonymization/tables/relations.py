@@ -44,7 +44,7 @@ class Recomputed:
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class _Suspect:
     """An undeclared column that follows from others in `share` of the cells."""
 
     column: str
@@ -154,7 +154,7 @@ def _previous(frame: pl.DataFrame, value: Floats, config: TableConfig) -> Floats
     return joined["value"].fill_null(float("nan")).to_numpy()
 
 
-def find_undeclared(frame: pl.DataFrame, config: TableConfig) -> tuple[Suspect, ...]:
+def find_undeclared(frame: pl.DataFrame, config: TableConfig) -> tuple[_Suspect, ...]:
     """Measures that follow from other numbers and are neither declared nor in a hard relation.
 
     Ratios, differences, sums of two, and growth are tried on up to 2,000 rows, at scales 1, 100
@@ -163,7 +163,7 @@ def find_undeclared(frame: pl.DataFrame, config: TableConfig) -> tuple[Suspect, 
     related = {frozenset((s.total, *s.parts)) for s in config.relations.sums}
     part = frame.sort(config.entity, nulls_last=True).head(_SAMPLE)
     values = {name: numbers(part[name]) for name in config.measures}
-    suspects: dict[frozenset[str], tuple[float, Suspect]] = {}
+    suspects: dict[frozenset[str], tuple[float, _Suspect]] = {}
     for name in config.measures:
         cells = NumericColumn(part[name]).cells(slice(0, part.height))
         formula, share = _best(name, cells, values, part, config)
@@ -173,7 +173,7 @@ def find_undeclared(frame: pl.DataFrame, config: TableConfig) -> tuple[Suspect, 
         # a = b / c is also c = b / a: the column with more digits is taken as the derived one
         digits = float(np.median(np.abs(cells.value[cells.known])))
         if columns not in related and digits > suspects.get(columns, (-1.0,))[0]:
-            suspects[columns] = digits, Suspect(name, formula, round(share, 4))
+            suspects[columns] = digits, _Suspect(name, formula, round(share, 4))
     return tuple(sorted((s for _, s in suspects.values()), key=lambda suspect: suspect.column))
 
 
@@ -351,7 +351,7 @@ _LEAST_CELLS = 3  # of a correlation
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class _Aligned:
     """How a given aggregate column agrees with the sums of rows.
 
     `cells` given, `matched` with rows, `moved` by alignment. `offset`: mean of log(given / sum of
@@ -377,7 +377,7 @@ def align(
     after: pl.DataFrame,
     config: TableConfig,
     aggregate: AggregateConfig,
-) -> tuple[pl.DataFrame, tuple[Aligned, ...]]:
+) -> tuple[pl.DataFrame, tuple[_Aligned, ...]]:
     """The given aggregates changed in proportion to the sums of rows: given · |new sum / old sum|.
 
     Rows, columns, formats and signs stay: if a sum changes its sign, the magnitudes decide. Zeros
@@ -412,9 +412,9 @@ def _require_rows(column: str, aggregate: AggregateConfig, without: int) -> None
 
 def _compared(
     column: str, values: tuple[Floats, Floats], sums: tuple[Floats, Floats], use: Bools
-) -> Aligned:
+) -> _Aligned:
     (value, moved), (old, new) = values, sums
-    return Aligned(
+    return _Aligned(
         column=column,
         cells=len(use),
         matched=int(np.isfinite(old).sum()),
@@ -445,7 +445,7 @@ def _shape(value: Floats, total: Floats, use: Bools) -> float | None:
     return spearman(value[use], total[use]) if use.sum() >= _LEAST_CELLS else None
 
 
-def totals(frame: pl.DataFrame, config: TableConfig, by: tuple[str, ...]) -> pl.DataFrame:
+def _totals(frame: pl.DataFrame, config: TableConfig, by: tuple[str, ...]) -> pl.DataFrame:
     """Sums of the measures per industry, region or period, as named in `by`."""
     measures = [pl.Series(name, numbers(frame[name])) for name in config.measures]
     keys = [_key(config, name, name) for name in by]
@@ -470,7 +470,7 @@ def _sums(
 ) -> Floats:
     """Per row of the given table the sum of the measure over its rows; NaN without rows."""
     by = tuple(aggregate.by.values())
-    sums = totals(rows, config, by).select(*by, measure)
+    sums = _totals(rows, config, by).select(*by, measure)
     keys = [_key(config, name, row) for name, row in aggregate.by.items()]
     joined = given.select(keys).join(sums, on=by, how="left", maintain_order="left")
     return joined[measure].fill_null(float("nan")).to_numpy()
@@ -485,7 +485,7 @@ def _check(given: pl.DataFrame, rows: pl.DataFrame, aggregate: AggregateConfig) 
 
 
 @dataclass(frozen=True, slots=True)
-class NativeNoise:
+class _NativeNoise:
     """One kind of noise in the original table: its count before and after, and whether it is at
     the same positions."""
 
@@ -498,7 +498,7 @@ class NativeNoise:
 
 def native_noise(
     before: pl.DataFrame, after: pl.DataFrame, config: TableConfig
-) -> tuple[NativeNoise, ...]:
+) -> tuple[_NativeNoise, ...]:
     """Missing cells, mixed units, naming variants, lags and duplicates, before and after."""
     kept = [name for name in config.columns if name in after.columns]
     noise = [_missing(before, after, name) for name in kept]
@@ -516,13 +516,13 @@ def native_noise(
     return tuple(noise)
 
 
-def _compare(kind: str, column: str, old: pl.Series, new: pl.Series) -> NativeNoise:
+def _compare(kind: str, column: str, old: pl.Series, new: pl.Series) -> _NativeNoise:
     """Two columns of labels (0: no noise in this row); the same labels at the same rows."""
     before, after = int((old != 0).sum()), int((new != 0).sum())
-    return NativeNoise(kind, column, before, after, bool((old == new).all()))
+    return _NativeNoise(kind, column, before, after, bool((old == new).all()))
 
 
-def _missing(before: pl.DataFrame, after: pl.DataFrame, name: str) -> NativeNoise:
+def _missing(before: pl.DataFrame, after: pl.DataFrame, name: str) -> _NativeNoise:
     """Nulls and texts without a letter or digit, such as `－`; the marker itself must stay."""
 
     def labels(column: pl.Series) -> pl.Series:
@@ -534,7 +534,7 @@ def _missing(before: pl.DataFrame, after: pl.DataFrame, name: str) -> NativeNois
     compared = _compare("missing cell", name, labels(old), labels(new))
     marks = old.cast(pl.String).filter(labels(old) == 1).fill_null("\x00").to_list()
     same = marks == new.cast(pl.String).filter(labels(new) == 1).fill_null("\x00").to_list()
-    return NativeNoise(
+    return _NativeNoise(
         "missing cell", name, compared.before, compared.after, same and compared.same_places
     )
 
@@ -547,7 +547,7 @@ def _first_seen(column: pl.Series) -> pl.Series:
 
 def _variants(
     kind: str, before: pl.DataFrame, after: pl.DataFrame, name: str, within: str | None
-) -> NativeNoise:
+) -> _NativeNoise:
     """Rows whose value is not the first one of its entity (or of the table), by first row."""
 
     def labels(frame: pl.DataFrame) -> pl.Series:

@@ -131,7 +131,7 @@ def _cause(verdict: Verdict) -> str:
     return f"{verdict.gate}: {seen:.3f} found, limit {limit} ({worst}, by {by})"
 
 
-def pseudonym_attacks(
+def _pseudonym_attacks(
     original: pl.DataFrame,
     released: pl.DataFrame,
     config: TableConfig,
@@ -166,7 +166,7 @@ def _codes(column: pl.Series) -> list[str]:
     return [code for code in column.cast(pl.String).drop_nulls() if code.strip()]
 
 
-def original_identifiers(
+def _original_identifiers(
     frames: Mapping[str, pl.DataFrame], configs: Mapping[str, TableConfig], made: Pseudonyms
 ) -> list[str]:
     """Every code and name that the pseudonyms replace, as values of a leak scan.
@@ -178,10 +178,10 @@ def original_identifiers(
     identifiers = set(_values(frames, configs, ColumnRole.IDENTIFIER))
     images = {image for codes in made.codes.values() for image in codes.values()}
     known = identifiers - images - set(_values(frames, configs, *_KEPT))
-    return sorted(known - parts_of(known, made.names.values()))
+    return sorted(known - _parts_of(known, made.names.values()))
 
 
-def parts_of(names: Iterable[str], pseudonyms: Iterable[str]) -> set[str]:
+def _parts_of(names: Iterable[str], pseudonyms: Iterable[str]) -> set[str]:
     """The names that stand inside a longer pseudonym, whatever their case, width and punctuation.
 
     A name that is a whole pseudonym is none of them: it stays sought, and stops a release.
@@ -329,7 +329,7 @@ def write_anonymized(files: Sequence[TableFile], how: Anonymizing, out: Path) ->
     measured = [_measured(how, name, frames, made, leaving) for name in sorted(recipe.tables)]
     write_bytes(out / MEASURED, MEASUREMENTS.dump_json(tuple(measured)))
     write_bytes(out / REPORT, canonical_json(_report(made, recipe)))
-    known = original_identifiers(frames, recipe.tables, made.pseudonyms)
+    known = _original_identifiers(frames, recipe.tables, made.pseudonyms)
     write_bytes(out / IDENTIFIERS, canonical_json(known))
     _write_ledger(out, frames, recipe)
     return made.pseudonyms
@@ -351,7 +351,7 @@ def _measured(
 ) -> MeasuredTable:
     recipe, seed = how.recipe, how.seed
     config, frame = recipe.tables[name], frames[name]
-    codes = pseudonym_attacks(frame, leaving[name], config, made.pseudonyms, how.key, seed)
+    codes = _pseudonym_attacks(frame, leaving[name], config, made.pseudonyms, how.key, seed)
     tried: list[Tried] = []
     if config.measures:
         attacks = recipe.attacks_on(config, seed)

@@ -32,7 +32,7 @@ _CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class _Sealed:
     """`destroyed`: names of the files that are gone."""
 
     destroyed: tuple[str, ...]
@@ -51,7 +51,7 @@ def to_destroy(directory: Path) -> tuple[Path, ...]:
     return files
 
 
-def seal(directory: Path) -> Sealed:
+def seal(directory: Path) -> _Sealed:
     """Overwrite and remove the key and the mapping in `directory`/private, and record it.
 
     The record is written before the first file is destroyed: without it, a build would make a new
@@ -65,9 +65,9 @@ def seal(directory: Path) -> Sealed:
     names = {path.name for path in files} | _recorded(directory)
     _record(directory, _ONGOING, names)
     for path in files:
-        destroy(path)
+        _destroy(path)
     _record(directory, _DONE, names)
-    return Sealed(tuple(path.name for path in files))
+    return _Sealed(tuple(path.name for path in files))
 
 
 def _recorded(directory: Path) -> set[str]:
@@ -92,7 +92,7 @@ def _record(directory: Path, state: str, names: set[str]) -> None:
     write_bytes(directory / RECORD, pretty_json(record))
 
 
-def destroy(path: Path) -> None:
+def _destroy(path: Path) -> None:
     """Overwrite a file with random bytes, sync, and unlink it. Links are unlinked only."""
     if path.is_symlink():
         path.unlink()

@@ -197,7 +197,7 @@ def annotate(
     `folder` keeps the rounds; `decided` are the answers of people by task id, None: rejected.
     Raises UnansweredError where a model gave no reply about some task.
     """
-    log = read_rounds(folder)
+    log = _read_rounds(folder)
     known = _known(log, release, subjects, config)
     due = _due(subjects, known, decided, config, log, release)
     by_model: dict[str, Sequence[Judged[str]]] = {}
@@ -214,7 +214,7 @@ def annotate(
     return Consented(routed, _disputed(subjects, known, config), rounds, by_model)
 
 
-def read_rounds(folder: Path) -> list[Round]:
+def _read_rounds(folder: Path) -> list[Round]:
     """All rounds that were held, the first one first. Raises InputError."""
     path = folder / ROUNDS
     lines = path.read_bytes().splitlines() if path.is_file() else []

@@ -22,7 +22,7 @@ from data.contracts import Answer, Milestone, Step
 YES_NO = {"en": ("yes", "no"), "zh": ("是", "否")}
 
 
-def rounded(value: float, decimals: int) -> str:
+def _rounded(value: float, decimals: int) -> str:
     """Half up, of the number rounded to 12 significant digits first (last bits decide nothing)."""
     steady = Decimal(f"{value:.12g}")
     written = steady.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
@@ -56,7 +56,7 @@ def _written(part: Part, result: Result) -> str:
         return "yes" if result else "no"
     if isinstance(result, str):
         return result
-    return rounded(float(result), part.decimals or 0)
+    return _rounded(float(result), part.decimals or 0)
 
 
 def gold_answers(

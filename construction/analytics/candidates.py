@@ -1,7 +1,7 @@
 """A candidate before, in and after its gates, and what gates compare it with; and questions that
 somebody proposes, such as a model: step programmes as data, through all gates.
 
-`Vocabulary` finds words that neither the environment nor the lane knows. English is compared word
+`_Vocabulary` finds words that neither the environment nor the lane knows. English is compared word
 by word, Chinese by pairs of neighbouring characters. A question with an unknown word asks for
 something else, tells something, or is hostile; it is never a task.
 """
@@ -55,7 +55,7 @@ _RANK = re.compile(r"(?<=第)[一二三四五六七八九十]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class _Vocabulary:
     """`words`: English words in lower case; `pairs`: pairs of Chinese characters; `declared`: the
     declared words of each language, longest first, which stand where templates have a hole."""
 
@@ -85,7 +85,7 @@ class Vocabulary:
 
 def _vocabulary_of(
     declaration: Declaration, templates: Iterable[Template], own: Iterable[str]
-) -> Vocabulary:
+) -> _Vocabulary:
     """The words of templates, also of earlier ones, of the declaration and of `words.toml`;
     `own`: the values of the environment that a question may name."""
     both = [*_declared(declaration), *own]
@@ -100,7 +100,7 @@ def _vocabulary_of(
     literal = [fold_width(_PLACEHOLDER.sub(_HOLE, w)) for w in wordings]
     pairs = {pair for w in literal for run in _runs(w, declared) for pair in run}
     words = frozenset(_WORD.findall(fold_width(known).casefold()))
-    return Vocabulary(words, frozenset(pairs), declared)
+    return _Vocabulary(words, frozenset(pairs), declared)
 
 
 def _declared(declaration: Declaration) -> list[str]:
@@ -166,7 +166,7 @@ class Bench:
         return estimated_tables(self.declaration, self.tables)
 
     @cached_property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> _Vocabulary:
         """The words that a question may use."""
         return _vocabulary_of(self.declaration, read_templates(), self._named_values())
 

@@ -318,7 +318,7 @@ def _same(mine: Result, other: Rows | _Cell) -> bool:
         return False
     if isinstance(mine, pl.DataFrame) and isinstance(other, Rows):
         return _same_rows(mine, other)
-    return same_value(mine, other)  # type: ignore[arg-type]
+    return _same_value(mine, other)  # type: ignore[arg-type]
 
 
 def _same_rows(mine: pl.DataFrame, other: Rows) -> bool:
@@ -370,7 +370,7 @@ def _same_cells(mine: pl.Series, other: pl.Series) -> bool:
     return bool(both.select(near.all()).item())
 
 
-def same_value(mine: _Cell, other: _Cell) -> bool:
+def _same_value(mine: _Cell, other: _Cell) -> bool:
     """Equal, numbers within the last digits of a double."""
     if isinstance(mine, bool) or isinstance(other, bool) or isinstance(mine, str):
         return mine == other

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Fairness:
+class _Fairness:
     """`fault`: the reason that a check gives, empty if none does; the steps and what they read."""
 
     fault: str
@@ -27,10 +27,10 @@ class Fairness:
     tables: int
 
 
-def fairness_of(judged: Judged | None, fault: AnalyticsReason | None) -> Fairness:
+def fairness_of(judged: Judged | None, fault: AnalyticsReason | None) -> _Fairness:
     """What is recorded of a candidate; None: it was no step programme at all."""
     program = judged.draft.program if judged is not None else ()
-    return Fairness(str(fault or ""), len(program), len(s.tables_of(program)))
+    return _Fairness(str(fault or ""), len(program), len(s.tables_of(program)))
 
 
 def _none(reason: AnalyticsReason) -> Limit:
@@ -47,7 +47,7 @@ def _none(reason: AnalyticsReason) -> Limit:
     )
 
 
-FAIR: Gate[Fairness, AnalyticsRecipe] = Gate(
+FAIR: Gate[_Fairness, AnalyticsRecipe] = Gate(
     name="fair_task",
     stage=STAGE,
     section="analytics",

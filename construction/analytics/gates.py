@@ -1,6 +1,6 @@
 """What makes a task fair: gates over one candidate, in order; the first that fails decides.
 
-The cheap ones come first, and what decides is recorded. `knife_edges` says how near an answer is to
+The cheap ones come first; what decides is recorded. `_knife_edges` says how near an answer is to
 another one; `fairness` is the gate of the lane as the audit shows it.
 """
 
@@ -60,7 +60,7 @@ REMAINDER = 5e-5  # of the figures that it is a difference of: half a hundredth 
 HALF = Decimal("0.005")  # distance from a rounding limit, in units of the last decimal
 
 
-def knife_edges(
+def _knife_edges(
     program: s.Program, state: State, parts: Sequence[Part], distance: float
 ) -> Iterator[str]:
     """Where the answer would flip within rounding, in words; nothing if it stands firm.
@@ -365,7 +365,7 @@ def _disagree(judged: Judged, bench: Bench) -> Iterator[str]:
 
 def _knife_edge(judged: Judged, bench: Bench) -> Iterator[str]:
     distance = bench.declaration.limits.knife_edge
-    yield from knife_edges(
+    yield from _knife_edges(
         judged.draft.program, _state(judged, bench), judged.draft.parts, distance
     )
     for name, written in _other_readings(judged, bench):

@@ -52,45 +52,45 @@ LARGEST_BYTES = 64 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
-class RecordVerdict:
+class _RecordVerdict:
     """What is wrong with a record, in the order in which it was found; nothing if it is good."""
 
     record: str
     faults: tuple[tuple[AnalyticsReason, str], ...]
 
 
-def judge_records(path: Path, bench: Bench) -> list[RecordVerdict]:
+def judge_records(path: Path, bench: Bench) -> list[_RecordVerdict]:
     """A verdict per line. Raises InputError for a file that is too large."""
     if path.stat().st_size > LARGEST_BYTES:
         raise InputError(path.name, "a larger file", f"{LARGEST_BYTES:,} bytes", "Split it.")
     lines = [line for line in path.read_bytes().splitlines() if line.strip()]
-    verdicts, seen = list[RecordVerdict](), set[str]()
+    verdicts, seen = list[_RecordVerdict](), set[str]()
     for number, line in enumerate(lines, 1):
-        verdict = judge_record(line, f"line {number}", bench)
+        verdict = _judge_record(line, f"line {number}", bench)
         if verdict.record in seen:
             again = (AnalyticsReason.INVALID, "an id of an earlier record")
-            verdict = RecordVerdict(verdict.record, (again, *verdict.faults))
+            verdict = _RecordVerdict(verdict.record, (again, *verdict.faults))
         seen.add(verdict.record)
         verdicts.append(verdict)
     return verdicts
 
 
-def judge_record(line: bytes, name: str, bench: Bench) -> RecordVerdict:
+def _judge_record(line: bytes, name: str, bench: Bench) -> _RecordVerdict:
     """The verdict on one record; `name` says which, where it has no id."""
     try:
         task = AnalyticTask.model_validate(orjson.loads(line))
     except orjson.JSONDecodeError:
-        return RecordVerdict(name, ((AnalyticsReason.INVALID, "no JSON"),))
+        return _RecordVerdict(name, ((AnalyticsReason.INVALID, "no JSON"),))
     except ValidationError as error:
         fields = sorted({".".join(map(str, item["loc"][:2])) for item in error.errors()})
-        return RecordVerdict(name, ((AnalyticsReason.INVALID, ", ".join(fields)[:200]),))
+        return _RecordVerdict(name, ((AnalyticsReason.INVALID, ", ".join(fields)[:200]),))
     why = unfit(task.program, task.parts)
     if why:
-        return RecordVerdict(task.task_id, ((AnalyticsReason.INVALID, why),))
+        return _RecordVerdict(task.task_id, ((AnalyticsReason.INVALID, why),))
     judged = executed(_draft(task, bench), bench)
     seen = tuple(faults(judged, bench))
     stated = _stated(task, judged, bench, is_fair=not seen)
-    return RecordVerdict(task.task_id, (*seen, *stated))
+    return _RecordVerdict(task.task_id, (*seen, *stated))
 
 
 def _draft(task: AnalyticTask, bench: Bench) -> Draft:

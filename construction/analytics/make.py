@@ -1,6 +1,6 @@
 """The lane: candidates proposed or drawn from templates, judged, until the quotas are filled.
 
-`Guesser` answers without the data: the most frequent answer, and what a public ranking says.
+`_Guesser` answers without the data: the most frequent answer, and what a public ranking says.
 `report_of` is the funnel: what was made and rejected, what noise bites, what guessers get right.
 """
 
@@ -55,7 +55,7 @@ from data.stage_tables import StageRecords
 NAMES, YES_NO = "entity", "boolean"
 
 
-class Guesser:
+class _Guesser:
     """Counts the answers that a guesser would get right, by kind of part.
 
     Chance is 1/2 for yes or no, and 1 among the values of the column for names. A public ranking
@@ -135,7 +135,7 @@ class Minted:
     """Tasks, a ledger row per candidate, and what guessers get right."""
 
     bench: Bench
-    guesser: Guesser
+    guesser: _Guesser
     quota: NoiseQuota
     tasks: list[AnalyticTask] = field(default_factory=list)
     ledger: list[LedgerRow] = field(default_factory=list)
@@ -278,7 +278,7 @@ def mint(
     recipe = recipe or AnalyticsRecipe()
     templates = [each for each in templates if split_of(len(each.answers)) in recipe.splits]
     noise = NoiseQuota(recipe, wanted or None)
-    minted = Minted(bench, Guesser(world, bench.declaration.limits.closed_book), noise)
+    minted = Minted(bench, _Guesser(world, bench.declaration.limits.closed_book), noise)
     for proposed in proposals:
         minted.propose(proposed)
     for category in Category:

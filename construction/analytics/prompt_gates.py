@@ -1,6 +1,6 @@
 """Gates over what a solver reads: does it give the answer away, or the data; does it fit?
 
-What is first in a question has to be first in its steps (`turned`): ratios, growth, groups.
+What is first in a question has to be first in its steps (`_turned`): ratios, growth, groups.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DIVIDED = {
 _ONCE = re.compile(r"\bonce\b|weight 1\b|权重(?:为)?1(?!\d)")
 
 
-def turned(draft: Draft, said: Said, declaration: Declaration) -> Iterator[str]:
+def _turned(draft: Draft, said: Said, declaration: Declaration) -> Iterator[str]:
     """The steps that take two things the other way round than the question."""
     for number, step in enumerate(draft.program, 1):
         if isinstance(step, s.Compare):
@@ -354,7 +354,7 @@ def other_words(judged: Judged, bench: Bench) -> Iterator[str]:
         [t for step in draft.program for t in getattr(step, "terms", ())],
     )
     yield from other_question(draft.program, said, bench.declaration)
-    yield from turned(draft, said, bench.declaration)
+    yield from _turned(draft, said, bench.declaration)
     for word in bench.vocabulary.unknown(draft.question, draft.language, terms):
         yield f"{word!r} is not a word of the environment"
 

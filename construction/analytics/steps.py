@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"(?<![\d.,])(\d[\d,]*(?:\.\d+)?)(?:\s+(thousand|million|bi
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 
-def numbers_said(text: str) -> set[float]:
+def _numbers_said(text: str) -> set[float]:
     """The numbers in a text: digits, with a scale in words also scaled, and small ones in words."""
     words = re.findall(r"[a-z]+", text.casefold())
     said = {float(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS}
@@ -140,7 +140,7 @@ class Clause(_Closed):
 
     @model_validator(mode="after")
     def _is_said(self) -> Self:
-        said = [numbers_said(quote.says) for quote in self.quotes]
+        said = [_numbers_said(quote.says) for quote in self.quotes]
         stated = set[float]().union(*said)
         stated |= {a * b for one, other in combinations(said, 2) for a in one for b in other}
         compared = [c.value for c in self.where if isinstance(c.value, int | float)]

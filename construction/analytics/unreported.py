@@ -23,7 +23,7 @@ SIZE = "size"  # the family of metrics that say how large a thing is
 Tables = Mapping[str, pl.DataFrame]
 
 
-def sizes_of(declaration: Declaration, table: str) -> list[str]:
+def _sizes_of(declaration: Declaration, table: str) -> list[str]:
     """The columns that say how large the things in a table are, the best first.
 
     They are those of its metrics of the family `size`, then that of prominence.
@@ -42,7 +42,7 @@ def estimated_tables(declaration: Declaration, tables: Tables) -> dict[str, pl.D
     """
     made = dict(tables)
     for table in declaration.core:
-        if sizes := sizes_of(declaration, table.name):
+        if sizes := _sizes_of(declaration, table.name):
             made[table.name] = _estimated(table, tables[table.name], sizes)
     return made
 
@@ -147,7 +147,7 @@ class Run:
         key = list(self.declaration.table(table).key)
         own = [column for name, column in sorted(leaves) if name == table]
         silent = pl.any_horizontal(pl.col(name).is_null() for name in own)
-        sizes = sizes_of(self.declaration, table)
+        sizes = _sizes_of(self.declaration, table)
         size = pl.col(sizes[0]).cast(pl.Float64).clip(0.0) if sizes else pl.lit(1.0)
         said = self.tables[table].select(*key, silent.alias(_SILENT))
         large = self.estimated[table].select(*key, size.alias(_SIZE))

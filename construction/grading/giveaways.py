@@ -23,7 +23,7 @@ _EXPECTED = frozenset({"where", "record", "records", "is", "contains", "matches"
 _PATTERN = "matches"  # its value is a regular expression, no text
 
 
-class Giveaway(StrEnum):
+class _Giveaway(StrEnum):
     """What a text gives away."""
 
     ANSWER = "an answer"
@@ -31,7 +31,7 @@ class Giveaway(StrEnum):
     CHECK = "a value that a check expects"
 
 
-def given_away(task: TaskSpec, text: str) -> Giveaway | None:
+def given_away(task: TaskSpec, text: str) -> _Giveaway | None:
     """What of the task the text states, or None.
 
     An answer counts whatever its length, the others from three characters or significant digits
@@ -39,14 +39,14 @@ def given_away(task: TaskSpec, text: str) -> Giveaway | None:
     """
     question = question_of(task.prompt)
     if any(_reads_as(part, text, question) for part in task.answers):
-        return Giveaway.ANSWER
-    kinds: dict[Giveaway, Sequence[str]] = {
-        Giveaway.ANSWER: [value for part in task.answers for value in _stated(part)],
-        Giveaway.MILESTONE: [milestone.value for milestone in task.milestones],
-        Giveaway.CHECK: [value for check in task.checks for value in _expected(check.params)],
+        return _Giveaway.ANSWER
+    kinds: dict[_Giveaway, Sequence[str]] = {
+        _Giveaway.ANSWER: [value for part in task.answers for value in _stated(part)],
+        _Giveaway.MILESTONE: [milestone.value for milestone in task.milestones],
+        _Giveaway.CHECK: [value for check in task.checks for value in _expected(check.params)],
     }
     for kind, values in kinds.items():
-        is_answer = kind is Giveaway.ANSWER
+        is_answer = kind is _Giveaway.ANSWER
         if any(_states(text, value, task.prompt, is_answer=is_answer) for value in values):
             return kind
     return None

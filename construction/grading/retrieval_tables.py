@@ -35,7 +35,7 @@ _READING = "get_company_fundamentals"
 _ROUNDED = Decimal("0.005")  # share of the value within which a wrong one is a matter of rounding
 
 
-class RetrievalError(StrEnum):
+class _RetrievalError(StrEnum):
     """Why an answer is wrong."""
 
     GAVE_UP = "gave_up"  # it names no value
@@ -86,29 +86,29 @@ def _first_query(spec: TaskSpec, submission: Submission) -> bool | None:
 
 def _error_of(
     spec: TaskSpec, submission: Submission, reading: str | None, database: Database | None
-) -> RetrievalError:
+) -> _RetrievalError:
     """The error of a wrong answer; `reading` is the value that the grader read, in base units.
 
     Without tables or reference steps only what needs none is told apart.
     """
     value = _value(reading)
     if value is None:
-        return RetrievalError.GAVE_UP
+        return _RetrievalError.GAVE_UP
     part, aim = spec.answers[0], _sought(spec)
     gold = Decimal(part.value) * part.scale
     if value and value == -gold:
-        return RetrievalError.SIGN
+        return _RetrievalError.SIGN
     if any(value == gold * scale for scale in _SCALES if gold):
-        return RetrievalError.SCALE
+        return _RetrievalError.SCALE
     if aim is not None and database is not None:
         named = _in_tables(value, part, aim, database)
         if named is not None:
             return named
     if abs(value - gold) <= _ROUNDED * abs(gold):
-        return RetrievalError.ROUNDING
+        return _RetrievalError.ROUNDING
     if aim is not None and not any(_returned(call, aim) for call in submission.calls):
-        return RetrievalError.SEARCH
-    return RetrievalError.OTHER
+        return _RetrievalError.SEARCH
+    return _RetrievalError.OTHER
 
 
 def _value(reading: str | None) -> Decimal | None:
@@ -121,22 +121,22 @@ def _value(reading: str | None) -> Decimal | None:
 
 def _in_tables(
     value: Decimal, part: AnswerSpec, aim: _Sought, database: Database
-) -> RetrievalError | None:
+) -> _RetrievalError | None:
     """Whose value it is: of another period, of another series, of another company."""
     own = database.points_of(aim.company_id)
     shown = _as_shown(value, part)
     others = own.filter(pl.col("series_id") == aim.series_id, ~_at(aim))
     if shown in _shown(others, part):
-        return RetrievalError.PERIOD
+        return _RetrievalError.PERIOD
     beside = own.filter(pl.col("series_id") != aim.series_id, _at(aim))
     if shown in _shown(beside, part):
-        return RetrievalError.SERIES
+        return _RetrievalError.SERIES
     label = database.series.filter(series_id=aim.series_id)["label"].to_list()
     same = database.series.filter(
         pl.col("label").is_in(label), pl.col("company_id") != aim.company_id
     )["series_id"]
     points = database.points.filter(pl.col("series_id").is_in(same.implode()), _at(aim))
-    return RetrievalError.COMPANY if shown in _shown(points, part) else None
+    return _RetrievalError.COMPANY if shown in _shown(points, part) else None
 
 
 def _at(aim: _Sought) -> pl.Expr:

@@ -49,7 +49,7 @@ _TURNS, _DEFAULT_SECONDS = 24, 300  # where a task states no budget: the default
 _DO = "Correct the file, or leave out the task."
 
 
-class MissingPart(StrEnum):
+class _MissingPart(StrEnum):
     """What keeps a foreign task from running here; renaming one is a breaking change."""
 
     SERVICE = "foreign.unknown_service"
@@ -63,12 +63,12 @@ class MissingPart(StrEnum):
 class _Gap:
     """One thing that is missing, and its name in the task."""
 
-    missing: MissingPart
+    missing: _MissingPart
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignTask:
+class _ForeignTask:
     """A task as it was read. `tools` are the names that its own grader knows."""
 
     folder: Path
@@ -80,7 +80,7 @@ class ForeignTask:
     gaps: tuple[_Gap, ...]
 
 
-def read_task(folder: Path, root: Path | None = None) -> ForeignTask:
+def _read_task(folder: Path, root: Path | None = None) -> _ForeignTask:
     """Read one folder of the set in `root`. Raises InputError naming the file and the field in
     error, OSError for files that cannot be read.
     """
@@ -91,9 +91,9 @@ def read_task(folder: Path, root: Path | None = None) -> ForeignTask:
     services, gaps = _services(document, names)
     environment = document.get("environment")
     limits: Mapping[str, Any] = environment if isinstance(environment, Mapping) else {}
-    gaps += [_Gap(MissingPart.FIXTURE, name) for name in lost]
+    gaps += [_Gap(_MissingPart.FIXTURE, name) for name in lost]
     has_grader = (folder / GRADER).is_file() and not (folder / GRADER).is_symlink()
-    gaps.append(_Gap(MissingPart.CHECKS if has_grader else MissingPart.GRADER, GRADER))
+    gaps.append(_Gap(_MissingPart.CHECKS if has_grader else _MissingPart.GRADER, GRADER))
     task_id = str(document.get("task_id") or folder.name)[:100]
     candidate = Candidate(
         task_id=task_id,
@@ -117,7 +117,7 @@ def read_task(folder: Path, root: Path | None = None) -> ForeignTask:
         ),
     )
     reference = str(document.get("reference_solution") or "")
-    return ForeignTask(folder, task_id, prompt, tuple(names), reference, candidate, tuple(gaps))
+    return _ForeignTask(folder, task_id, prompt, tuple(names), reference, candidate, tuple(gaps))
 
 
 def document_of(folder: Path) -> Mapping[str, Any]:
@@ -177,7 +177,7 @@ def _services(document: Mapping[str, Any], tools: list[str]) -> tuple[list[str],
     for name in dict.fromkeys(map(_name, _list(document.get("services")))):
         here = own.get(name) or known.get(name)
         if here is None:
-            gaps.append(_Gap(MissingPart.SERVICE, name))
+            gaps.append(_Gap(_MissingPart.SERVICE, name))
         else:
             services.append((name, here))
     for tool in tools:
@@ -186,7 +186,7 @@ def _services(document: Mapping[str, Any], tools: list[str]) -> tuple[list[str],
             continue
         operation = tool.removeprefix(f"{owner[0]}_")
         if f"{owner[1]}_{operation}" not in {each.name for each in tools_of([owner[1]])}:
-            gaps.append(_Gap(MissingPart.TOOL, tool))
+            gaps.append(_Gap(_MissingPart.TOOL, tool))
     return list(dict.fromkeys(here for _, here in services)), gaps
 
 
@@ -245,7 +245,7 @@ _COMMAND = f"""for name in {{names}}; do
 done"""
 
 
-class AuditReason(StrEnum):
+class _AuditReason(StrEnum):
     """What is wrong with a foreign grader; renaming one is a breaking change."""
 
     PASSED_BY_NULL = "grader.passed_by_null"
@@ -256,9 +256,9 @@ class AuditReason(StrEnum):
 
 
 _REASONS = {
-    NULL: AuditReason.PASSED_BY_NULL,
-    TALK: AuditReason.PASSED_BY_TALK,
-    EMPTY_CALLS: AuditReason.PASSED_BY_EMPTY_CALLS,
+    NULL: _AuditReason.PASSED_BY_NULL,
+    TALK: _AuditReason.PASSED_BY_TALK,
+    EMPTY_CALLS: _AuditReason.PASSED_BY_EMPTY_CALLS,
 }
 
 
@@ -271,14 +271,14 @@ class _Audited:
 
     task_id: str
     scores: Mapping[str, float | None] = field(default_factory=dict)
-    reasons: tuple[AuditReason, ...] = ()
+    reasons: tuple[_AuditReason, ...] = ()
 
 
-def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> _Audited:
+def audit(task: _ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> _Audited:
     """Attack the grader of one task; `run` has a sandbox for it."""
     path = task.folder / GRADER
     if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES:
-        return _Audited(task.task_id, {}, (AuditReason.NOT_RUN,))
+        return _Audited(task.task_id, {}, (_AuditReason.NOT_RUN,))
     tried = _attempts(task)
     files = {"driver.py": _DRIVER.read_bytes()}
     for name, attempt in tried.items():
@@ -294,9 +294,9 @@ def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> _Au
     ]
     alone = [_score(text, "without_judge") for text in printed.values()]
     if not reasons and any(score is not None and score >= threshold for score in alone):
-        reasons.append(AuditReason.WITHOUT_JUDGE)
+        reasons.append(_AuditReason.WITHOUT_JUDGE)
     if None in scores.values():
-        reasons.append(AuditReason.NOT_RUN)
+        reasons.append(_AuditReason.NOT_RUN)
     return _Audited(task.task_id, scores, tuple(reasons))
 
 
@@ -308,7 +308,7 @@ def _score(printed: bytes, name: str) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def _attempts(task: ForeignTask) -> dict[str, dict[str, Any]]:
+def _attempts(task: _ForeignTask) -> dict[str, dict[str, Any]]:
     """What each attack hands in, in the words of the framework: messages, dispatches, audit."""
     talk = [_message("user", task.prompt), _message("assistant", f"{task.prompt}\n{DONE}")]
     calls = [
@@ -340,7 +340,7 @@ def _message(role: str, text: str) -> dict[str, Any]:
     return {"message": body, "role": role, "content": text, "text": text}
 
 
-def _audit(task: ForeignTask) -> dict[str, Any]:
+def _audit(task: _ForeignTask) -> dict[str, Any]:
     """The log of each service: its tools, called once without arguments."""
     logs: dict[str, Any] = {}
     for name in task.tools:
@@ -353,10 +353,10 @@ def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
     """The faults of task folders below `root`; graders are attacked without a judge, as far as
     `trials` go.
     """
-    report, tasks = Report("Claw-Eval-Live tasks", len(folders)), list[ForeignTask]()
+    report, tasks = Report("Claw-Eval-Live tasks", len(folders)), list[_ForeignTask]()
     for folder in folders:
         try:
-            tasks.append(read_task(folder, root))
+            tasks.append(_read_task(folder, root))
         except InputError as error:
             report.defects.append(Finding(folder.name, "task.unreadable", str(error)))
         except OSError as error:
@@ -379,22 +379,22 @@ def lint(folders: Sequence[Path], root: Path, trials: Trials) -> Report:
     return report
 
 
-def _request(task: ForeignTask) -> tuple[str, str]:
+def _request(task: _ForeignTask) -> tuple[str, str]:
     files = sorted(fixture.sha256 for fixture in task.candidate.fixtures)
     return task.task_id, "\n".join((words_of(task.prompt), *files))
 
 
-def _gaps(task: ForeignTask, report: Report, missing: Missing) -> None:
+def _gaps(task: _ForeignTask, report: Report, missing: Missing) -> None:
     missing.there |= {_kind(fixture.path) for fixture in task.candidate.fixtures}
     for gap in task.gaps:
         finding = Finding(task.task_id, str(gap.missing), gap.name)
-        if gap.missing is MissingPart.FIXTURE:
+        if gap.missing is _MissingPart.FIXTURE:
             missing.lost.append((_kind(gap.name), finding))
-        elif gap.missing is MissingPart.GRADER:
+        elif gap.missing is _MissingPart.GRADER:
             missing.lost.append((gap.name, finding))
         else:
             report.portability.append(finding)
-        if gap.missing is MissingPart.CHECKS:
+        if gap.missing is _MissingPart.CHECKS:
             missing.there.add(gap.name)
 
 
@@ -404,10 +404,10 @@ def _kind(name: str) -> str:
     return f"*{path.suffix}" if path.suffix else path.name
 
 
-def _attack(task: ForeignTask, report: Report, trials: Trials) -> None:
+def _attack(task: _ForeignTask, report: Report, trials: Trials) -> None:
     from construction.grading.programs_box import ProgramNotRun, run_in_box
 
-    if not any(gap.missing is MissingPart.CHECKS for gap in task.gaps):
+    if not any(gap.missing is _MissingPart.CHECKS for gap in task.gaps):
         return
     if bubblewrap() is None:
         report.unchecked.append(
@@ -422,6 +422,6 @@ def _attack(task: ForeignTask, report: Report, trials: Trials) -> None:
         report.unchecked.append(Finding(task.task_id, "grader", str(error)))
         return
     scores = ", ".join(f"{name} {score}" for name, score in audited.scores.items())
-    lists = {AuditReason.NOT_RUN: report.unchecked, AuditReason.WITHOUT_JUDGE: report.portability}
+    lists = {_AuditReason.NOT_RUN: report.unchecked, _AuditReason.WITHOUT_JUDGE: report.portability}
     for reason in audited.reasons:
         lists.get(reason, report.defects).append(Finding(task.task_id, str(reason), scores))

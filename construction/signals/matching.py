@@ -53,10 +53,10 @@ def encode_multilingual(texts: Sequence[str]) -> Vectors:
 def _encoded(texts: tuple[str, ...]) -> Vectors:
     """Cached per call, never per text: the other texts of a batch change the last digits."""
     encoded = np.asarray(_model().encode(list(texts)), dtype=np.float64)
-    return unit(np.round(encoded, _DIGITS))
+    return _unit(np.round(encoded, _DIGITS))
 
 
-def unit(vectors: Vectors) -> Vectors:
+def _unit(vectors: Vectors) -> Vectors:
     """The rows scaled to length 1; a row of zeros stays."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)

@@ -191,7 +191,7 @@ class MixtureChange:
     distance: float
 
 
-def history(mixtures: Sequence[DatedMixture]) -> list[DatedMixture]:
+def _history(mixtures: Sequence[DatedMixture]) -> list[DatedMixture]:
     """The mixtures by date, then source; raises ConfigError if they are not comparable."""
     kinds = sorted({(one.mixture.measure, one.mixture.counting) for one in mixtures})
     if len(kinds) > 1:
@@ -205,7 +205,7 @@ def history(mixtures: Sequence[DatedMixture]) -> list[DatedMixture]:
 
 def change(before: DatedMixture, after: DatedMixture) -> MixtureChange:
     """The changes from one mixture to another; raises ConfigError if they are not comparable."""
-    history([before, after])
+    _history([before, after])
     old, new = before.mixture, after.mixture
     return MixtureChange(
         before.date,

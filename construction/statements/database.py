@@ -50,7 +50,7 @@ from data.stage_tables import LEDGER_FILE, TALLIES_FILE
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table
 
 
-class ScaleReason(StrEnum):
+class _ScaleReason(StrEnum):
     SCALE = "value.implausible_scale"
     JUMP = "value.implausible_jump"
 
@@ -92,9 +92,9 @@ def _implausible(statements: Statements) -> pl.DataFrame:
     jump = pl.concat([_jumps(points), _jumping_filings(points)]).unique()
     return pl.concat(
         [
-            scale.select("point_id", scale_reason=pl.lit(str(ScaleReason.SCALE))),
+            scale.select("point_id", scale_reason=pl.lit(str(_ScaleReason.SCALE))),
             jump.join(scale, on="point_id", how="anti").select(
-                "point_id", scale_reason=pl.lit(str(ScaleReason.JUMP))
+                "point_id", scale_reason=pl.lit(str(_ScaleReason.JUMP))
             ),
         ]
     )
@@ -222,7 +222,7 @@ _CASH = r"(?i)cash|activities|キャッシュ|現金|活動"
 _ZERO = r"^[-+]?0*(?:\.0*)?$"
 
 
-class FilterReason(StrEnum):
+class _FilterReason(StrEnum):
     """Why a point is not asked about; for missing periods see `PeriodReason`."""
 
     COMPUTED = "point.computed"
@@ -284,7 +284,9 @@ def _filter_points(statements: Statements, config: FilterConfig) -> _Filtered:
     rejected = {reason: int(n) for reason, n in by_reason.iter_rows()}
     counts = {Outcome.KEPT: kept.height, Outcome.REJECTED: rejected_points.height}
     tally = close(_STAGE, StageKind.FILTER, "point", judged.height, counts)
-    dropped = sum(rejected.get(r, 0) for r in (FilterReason.COMPUTED, FilterReason.AUTO_GENERATED))
+    dropped = sum(
+        rejected.get(r, 0) for r in (_FilterReason.COMPUTED, _FilterReason.AUTO_GENERATED)
+    )
     share = round(dropped / judged.height, 9) if judged.height else 0.0
     fill = _fill_by_category(judged)
     report = _FilterReport(judged.height, kept.height, rejected, share, fill)
@@ -296,28 +298,28 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     joined = _joined(statements, config)
     blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
     tests = [
-        (pl.col("computed"), FilterReason.COMPUTED),
-        (pl.col("auto_generated"), FilterReason.AUTO_GENERATED),
-        (pl.col("statement").is_null(), FilterReason.NO_SERIES),
-        (pl.col("label_method") == LabelMethod.UNTRANSLATED, FilterReason.UNTRANSLATED),
+        (pl.col("computed"), _FilterReason.COMPUTED),
+        (pl.col("auto_generated"), _FilterReason.AUTO_GENERATED),
+        (pl.col("statement").is_null(), _FilterReason.NO_SERIES),
+        (pl.col("label_method") == LabelMethod.UNTRANSLATED, _FilterReason.UNTRANSLATED),
         (pl.col("category").is_null(), CategoryReason.NONE),
-        (pl.col("nameless").fill_null(value=False), FilterReason.NO_ENGLISH_NAME),
-        (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
-        (pl.col("cashless").is_not_null(), FilterReason.NO_STATEMENT),
-        (_WRONG_LENGTH, FilterReason.WRONG_LENGTH),
-        (_translated(), FilterReason.TRANSLATED),
-        (blank, FilterReason.BLANK),
-        (pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
+        (pl.col("nameless").fill_null(value=False), _FilterReason.NO_ENGLISH_NAME),
+        (pl.col("bracketed").is_not_null(), _FilterReason.PARENTHETICAL),
+        (pl.col("cashless").is_not_null(), _FilterReason.NO_STATEMENT),
+        (_WRONG_LENGTH, _FilterReason.WRONG_LENGTH),
+        (_translated(), _FilterReason.TRANSLATED),
+        (blank, _FilterReason.BLANK),
+        (pl.col("value").str.contains(_ZERO), _FilterReason.ZERO),
     ]
     undated = pl.when(pl.col("period_type").is_null()).then(
-        pl.col("undated").fill_null(str(FilterReason.NOT_FILLED))
+        pl.col("undated").fill_null(str(_FilterReason.NOT_FILLED))
     )
     return joined.with_columns(
         reason=pl.coalesce(
             *(pl.when(test).then(pl.lit(str(r))) for test, r in tests),
             "scale_reason",
             "sign_reason",
-            pl.when("misplaced").then(pl.lit(str(FilterReason.PART_CONTRADICTED))),
+            pl.when("misplaced").then(pl.lit(str(_FilterReason.PART_CONTRADICTED))),
             undated,
         )
     )

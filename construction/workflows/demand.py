@@ -27,7 +27,7 @@ from data.text.lexicon import load_table
 STAGE, REPORT = "workflow_demand", "demand.json"
 
 
-class DemandReason(StrEnum):
+class _DemandReason(StrEnum):
     """Why an idea becomes no task."""
 
     NO_SCENARIO = "idea.no_scenario"  # one could be written
@@ -35,7 +35,7 @@ class DemandReason(StrEnum):
     NO_GRADER = "idea.no_grader"  # most of it gives what only an eye, an ear or taste can judge
 
 
-_REASONS = {Need.ACCOUNT: DemandReason.NEEDS_ACCOUNT, Need.NO_GRADER: DemandReason.NO_GRADER}
+_REASONS = {Need.ACCOUNT: _DemandReason.NEEDS_ACCOUNT, Need.NO_GRADER: _DemandReason.NO_GRADER}
 _MOST = 0.5  # of a pattern's mass
 
 
@@ -57,7 +57,7 @@ def generators() -> Mapping[str, Generator]:
     return {generator.name: generator for generator in made}
 
 
-def chosen_generators(recipe: WorkflowsRecipe) -> dict[str, Generator]:
+def _chosen_generators(recipe: WorkflowsRecipe) -> dict[str, Generator]:
     """Those that the recipe names, or all. Raises ConfigError for a name that there is not."""
     known = generators()
     if unknown := sorted(set(recipe.generators) - known.keys()):
@@ -70,14 +70,14 @@ def chosen_generators(recipe: WorkflowsRecipe) -> dict[str, Generator]:
     }
 
 
-def _why_unserved(pattern: str, needs: Mapping[str, Mapping[str, float]]) -> DemandReason:
+def _why_unserved(pattern: str, needs: Mapping[str, Mapping[str, float]]) -> _DemandReason:
     """Why no scenario serves a pattern; `needs` as of `needs_by_pattern`."""
     shares = needs.get(pattern, {})
     need = max(Need, key=lambda each: shares.get(each, 0.0))
-    return _REASONS[need] if shares.get(need, 0.0) >= _MOST else DemandReason.NO_SCENARIO
+    return _REASONS[need] if shares.get(need, 0.0) >= _MOST else _DemandReason.NO_SCENARIO
 
 
-def servers_of(pattern: str, available: Mapping[str, Generator]) -> list[str]:
+def _servers_of(pattern: str, available: Mapping[str, Generator]) -> list[str]:
     """The generators that can serve the ideas of a pattern."""
     served: Mapping[str, Any] = load_table(__package__, "serves.toml").get(pattern, {})
     families, kinds = served.get("families", ()), served.get("kinds", ())
@@ -88,7 +88,7 @@ def servers_of(pattern: str, available: Mapping[str, Generator]) -> list[str]:
     ]
 
 
-def drafts_per_generator(
+def _drafts_per_generator(
     weights: Mapping[str, float], recipe: WorkflowsRecipe, seed: int
 ) -> dict[str, int]:
     """How many drafts each generator makes; those with none are left out.
@@ -97,7 +97,7 @@ def drafts_per_generator(
     weights all families are alike. Within a family the generators take turns.
     """
     by_family: dict[str, list[str]] = {}
-    for generator in chosen_generators(recipe).values():
+    for generator in _chosen_generators(recipe).values():
         by_family.setdefault(generator.task_family, []).append(generator.name)
     most = {family: len(names) * recipe.per_generator for family, names in by_family.items()}
     shares = {family: weights.get(family, 0.0) if weights else 1.0 for family in by_family}
@@ -126,9 +126,9 @@ def write_demand(
 
     `needs` says of patterns what most of their skills need (`needs_by_pattern`).
     """
-    available = chosen_generators(recipe)
+    available = _chosen_generators(recipe)
     lines = [orjson.loads(line) for line in ideas.read_bytes().splitlines()] if ideas else []
-    served = {idea["idea_id"]: servers_of(idea["seed"], available) for idea in lines}
+    served = {idea["idea_id"]: _servers_of(idea["seed"], available) for idea in lines}
     unserved = {
         idea["idea_id"]: _why_unserved(idea["seed"], needs)
         for idea in lines
@@ -142,18 +142,18 @@ def write_demand(
     ]
     ids = list(served)
     write_stage_tables(out, StageKind.DERIVE, ids, rows, lineage=lineage, stage=STAGE, unit="idea")
-    counts = drafts_per_generator(weights, recipe, seed)
+    counts = _drafts_per_generator(weights, recipe, seed)
     write_bytes(out / REPORT, pretty_json(_report(lines, unserved, weights, counts, available)))
 
 
-def _row(idea: Mapping[str, Any], reason: DemandReason | None) -> LedgerRow:
+def _row(idea: Mapping[str, Any], reason: _DemandReason | None) -> LedgerRow:
     outcome = Outcome.CONSUMED if reason is None else Outcome.REJECTED
     return LedgerRow(STAGE, "idea", idea["idea_id"], outcome, reason=reason, stratum=idea["seed"])
 
 
 def _report(
     ideas: Sequence[Mapping[str, Any]],
-    unserved: Mapping[str, DemandReason],
+    unserved: Mapping[str, _DemandReason],
     weights: Mapping[str, float],
     counts: Mapping[str, int],
     available: Mapping[str, Generator],
@@ -164,12 +164,12 @@ def _report(
         "no_scenario": [
             {"idea_id": idea["idea_id"], "seed": idea["seed"], "title": idea["title"]}
             for idea in ideas
-            if unserved.get(idea["idea_id"]) is DemandReason.NO_SCENARIO
+            if unserved.get(idea["idea_id"]) is _DemandReason.NO_SCENARIO
         ],
         "unbuildable": {
             idea: reason
             for idea, reason in unserved.items()
-            if reason is not DemandReason.NO_SCENARIO
+            if reason is not _DemandReason.NO_SCENARIO
         },
         "drafts": dict(counts),
         "unserved_weight": round(

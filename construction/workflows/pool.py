@@ -86,12 +86,12 @@ _ALLOWED = {
 }
 
 
-def item_id(draft: Draft) -> str:
+def _item_id(draft: Draft) -> str:
     """The private name of a draft; task ids are made of it."""
     return f"{draft.scenario}-{draft.number}"
 
 
-def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str) -> Candidate:
+def _candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str) -> Candidate:
     """The candidate of a draft whose reference run is `run`.
 
     Its world is released apart, to graders and runners alone.
@@ -109,7 +109,7 @@ def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str
         execution_surface="services",
         difficulty=difficulty_of(draft, scenario),
         difficulty_rule=DIFFICULTY_RULE,
-        structure=structure_of(draft, scenario, run),
+        structure=_structure_of(draft, scenario, run),
         split=scenario.split,
         guidelines=_guidelines(draft, _allowance(scenario, run)),
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
@@ -125,7 +125,7 @@ def candidate_of(draft: Draft, scenario: Scenario, run: ServiceRun, task_id: str
         provenance=Provenance(
             source=SOURCE,
             source_format="scenario",
-            item_id=item_id(draft),
+            item_id=_item_id(draft),
             disclosure=Disclosure.PUBLIC,
             licence="Apache-2.0",
             detail={"generator": draft.scenario, "rule": draft.rule},
@@ -151,7 +151,7 @@ def _budget(requests: int) -> Budget:
     return Budget(turns=turns, seconds=SECONDS * turns // TURNS)
 
 
-def structure_of(draft: Draft, scenario: Scenario, run: ServiceRun) -> Structure:
+def _structure_of(draft: Draft, scenario: Scenario, run: ServiceRun) -> Structure:
     """The size of a task, from its draft and its reference run."""
     collections = [each for service in draft.world.state.values() for each in service.values()]
     return Structure(
@@ -192,7 +192,7 @@ class GeneratorJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class _Made:
     """A screened draft: its candidate, and what belongs to it outside the candidate."""
 
     candidate: Candidate
@@ -222,7 +222,7 @@ class ProposalsJob:
     config: ScreeningConfig
 
 
-class ProposalReason(StrEnum):
+class _ProposalReason(StrEnum):
     """Why a proposal is not even a draft."""
 
     UNFIT = "proposal.unfit"
@@ -230,7 +230,7 @@ class ProposalReason(StrEnum):
 
 
 def _refused(task_id: str, proposed: Proposed) -> LedgerRow:
-    reason = ProposalReason.UNPROVEN if proposed.unproven else ProposalReason.UNFIT
+    reason = _ProposalReason.UNPROVEN if proposed.unproven else _ProposalReason.UNFIT
     return LedgerRow(
         STAGE, UNIT, task_id, Outcome.REJECTED, reason=reason, evidence={"named": proposed.why}
     )
@@ -238,7 +238,7 @@ def _refused(task_id: str, proposed: Proposed) -> LedgerRow:
 
 def make_shard(job: GeneratorJob, out: Path) -> None:
     """Build and screen the drafts of one generator; write the candidates and what became of all."""
-    _write(list(made_by(job)), (), out)
+    _write(list(_made_by(job)), (), out)
 
 
 def make_document(job: DocumentJob, out: Path) -> None:
@@ -259,7 +259,7 @@ def make_proposals(job: ProposalsJob, out: Path) -> None:
         if proposed.draft is None or proposed.scenario is None:
             unfit.append(_refused(task_id, proposed))
             continue
-        task = service_task(screen(proposed.draft, proposed.scenario, (), job.config), task_id)
+        task = _service_task(screen(proposed.draft, proposed.scenario, (), job.config), task_id)
         provenance = task.candidate.provenance.model_copy(
             update={"source": PROPOSED, "licence": None}
         )
@@ -284,7 +284,7 @@ def _each_once(proposals: Sequence[Proposed]) -> Iterable[Proposed]:
     return {proposed.name: proposed for proposed in proposals}.values()
 
 
-def _write(made: Sequence[Made], unfit: Sequence[LedgerRow], out: Path) -> None:
+def _write(made: Sequence[_Made], unfit: Sequence[LedgerRow], out: Path) -> None:
     kept = [each for each in made if deciding(each.verdicts) is None]
     _write_tables(made, unfit, out)
     paths = {}
@@ -298,7 +298,7 @@ def _write(made: Sequence[Made], unfit: Sequence[LedgerRow], out: Path) -> None:
     write_bytes(out / PANEL_FILE, "".join(map(_panel_lines, kept)).encode())
 
 
-def made_by(job: GeneratorJob) -> Iterator[Made]:
+def _made_by(job: GeneratorJob) -> Iterator[_Made]:
     """The screened drafts of a generator, in order. Raises InputError if a sandbox breaks."""
     if job.generator in REPAIRS:
         make = _repairs if job.has_sandbox else _untried_repairs
@@ -307,21 +307,21 @@ def made_by(job: GeneratorJob) -> Iterator[Made]:
     yield from _service_tasks(scenarios()[job.generator], job)
 
 
-def _service_tasks(scenario: Scenario, job: GeneratorJob | DocumentJob) -> Iterator[Made]:
+def _service_tasks(scenario: Scenario, job: GeneratorJob | DocumentJob) -> Iterator[_Made]:
     drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
     seen = screened(drafts, scenario, job.config)
-    return map(service_task, seen, job.task_ids)
+    return map(_service_task, seen, job.task_ids)
 
 
-def service_task(seen: Screened, task_id: str) -> Made:
+def _service_task(seen: Screened, task_id: str) -> _Made:
     """A screened draft as a task; its services have an allowance, unlike those it was tried on."""
-    candidate = candidate_of(seen.draft, seen.scenario, seen.run, task_id)
+    candidate = _candidate_of(seen.draft, seen.scenario, seen.run, task_id)
     scores = {cell.agent: cell.score.overall or 0.0 for cell in seen.cells}
     world = replace(seen.draft.world, allowance=_allowance(seen.scenario, seen.run))
-    return Made(candidate, seen.verdicts, scores, world=world)
+    return _Made(candidate, seen.verdicts, scores, world=world)
 
 
-def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
+def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[_Made]:
     with ExitStack() as stack:
         try:
             run = stack.enter_context(own_programs())
@@ -335,18 +335,18 @@ def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
             yield _repaired(job, repair, number, task_id, run)
 
 
-def _untried_repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
+def _untried_repairs(job: GeneratorJob, repair: Repair) -> Iterator[_Made]:
     for number, task_id in enumerate(job.task_ids, 1):
         candidate = repair_candidates.candidate_of(repair.build(number, job.seed), repair, task_id)
-        yield Made(candidate, (SCREEN.judge(UNTRIED, job.config),))
+        yield _Made(candidate, (SCREEN.judge(UNTRIED, job.config),))
 
 
-def _repaired(job: GeneratorJob, repair: Repair, number: int, task_id: str, run: Run) -> Made:
+def _repaired(job: GeneratorJob, repair: Repair, number: int, task_id: str, run: Run) -> _Made:
     draft = repair.build(number, job.seed)
     seen = screen_repair(draft, repair, run, job.config)
     candidate = repair_candidates.candidate_of(draft, repair, task_id)
     if seen.reason is not None:
-        return Made(candidate, (seen.verdict,))
+        return _Made(candidate, (seen.verdict,))
     spec, threshold = spec_of_repair(draft), job.config.pass_threshold
     grader = partial(graded, spec, run=seen.run, threshold=threshold)
     cells = dict(panel_scores(draft, seen.delivered, grader))
@@ -354,7 +354,7 @@ def _repaired(job: GeneratorJob, repair: Repair, number: int, task_id: str, run:
     piloted = Piloted(len(passed), len(cells))
     scores = {agent: score.overall or 0.0 for agent, score in cells.items()}
     verdicts = (seen.verdict, PILOT.judge(piloted, job.config))
-    return Made(candidate, verdicts, scores, draft.world, draft.inputs)
+    return _Made(candidate, verdicts, scores, draft.world, draft.inputs)
 
 
 def _passes_pilot(score: Score, config: ScreeningConfig) -> bool:
@@ -362,7 +362,7 @@ def _passes_pilot(score: Score, config: ScreeningConfig) -> bool:
     return required and (score.overall or 0.0) >= config.pilot_threshold
 
 
-def _write_tables(made: Sequence[Made], unfit: Sequence[LedgerRow], out: Path) -> None:
+def _write_tables(made: Sequence[_Made], unfit: Sequence[LedgerRow], out: Path) -> None:
     rows, verdicts = [*unfit], []
     for each in made:
         name, decided = each.candidate.task_id, deciding(each.verdicts)
@@ -373,7 +373,7 @@ def _write_tables(made: Sequence[Made], unfit: Sequence[LedgerRow], out: Path) -
     write_stage_tables(out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit=UNIT)
 
 
-def _panel_lines(made: Made) -> str:
+def _panel_lines(made: _Made) -> str:
     """The scores of a task as lines of a score matrix: item, family, model, score."""
     family = made.candidate.task_family
     name = family.value if family else ""

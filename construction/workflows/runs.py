@@ -364,7 +364,7 @@ class _Twice(_Relay):
 
 
 class _Careless(_Relay):
-    """Slips in the numbers that it writes; those of its answer are changed by `slipped`."""
+    """Slips in the numbers that it writes; those of its answer are changed by `_slipped`."""
 
     def call(self, service: str, operation: str, **arguments: Any) -> _Body:
         if operations(service)[operation].is_read:
@@ -390,7 +390,7 @@ def _off(value: Any) -> Any:
     return value + 1 if is_number else value
 
 
-def slipped(draft: Draft, answer: str | None) -> str | None:
+def _slipped(draft: Draft, answer: str | None) -> str | None:
     """The answer with every number that it was asked for off by one."""
     for part in draft.answers:
         if part.type == "number" and answer is not None:
@@ -495,11 +495,11 @@ class Cell:
     is_expected: bool
 
 
-def run_agent(agent: Agent, draft: Draft, scenario: Scenario) -> Run:
+def _run_agent(agent: Agent, draft: Draft, scenario: Scenario) -> Run:
     run = perform(draft, scenario, lambda client: agent.spoil(client, draft, scenario))
     if agent.name != "arithmetic_slip":
         return run
-    return Run(slipped(draft, run.answer), run.requests, run.audit, run.world, run.failure)
+    return Run(_slipped(draft, run.answer), run.requests, run.audit, run.world, run.failure)
 
 
 def run_panel(draft: Draft, scenario: Scenario, threshold: float) -> tuple[Cell, ...]:
@@ -507,7 +507,7 @@ def run_panel(draft: Draft, scenario: Scenario, threshold: float) -> tuple[Cell,
     spec = spec_of_draft(draft)
     cells = []
     for agent in PANEL:
-        run = run_agent(agent, draft, scenario)
+        run = _run_agent(agent, draft, scenario)
         score = graded(spec, run.submission(), threshold)
         cells.append(
             Cell(agent.name, score, run.failure, (score.passed is not True) == agent.fails(draft))

@@ -45,7 +45,7 @@ OTHER_TEXT = "something else entirely"
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
+class _Mutant:
     """`violates` is the id of a check, or `answer.<part>`."""
 
     violates: str
@@ -53,7 +53,7 @@ class Mutant:
     submission: Submission
 
 
-def mutants_of(draft: Draft, run: Run) -> Iterator[Mutant]:
+def mutants_of(draft: Draft, run: Run) -> Iterator[_Mutant]:
     """Mutants of every check and answer; none of a check that no mutant can violate."""
     for check in draft.checks:
         if check.kind in _MAKERS:
@@ -65,7 +65,7 @@ def mutants_of(draft: Draft, run: Run) -> Iterator[Mutant]:
 # Reads
 
 
-def _withheld(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
+def _withheld(check: Check, draft: Draft, run: Run) -> Iterator[_Mutant]:
     """Each of the records that had to be read was not."""
     submission = run.submission()
     for record in check.params["records"]:
@@ -73,19 +73,19 @@ def _withheld(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
             replace(row, records=tuple(name for name in row.records if name != record))
             for row in submission.audit
         )
-        yield Mutant(check.check_id, f"{record} not read", replace(submission, audit=audit))
+        yield _Mutant(check.check_id, f"{record} not read", replace(submission, audit=audit))
 
 
 # Writes
 
 
-def _record_set(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
+def _record_set(check: Check, draft: Draft, run: Run) -> Iterator[_Mutant]:
     name, service = check.params["record"], check.params["service"]
     yield from _left_out(check, draft, run, lambda change: change.record == name)
     yield from _rewritten(check, run, (service, name))
 
 
-def _record_made(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
+def _record_made(check: Check, draft: Draft, run: Run) -> Iterator[_Mutant]:
     made = _made_by(check, run)
     if not made:
         return
@@ -99,12 +99,12 @@ def _record_made(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
     yield from _rewritten(check, run, (check.params["service"], made[0]))
 
 
-def _record_gone(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
+def _record_gone(check: Check, draft: Draft, run: Run) -> Iterator[_Mutant]:
     name = check.params["record"]
     yield from _left_out(check, draft, run, lambda change: change.record == name)
 
 
-def _left_out(check: Check, draft: Draft, run: Run, is_meant: Meant) -> Iterator[Mutant]:
+def _left_out(check: Check, draft: Draft, run: Run, is_meant: Meant) -> Iterator[_Mutant]:
     """Without the requests that change the record of a check."""
     service = check.params["service"]
     kept = [
@@ -152,17 +152,19 @@ def _request_behind(draft: Draft, run: Run, service: str, made: Sequence[str]) -
     raise LookupError(made[0])
 
 
-def _again(check: Check, title: str, draft: Draft, requests: Sequence[Request], run: Run) -> Mutant:
-    return Mutant(check.check_id, title, replay(draft.world, requests, run.answer).submission())
+def _again(
+    check: Check, title: str, draft: Draft, requests: Sequence[Request], run: Run
+) -> _Mutant:
+    return _Mutant(check.check_id, title, replay(draft.world, requests, run.answer).submission())
 
 
-def _rewritten(check: Check, run: Run, record: tuple[str, str]) -> Iterator[Mutant]:
+def _rewritten(check: Check, run: Run, record: tuple[str, str]) -> Iterator[_Mutant]:
     """The record has another value in one field; where a text has to hold something, also texts
     that hold nearly that, deny it, or name it among others."""
     for field, wanted in check.params["where"].items():
         yield _altered(check, run, record, field, "altered", _other)
         if isinstance(wanted, Mapping) and "contains" in wanted:
-            for title, spoiled in spoiled_texts(str(wanted["contains"])):
+            for title, spoiled in _spoiled_texts(str(wanted["contains"])):
                 yield _altered(check, run, record, field, title, _always(spoiled))
 
 
@@ -173,7 +175,7 @@ def _altered(
     field: str,
     title: str,
     other: Callable[[Any], Any],
-) -> Mutant:
+) -> _Mutant:
     submission = run.submission()
     changes = tuple(
         replace(change, after={**change.after, field: other(change.after.get(field))})
@@ -181,14 +183,14 @@ def _altered(
         else change
         for change in submission.changes
     )
-    return Mutant(check.check_id, f"{field} {title}", replace(submission, changes=changes))
+    return _Mutant(check.check_id, f"{field} {title}", replace(submission, changes=changes))
 
 
 def _always(value: str) -> Callable[[Any], Any]:
     return lambda _: value
 
 
-def spoiled_texts(wanted: str) -> Iterator[tuple[str, str]]:
+def _spoiled_texts(wanted: str) -> Iterator[tuple[str, str]]:
     """Texts around a figure, a day or a name that do not state it, by what is wrong with them."""
     day = read_date(wanted)
     if day is not None:
@@ -222,7 +224,7 @@ def _other(value: Any) -> Any:
     return OTHER_TEXT
 
 
-def _changed_besides(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
+def _changed_besides(check: Check, draft: Draft, run: Run) -> Iterator[_Mutant]:
     """Something else is changed, made or deleted after all that was right."""
     for title, request in _strays(draft, run):
         yield _again(check, title, draft, (*run.requests, request), run)
@@ -271,7 +273,7 @@ _MAKERS = {
 # Answers
 
 
-def _of_answer(answer: Answer, run: Run) -> Iterator[Mutant]:
+def _of_answer(answer: Answer, run: Run) -> Iterator[_Mutant]:
     """The part with other values, and without any."""
     submission = run.submission()
     lead = f"{answer.part}: "
@@ -281,7 +283,7 @@ def _of_answer(answer: Answer, run: Run) -> Iterator[Mutant]:
             for line in (run.answer or "").splitlines()
         ]
         text = "\n".join(lines)
-        yield Mutant(f"answer.{answer.part}", title, replace(submission, answer=text))
+        yield _Mutant(f"answer.{answer.part}", title, replace(submission, answer=text))
 
 
 def _wrong_values(answer: Answer) -> Iterator[tuple[str, str]]:
@@ -382,7 +384,7 @@ def _attacked(
     again = perform(draft, scenario)
     scores = [graded(spec, one.submission(), threshold) for one in (run, again)]
     nulls = _of_family(NULL, spec, draft)
-    empty = [*_of_family(EMPTY_CALLS, spec, draft), empty_calls(spec, draft.world)]
+    empty = [*_of_family(EMPTY_CALLS, spec, draft), _empty_calls(spec, draft.world)]
     recipes = [*sibling_recipes(draft, scenario, siblings), *_misled(draft, scenario)]
     partial_runs = [_without_source(draft, scenario, name) for name in scenario.services]
     survivors, mutants = _survivors(draft, run, spec, threshold)
@@ -435,7 +437,7 @@ def _of_family(family: str, spec: TaskSpec, draft: Draft) -> list[Submission]:
     return [attack.submission for attack in made if attack.family == family]
 
 
-def empty_calls(spec: TaskSpec, world: World) -> Submission:
+def _empty_calls(spec: TaskSpec, world: World) -> Submission:
     """The reference path as talk, and every operation of every service called without arguments."""
     requests = [Request(s, name, {}) for s in world.state for name in operations(s)]
     return replay(world, requests, reference_text(spec)).submission()

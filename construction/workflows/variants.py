@@ -38,7 +38,7 @@ Place = tuple[str, str]  # service and collection
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class _Variant:
     """A world in which `fact` ("service/collection.field" or a rule's record) is another."""
 
     fact: str
@@ -89,11 +89,11 @@ def proof_of(draft: Draft, scenario: Scenario, run: Run) -> Proof:
     return Proof(tuple(sorted(believed)), tuple(sorted(idle)), tuple(islice(moved, 1)))
 
 
-def _retold(draft: Draft, scenario: Scenario) -> Iterator[Variant]:
+def _retold(draft: Draft, scenario: Scenario) -> Iterator[_Variant]:
     """Worlds in which a rule says something else, where the scenario knows what it could say."""
     for record, fields in scenario.retold(draft):
         service, plural, identifier = record.split("/", 2)
-        yield Variant(record, _with(draft.world, service, plural, {identifier: fields}))
+        yield _Variant(record, _with(draft.world, service, plural, {identifier: fields}))
 
 
 def _demanded(draft: Draft) -> Iterator[tuple[str, str]]:
@@ -106,7 +106,7 @@ def _demanded(draft: Draft) -> Iterator[tuple[str, str]]:
                     yield service, record.partition("/")[0]
 
 
-def _lost(variant: Variant, draft: Draft, scenario: Scenario, spec: TaskSpec) -> set[str]:
+def _lost(variant: _Variant, draft: Draft, scenario: Scenario, spec: TaskSpec) -> set[str]:
     """The parts of the gold that the reference does not reach on a changed world."""
     after = perform(replace(draft, world=variant.world), scenario)
     score = graded(spec, after.submission(), 1.0)
@@ -120,38 +120,38 @@ def _outcome(run: Run) -> tuple[Any, ...]:
     return run.failure, run.answer, changes
 
 
-def _relevant(draft: Draft, run: Run) -> Iterator[Variant]:
+def _relevant(draft: Draft, run: Run) -> Iterator[_Variant]:
     """The rules, what was shown whole, then all, each half and each of what was searched."""
-    shown = opened(run) - {*draft.overriding}
+    shown = _opened(run) - {*draft.overriding}
     places = {(row.service, _collection(row)) for row in run.audit if row.status == OK}
     listed = {name for name in _all(draft.world) if tuple(name.split("/")[:2]) in places}
     for record in draft.overriding:
-        yield from rule_variants(draft.world, record)
+        yield from _rule_variants(draft.world, record)
     searched = sorted(listed - {*draft.overriding})
     for records in (shown, searched, searched[::2], searched[1::2]):
-        yield from variants(draft.world, records)
+        yield from _variants(draft.world, records)
     yield from _without_one(draft.world, searched[:_MOST_REMOVED])
 
 
-def _without_one(world: World, records: Iterable[str]) -> Iterator[Variant]:
+def _without_one(world: World, records: Iterable[str]) -> Iterator[_Variant]:
     for record in records:
         service, plural, identifier = record.split("/", 2)
         rooms = world.state[service]
         kept = {name: fields for name, fields in rooms[plural].items() if name != identifier}
         state = {**world.state, service: {**rooms, plural: kept}}
-        yield Variant(f"{service}/{plural}.{identifier}", replace(world, state=state))
+        yield _Variant(f"{service}/{plural}.{identifier}", replace(world, state=state))
 
 
-def _irrelevant(draft: Draft, run: Run) -> Iterator[Variant]:
+def _irrelevant(draft: Draft, run: Run) -> Iterator[_Variant]:
     """Fields that no list shows and no search asked for, of records that nobody had to open."""
     changed = {f"{change.service}/{change.record}" for change in run.submission().changes}
-    far = _all(draft.world) - opened(run) - changed - {*draft.overriding}
+    far = _all(draft.world) - _opened(run) - changed - {*draft.overriding}
     sought = {
         f"{row.service}/{_collection(row)}.{_BOUND.sub('', name)}"
         for row in run.audit
         for name in row.arguments
     }
-    for variant in variants(draft.world, far, hidden=True):
+    for variant in _variants(draft.world, far, hidden=True):
         if variant.fact not in sought and not changed_faults(variant.world, draft.world):
             yield variant
 
@@ -169,13 +169,13 @@ def _all(world: World) -> set[str]:
     }
 
 
-def opened(run: Run) -> set[str]:
+def _opened(run: Run) -> set[str]:
     """The records that were shown whole, as "service/collection/id"."""
     rows = (row for row in run.audit if row.status == OK)
     return {f"{row.service}/{record}" for row in rows for record in row.records}
 
 
-def variants(world: World, records: Iterable[str], *, hidden: bool = False) -> Iterator[Variant]:
+def _variants(world: World, records: Iterable[str], *, hidden: bool = False) -> Iterator[_Variant]:
     """Each field of the records changed, in all records of a collection at once.
 
     `hidden`: only what a list does not show, so that no search finds others.
@@ -191,10 +191,10 @@ def variants(world: World, records: Iterable[str], *, hidden: bool = False) -> I
                 continue
             held = world.state[service][plural]
             for title, fields in _changed(field, rule, {i: held[i] for i in ids}, world):
-                yield Variant(f"{service}/{plural}.{title}", _with(world, service, plural, fields))
+                yield _Variant(f"{service}/{plural}.{title}", _with(world, service, plural, fields))
 
 
-def rule_variants(world: World, record: str) -> Iterator[Variant]:
+def _rule_variants(world: World, record: str) -> Iterator[_Variant]:
     """The rule's text with each of its figures changed, and without what it says."""
     service, plural, identifier = record.split("/", 2)
     collection, fields = declared(service).collections[plural], world.state[service][plural]
@@ -205,8 +205,8 @@ def rule_variants(world: World, record: str) -> Iterator[Variant]:
             continue
         for other in (_BLANK, *_other_figures(text)):
             changed = {identifier: {**fields[identifier], field: other}}
-            yield Variant(record, _with(world, service, plural, changed))
-    for variant in variants(world, [record]):
+            yield _Variant(record, _with(world, service, plural, changed))
+    for variant in _variants(world, [record]):
         yield replace(variant, fact=record)
 
 

@@ -282,7 +282,7 @@ def _not_there(path: Path, actual: str) -> InputError:
 # an earlier one under another id: scores would be compared that are not comparable.
 
 
-class IdentityReason(StrEnum):
+class _IdentityReason(StrEnum):
     """Why a candidate cannot go by its id."""
 
     OTHER_TASK = "select.id_of_another_task"
@@ -295,19 +295,19 @@ class Past:
 
     contents: Mapping[str, _TaskContent]
 
-    def contradictions(self, candidates: Iterable[Candidate]) -> dict[str, IdentityReason]:
+    def contradictions(self, candidates: Iterable[Candidate]) -> dict[str, _IdentityReason]:
         """The candidates that earlier releases contradict, by task id."""
         ids: dict[_TaskContent, set[str]] = {}
         for name, content in self.contents.items():
             if content.graded is not None:
                 ids.setdefault(content, set()).add(name)
-        wrong: dict[str, IdentityReason] = {}
+        wrong: dict[str, _IdentityReason] = {}
         for task in candidates if self.contents else ():
             content, known = _content_of(task), self.contents.get(task.task_id)
             if known is not None and known.given != content.given:
-                wrong[task.task_id] = IdentityReason.OTHER_TASK
+                wrong[task.task_id] = _IdentityReason.OTHER_TASK
             elif known is None and content in ids:
-                wrong[task.task_id] = IdentityReason.OTHER_ID
+                wrong[task.task_id] = _IdentityReason.OTHER_ID
         return wrong
 
 

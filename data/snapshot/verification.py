@@ -106,7 +106,7 @@ def _row(line: bytes, where: str, findings: Findings) -> _Row | None:
     return row
 
 
-def check_tasks(
+def _check_tasks(
     half: Half, rows: Mapping[str, _Row], manifest: Manifest | None, findings: Findings
 ) -> None:
     """Each task has exactly its files, with the recorded sizes, digests and texts."""
@@ -444,7 +444,7 @@ def _verify_public(
     manifest = _manifest(half, findings)
     rows = _load_rows(half, findings)
     check_modes(half, NO_WRITING, findings)
-    check_tasks(half, rows, manifest, findings)
+    _check_tasks(half, rows, manifest, findings)
     _check_metadata(half, findings)
     check_tables(half, connection, findings)
     stages = _check_funnel(half, findings)

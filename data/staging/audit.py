@@ -126,7 +126,7 @@ def _gate_counts(staging: Path) -> Rows:
     return list(gates.values())
 
 
-def verdicts(staging: Path, wanted: RejectionFilter) -> Rows:
+def _verdicts(staging: Path, wanted: RejectionFilter) -> Rows:
     """The gates' measurements of one instance, in declared order."""
     return _query(
         staging,
@@ -169,7 +169,7 @@ def about_instance(staging: Path, instance: str, wanted: RejectionFilter) -> dic
     """All tables about one instance, by title: of gate and reason what is `wanted`."""
     mine = replace(wanted, item_id=instance)
     return {
-        "verdicts": verdicts(staging, mine),
+        "verdicts": _verdicts(staging, mine),
         "rejections": rejections(staging, mine),
         "story": _story(staging, instance),
         "turns": turn_lines(staging, instance),

@@ -127,7 +127,7 @@ def distil(
     answer = _reply_of(creator, replies, material)
     if isinstance(answer, str):
         return answer
-    parts = skill_text(answer.completion)
+    parts = _skill_text(answer.completion)
     if answer.stop_reason == "max_tokens":
         parts = f"the reply was cut off at its limit of {REPLY_TOKENS:,} tokens"
     if isinstance(parts, str):
@@ -168,7 +168,7 @@ def _reply_of(creator: Plan, replies: Path, material: str) -> ModelOutput | str:
             return f"the creator did not answer ({one_line(str(error))[:200]})"
 
 
-def skill_text(reply: str) -> tuple[str, str] | str:
+def _skill_text(reply: str) -> tuple[str, str] | str:
     """Description and instructions of a reply, or why it is no skill.
 
     A fence or a head around it is taken off, and what announces it; hidden characters are shown,

@@ -73,10 +73,10 @@ def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> _Pil
     scores = folder / _SCORES / f"{pool.snapshot}.csv"
     scripted = [request.title for request in own if request.agent in SCRIPTED]
     names = [request.title for request in own]
-    matrix = score_matrix(pool, attempts / pool.snapshot, names, scripted)
+    matrix = _score_matrix(pool, attempts / pool.snapshot, names, scripted)
     write_bytes(scores, matrix.write_csv().encode(), mode=PRIVATE_FILE)
     counting = [request.title for request in own if request.agent not in CONTROLS]
-    return _Piloting(pool, attempts / pool.snapshot, scores, best_first(matrix, counting))
+    return _Piloting(pool, attempts / pool.snapshot, scores, _best_first(matrix, counting))
 
 
 def _write_pool_release(
@@ -102,7 +102,7 @@ def _hidden_from_pilots(runtime: Runtime) -> tuple[Path, ...]:
     return tuple(path.resolve() for path in paths)
 
 
-def score_matrix(
+def _score_matrix(
     pool: ReleasedTasks, attempts: Path, names: Sequence[str], scripted: Sequence[str] = ()
 ) -> pl.DataFrame:
     """The scores of the named configurations: the mean over the epochs of each task.
@@ -144,7 +144,7 @@ def score_matrix(
     )
 
 
-def best_first(matrix: pl.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
+def _best_first(matrix: pl.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
     """Those of the names that have scores, by falling mean."""
     own = matrix.filter(pl.col("model").is_in(names)).group_by("model").agg(pl.col("score").mean())
     return tuple(own.sort(-pl.col("score").round(9), "model")["model"])

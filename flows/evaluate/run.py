@@ -83,7 +83,7 @@ class _RunStopped(BenchmintError):
     """Somebody stopped the run."""
 
 
-def check_ended(logs: Sequence[EvalLog]) -> None:
+def _check_ended(logs: Sequence[EvalLog]) -> None:
     """Raise RunFailed where the runner itself failed, RunStopped where it was interrupted.
 
     Raises OSError where it failed as this machine did, such as with a full disk.
@@ -220,7 +220,7 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str], advance: Callable[[]
         _Recorder.run = None
     if run.failure is not None:
         raise run.failure
-    check_ended(logs)
+    _check_ended(logs)
     return any(_is_cut_off(account) for account in run.accounts.values())
 
 

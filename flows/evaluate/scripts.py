@@ -44,7 +44,7 @@ _TALK = "Done. All steps of the task were carried out, the results were checked,
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptStep:
+class _ScriptStep:
     """What an agent says in one step, and the calls that it makes."""
 
     text: str = ""
@@ -55,7 +55,7 @@ class ScriptStep:
 class Script:
     """The steps of an attempt, and the answer that ends it; None is no answer."""
 
-    steps: tuple[ScriptStep, ...] = ()
+    steps: tuple[_ScriptStep, ...] = ()
     answer: str | None = None
 
 
@@ -69,13 +69,13 @@ def _null(_task: Candidate, _tools: Sequence[Tool]) -> Script:
 
 def _talk(_task: Candidate, _tools: Sequence[Tool]) -> Script:
     """A confident report without any action."""
-    return Script((ScriptStep(_TALK),), _TALK)
+    return Script((_ScriptStep(_TALK),), _TALK)
 
 
 def _empty_calls(task: Candidate, tools: Sequence[Tool]) -> Script:
     """Each tool once with no more than it insists on, then the report."""
     calls = [(definition.name, _least(definition)) for definition in map(ToolDef, tools)]
-    return Script((*(ScriptStep(calls=(call,)) for call in calls), ScriptStep(_TALK)), _TALK)
+    return Script((*(_ScriptStep(calls=(call,)) for call in calls), _ScriptStep(_TALK)), _TALK)
 
 
 def _least(definition: ToolDef) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _reader_scripts(release: ReleasedTasks, pages: PageIndex, epochs: int) -> Sc
     for task_id, task in release.tasks.items():
         if BY_NAME.keys() & set(task.candidate.tools):
             calls, answer = read_pages(task.candidate.prompt, pages)
-            script = Script(tuple(ScriptStep(calls=(call,)) for call in calls), answer)
+            script = Script(tuple(_ScriptStep(calls=(call,)) for call in calls), answer)
             scripts.update({(task_id, epoch): script for epoch in range(1, epochs + 1)})
     return scripts
 
@@ -160,7 +160,7 @@ def _computed_scripts(
             expected = "reference steps that lead to one value"
             raise InputError(where, str(error), expected, "Rebuild the release.") from error
         if done is not None:
-            scripts.update({(task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
+            scripts.update({(task_id, epoch): _script_of(done) for epoch in range(1, epochs + 1)})
     return scripts
 
 
@@ -180,7 +180,7 @@ def _analytic_scripts(release: ReleasedTasks, epochs: int) -> Scripts:
             where = f"{release.snapshot}: {task.task_id}"
             expected = "reference steps that lead to the answer"
             raise InputError(where, str(error), expected, "Rebuild the release.") from error
-        scripts.update({(task.task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
+        scripts.update({(task.task_id, epoch): _script_of(done) for epoch in range(1, epochs + 1)})
     return scripts
 
 
@@ -191,16 +191,16 @@ def _reports(spec: TaskSpec) -> bool:
 
 def _reference_script(spec: TaskSpec) -> Script:
     """The requests of a workflow task's reference, one at a time, and the answer it reports."""
-    steps: list[ScriptStep] = []
+    steps: list[_ScriptStep] = []
     answer: str | None = None
     for step in spec.steps:
         arguments = dict(step.arguments or {})
         service, _, operation = step.operation.partition(".")
         if step.operation == REPORT:
             answer = str(arguments.get("answer"))
-            steps.append(ScriptStep(answer))
+            steps.append(_ScriptStep(answer))
         elif operation:
-            steps.append(ScriptStep(calls=((f"{service}_{operation}", arguments),)))
+            steps.append(_ScriptStep(calls=((f"{service}_{operation}", arguments),)))
     return Script(tuple(steps), answer)
 
 
@@ -221,8 +221,8 @@ def _skilled_scripts(
         right, wrong = oracle(spec, database), _mistake(spec, database)
         for epoch in range(1, epochs + 1):
             is_right = _hardness(agent, task_id, epoch) < SKILLED[agent]
-            script = script_of(right) if is_right else Script((ScriptStep(_TALK),), _TALK)
-            scripts[task_id, epoch] = script if is_right or wrong is None else script_of(wrong)
+            script = _script_of(right) if is_right else Script((_ScriptStep(_TALK),), _TALK)
+            scripts[task_id, epoch] = script if is_right or wrong is None else _script_of(wrong)
     return scripts
 
 
@@ -262,7 +262,7 @@ def _recorded_scripts(release: ReleasedTasks, source: Path, epochs: int) -> Scri
             str(source), "attempts at another release", expected, "Pass the snapshot that was run."
         )
     return {
-        (record.attempt.task_id, record.attempt.epoch): script_of(record.submission)
+        (record.attempt.task_id, record.attempt.epoch): _script_of(record.submission)
         for record in records
         if record.attempt.status is not AttemptStatus.INFRA_ERROR
         and record.attempt.epoch <= epochs
@@ -270,14 +270,14 @@ def _recorded_scripts(release: ReleasedTasks, source: Path, epochs: int) -> Scri
     }
 
 
-def script_of(submission: Submission) -> Script:
+def _script_of(submission: Submission) -> Script:
     """The script that leads to a submission, but for its files, which the calls make again."""
     texts = dict(submission.statements)
     calls: dict[int, list[_Move]] = defaultdict(list)
     for call in submission.calls:
         calls[call.step].append((call.name, call.arguments))
     steps = (
-        ScriptStep(texts.get(number, ""), tuple(calls[number]))
+        _ScriptStep(texts.get(number, ""), tuple(calls[number]))
         for number in range(1, submission.steps + 1)
     )
     return Script(tuple(steps), submission.answer)

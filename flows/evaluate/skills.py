@@ -102,7 +102,7 @@ class _TransferClass:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class _LeftOut:
     """What is in no figure, and why: a class, the skill of a class, or a held-out task."""
 
     what: str
@@ -143,7 +143,7 @@ class Study:
     pairs: list[Pair] = field(default_factory=list)
     skills: list[Written] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[_LeftOut] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class _Ran:
         return "only a judge can score it (--judge)"
 
 
-def transfer_classes(
+def _transfer_classes(
     tasks: Mapping[str, Candidate], seed: int, most_in_domain: int = 10
 ) -> tuple[list[_TransferClass], dict[str, str]]:
     """The classes with tasks on both sides, and why others are left out, by name.
@@ -221,7 +221,7 @@ def study(order: Order) -> Study:
         release.snapshot, release.digest, classes,
         [request.title for request in order.consumers],
         [request.model or "" for request in order.creators], order.judge,
-        left_out=[LeftOut("class", name, "", "", reason) for name, reason in reasons.items()],
+        left_out=[_LeftOut("class", name, "", "", reason) for name, reason in reasons.items()],
     )  # fmt: skip
     with held(home):
         for request, plan in zip(order.consumers, plans, strict=True):
@@ -255,7 +255,7 @@ def prepare(order: Order) -> tuple[ReleasedTasks, list[_TransferClass], dict[str
         require_guarded(order.snapshot)  # creators elsewhere read traces and what was checked
     manifest = orjson.loads((release.public / layout.MANIFEST).read_bytes())
     candidates = {task_id: task.candidate for task_id, task in release.tasks.items()}
-    classes, reasons = transfer_classes(candidates, manifest["seed"], order.in_domain)
+    classes, reasons = _transfer_classes(candidates, manifest["seed"], order.in_domain)
     known = [item.name for item in classes]
     if strange := [name for name in order.classes if name not in known]:
         why = reasons.get(strange[0])
@@ -349,7 +349,7 @@ def _skills(
             made.skills.append(written)
         else:
             consumer = before.plan.configuration.name
-            made.left_out.append(LeftOut("skill", of.name, creator.model or "", consumer, written))
+            made.left_out.append(_LeftOut("skill", of.name, creator.model or "", consumer, written))
     return skills
 
 
@@ -388,7 +388,7 @@ def _compare(made: Study, before: _Ran, after: _Ran | None, consumer: str, creat
                 (score, passed), (new, now) = before.means[task], after.means[task]
                 made.pairs.append(Pair(creator, consumer, of.name, task, score, new, passed, now))
                 continue
-            made.left_out.append(LeftOut("task", task, creator, consumer, reason))
+            made.left_out.append(_LeftOut("task", task, creator, consumer, reason))
 
 
 def _use(before: _Ran, after: _Ran, consumer: str, creator: str) -> Use:

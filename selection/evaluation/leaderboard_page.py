@@ -422,14 +422,14 @@ def write_records(
 ) -> tuple[Path, ...]:
     """Write a record for each row below `out`, where the datastore has it; their paths."""
     paths = []
-    for path, record in records(board, release, digest, version, now):
+    for path, record in _records(board, release, digest, version, now):
         (out / path).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(out / path, pretty_json(record))
         paths.append(out / path)
     return tuple(paths)
 
 
-def records(
+def _records(
     board: Board, release: str, digest: str, version: str, now: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (path, record) for each row with a pass rate; `now` in seconds of Unix."""

@@ -54,7 +54,7 @@ _SERIES = ("company", "category", "series_name")
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class _Filled:
     """A sample after rejections.
 
     `rows` are the accepted points, replacements flagged; a replacement keeps the `pi_design` of its
@@ -92,7 +92,7 @@ def _reserve_of(
     return ranked.filter(pl.col("rank") <= pl.col("wanted").ceil()).select("at", "rank")
 
 
-def fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) -> Filled:
+def _fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) -> _Filled:
     """The sample after the data points `rejected` (drawn or replacements) are taken out.
 
     Each of them is replaced by the next unit of the stratum's reserve that is not rejected; when
@@ -128,7 +128,7 @@ def fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) 
         missing=(pl.col("lost") - pl.col("replaced")).clip(lower_bound=0),
         response_rate=accepted / tried,
     )
-    return Filled(rows.sort(*_SERIES, "point_id"), response.sort(_STRATUM))
+    return _Filled(rows.sort(*_SERIES, "point_id"), response.sort(_STRATUM))
 
 
 def _from_other_strata(standing: pl.DataFrame, lost: pl.DataFrame) -> pl.DataFrame:
@@ -173,7 +173,7 @@ class Sample:
     reserve: pl.DataFrame
 
 
-def draw_sample(points: pl.DataFrame, config: SamplingConfig, seed: int) -> Sample:
+def _draw_sample(points: pl.DataFrame, config: SamplingConfig, seed: int) -> Sample:
     """Draw `config.size` data points of a table with the columns of `frame.COLUMNS`, and a reserve.
 
     The same table, in any order, with the same config and seed gives the same sample, sorted by
@@ -387,12 +387,12 @@ class _Drawing:
 
     def without(self, rejected: Collection[str]) -> pl.DataFrame:
         """The drawn points without the rejected ones, which the reserve replaces."""
-        rows = fill(self.sample.drawn, self.sample.reserve, rejected).rows
+        rows = _fill(self.sample.drawn, self.sample.reserve, rejected).rows
         return rows.with_columns(category=category_of(pl.col("category")))
 
     def report(self, rejected: Collection[str]) -> dict[str, Any]:
         """What was drawn, by region and category, and what was replaced."""
-        filled = fill(self.sample.drawn, self.sample.reserve, rejected)
+        filled = _fill(self.sample.drawn, self.sample.reserve, rejected)
         return _sampling_report(self.frame, filled, self.sample.reserve.height, self.config)
 
 
@@ -400,7 +400,7 @@ def draw(frame: pl.DataFrame, config: SamplingConfig, seed: int) -> _Drawing:
     """Draw as configured; material of one region fills the sample alone."""
     fitted = _fitting(config, frame)
     weighed = with_quotas(frame, fitted)
-    return _Drawing(weighed, fitted, draw_sample(weighed, fitted, seed))
+    return _Drawing(weighed, fitted, _draw_sample(weighed, fitted, seed))
 
 
 def lacking(frame: pl.DataFrame, config: SamplingConfig) -> list[str]:
@@ -457,7 +457,7 @@ def sample_records(
 
 
 def _sampling_report(
-    frame: pl.DataFrame, filled: Filled, reserve: int, config: SamplingConfig
+    frame: pl.DataFrame, filled: _Filled, reserve: int, config: SamplingConfig
 ) -> dict[str, Any]:
     """What was drawn, by region and category, how many were replaced, and the response rates."""
     drawn = frame.filter(pl.col("point_id").is_in(filled.rows["point_id"].to_list()))

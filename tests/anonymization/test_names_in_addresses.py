@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from anonymization.session_texts import lost_names, words_of
+from anonymization.session_texts import _lost_names, _words_of
 
 
 def shown(text: str, start: int, end: int) -> str:
@@ -37,18 +37,18 @@ def shown(text: str, start: int, end: int) -> str:
 def test_a_name_is_lost_where_one_side_has_it_in_a_replaced_address_alone(
     request_text: str, texts: list[str], files: list[str], lost: list[str]
 ) -> None:
-    names = lost_names(words_of([request_text]), words_of(texts, files), shown)
+    names = _lost_names(_words_of([request_text]), _words_of(texts, files), shown)
     assert [each.name for each in names] == lost
 
 
 def test_a_name_that_is_masked_alike_in_the_address_is_not_lost() -> None:
-    request, inputs = words_of(["The mails of Dana."]), words_of(["From: dana@quill.example"])
+    request, inputs = _words_of(["The mails of Dana."]), _words_of(["From: dana@quill.example"])
 
     def alike(text: str, start: int, end: int) -> str:
         return shown(text, start, end) if "@" in text[start:end] else "Robin"
 
-    assert not lost_names(request, inputs, alike)
-    (lost,) = lost_names(request, inputs, shown)
+    assert not _lost_names(request, inputs, alike)
+    (lost,) = _lost_names(request, inputs, shown)
     assert lost.said[0][1:] == (13, 17)
     assert lost.held[0][1:] == (6, 24)
 
@@ -56,5 +56,5 @@ def test_a_name_that_is_masked_alike_in_the_address_is_not_lost() -> None:
 @pytest.mark.parametrize("piece", ["a@", "dana@quill.example ", "www.", "a" * 64 + "."])
 def test_hostile_texts_take_linear_time(piece: str) -> None:
     start = time.process_time()
-    words_of([piece * (400_000 // len(piece))])
+    _words_of([piece * (400_000 // len(piece))])
     assert time.process_time() - start < 2

@@ -11,7 +11,7 @@ import pytest
 from anonymization.documents.contracts import DocumentConfig, Refusal
 from anonymization.documents.document import mask_bytes
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.leaks.scan import Budget, document_parts
+from anonymization.leaks.scan import Budget, _document_parts
 from anonymization.pdf_pages import PdfPage, read_pages
 from data.canonical import digest
 from tests.anonymization.pdf_objects import pdf_of
@@ -94,7 +94,7 @@ def pages(stream: str, font: str = "") -> list[PdfPage]:
 def scanned(data: bytes) -> bytes:
     """What the search for leaks reads."""
     config = LeakConfig()
-    parts = document_parts(data, Budget(len(data), config), config)
+    parts = _document_parts(data, Budget(len(data), config), config)
     return b"\n".join(part.data for part in parts)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anonymization.text.contracts import EntityType
-from anonymization.words_review import listed_digest, read_private_values
+from anonymization.words_review import _read_private_values, listed_digest
 from data.errors import InputError
 
 KEY = bytes(32)
@@ -15,7 +15,7 @@ KEY = bytes(32)
 
 def read(folder: Path, text: str) -> tuple[tuple[EntityType, str], ...]:
     (folder / "list.txt").write_text(text, encoding="utf-8")
-    return read_private_values(folder / "list.txt")
+    return _read_private_values(folder / "list.txt")
 
 
 def test_lines_with_and_without_a_kind(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_lines_with_and_without_a_kind(tmp_path: Path) -> None:
         (EntityType.PERSON, "Mara Thornquist"),
         (EntityType.UNEXPLAINED, "pebble"),
     )
-    assert read_private_values(None) == ()
+    assert _read_private_values(None) == ()
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_a_line_that_cannot_be_used_is_named_and_not_repeated(
 def test_a_file_that_is_no_text_or_is_missing(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="found text that is not UTF-8"):
-        read_private_values(tmp_path / "list.txt")
+        _read_private_values(tmp_path / "list.txt")
     with pytest.raises(InputError, match="expected a list of private values"):
-        read_private_values(tmp_path / "gone.txt")
+        _read_private_values(tmp_path / "gone.txt")
 
 
 def test_another_list_or_key_has_another_digest() -> None:

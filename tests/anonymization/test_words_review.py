@@ -14,9 +14,9 @@ from anonymization.words_review import (
     Review,
     Why,
     WordLeft,
+    _read_review,
+    _with_review,
     owners_words,
-    read_review,
-    with_review,
     write_words,
 )
 from data.errors import InputError
@@ -27,7 +27,7 @@ HEADER = ",".join(COLUMNS)
 def read(folder: Path, *rows: str, header: str = HEADER) -> Review:
     path = folder / "words.csv"
     path.write_text("\n".join([header, *rows, ""]), encoding="utf-8")
-    return read_review(path)
+    return _read_review(path)
 
 
 def test_decisions_with_and_without_a_kind(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_no_spreadsheet_reads_a_word_as_a_number_a_date_or_a_formula(
     cells = next(row for row in csv.reader(io.StringIO(text)) if row[1] != "word")
     assert cells[1] == f"'{word}"
     path.write_text(text.replace("\n,", "\nkeep,"), encoding="utf-8")
-    assert read_review(path).keep == {word}
+    assert _read_review(path).keep == {word}
 
 
 def test_only_a_small_word_is_found_in_capitals_and_clashes_with_them(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_spreadsheet_may_save_it_with_other_marks_and_encodings(
     csv.writer(text, delimiter=separator).writerows(rows)
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         (tmp_path / "words.csv").write_bytes(text.getvalue().encode(encoding))
-        review = read_review(tmp_path / "words.csv")
+        review = _read_review(tmp_path / "words.csv")
         assert review.keep == {"=SUM(A1)"}
         assert review.private == ((EntityType.UNEXPLAINED, 'say "hi"'),)
 
@@ -130,18 +130,18 @@ def test_files_that_are_no_list_of_words(tmp_path: Path) -> None:
     }.items():
         path.write_bytes(data)
         with pytest.raises(InputError, match=message):
-            read_review(path)
+            _read_review(path)
     with pytest.raises(InputError, match="expected the filled-in word list"):
-        read_review(tmp_path / "gone.csv")
+        _read_review(tmp_path / "gone.csv")
 
 
 def test_a_million_rows_are_read_and_more_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_bytes(b"decision,word\n" + b",a\n" * 999_999 + b"keep,stone\n")
-    assert read_review(path).keep == {"stone"}
+    assert _read_review(path).keep == {"stone"}
     path.write_bytes(b"decision,word\n" + b",a\n" * 1_000_001)
     with pytest.raises(InputError, match=r"found more than 1,000,000 rows"):
-        read_review(path)
+        _read_review(path)
 
 
 def test_a_list_and_a_review_that_contradict_each_other(tmp_path: Path) -> None:
@@ -150,13 +150,13 @@ def test_a_list_and_a_review_that_contradict_each_other(tmp_path: Path) -> None:
     person, plain = EntityType.PERSON, EntityType.UNEXPLAINED
     assert owners_words(None, None) == ((), None)
     assert owners_words(None, path) == (review.private, review)
-    assert with_review(((plain, "acorn"),), review, path) == ((person, "pebble"), (plain, "acorn"))
+    assert _with_review(((plain, "acorn"),), review, path) == ((person, "pebble"), (plain, "acorn"))
     for listed, message in {
         (plain, "stone"): "found `keep`",
         (plain, "pebble"): "one kind per word",
     }.items():
         with pytest.raises(InputError, match=message):
-            with_review((listed,), review, path)
+            _with_review((listed,), review, path)
 
 
 def test_open_words_come_first_and_decisions_are_kept(tmp_path: Path) -> None:
@@ -183,4 +183,4 @@ def test_open_words_come_first_and_decisions_are_kept(tmp_path: Path) -> None:
         ["private:PERSON", "pebble", "0", "0", "", ""],
         ["keep", "stone", "2", "1", "stone", "cell, key or heading"],
     ]
-    assert read_review(path) == review
+    assert _read_review(path) == review

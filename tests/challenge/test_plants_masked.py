@@ -26,9 +26,9 @@ from anonymization.documents.scopes import (
     VAULTS,
     MaskingConfig,
     Scope,
+    _jobs_of,
+    _mask_scope,
     detector,
-    jobs_of,
-    mask_scope,
     restore_folder,
 )
 from anonymization.text.contracts import DetectionConfig, Mode
@@ -81,8 +81,8 @@ def masked(tmp_path_factory: pytest.TempPathFactory) -> Masked:
     assert len(approved) == 3  # one in each office file; previews need no approval: they go
     documents = DocumentConfig(approvals=approved)
     config = MaskingConfig(scope=Scope.PATH, documents=documents)
-    (job,) = jobs_of([folder / "in"], folder / "out", KEY, config)
-    scope = mask_scope(job)
+    (job,) = _jobs_of([folder / "in"], folder / "out", KEY, config)
+    scope = _mask_scope(job)
     listed = frozenset(word for words in scope.words.values() for word in words)
     surviving = survivors(plants, folder / "out" / FILES)
     return Masked(folder / "in", folder / "out", plants, scope.reports, surviving, listed)

@@ -10,7 +10,7 @@ import pytest
 
 from construction.sandbox import sandbox
 from construction.sandbox.presence import Presence, presence, sandbox_problem
-from construction.workflows.pool import GeneratorJob, made_by, make_shard
+from construction.workflows.pool import GeneratorJob, _made_by, make_shard
 from construction.workflows.screening import ScreeningConfig, ScreenReason
 from data.canonical import digest
 from data.errors import InputError
@@ -70,7 +70,7 @@ def test_drafts_that_need_a_sandbox_are_left_out_with_the_reason_and_others_are_
     ]
     assert read_pool([tmp_path / "broken"]).candidates == ()
     served = GeneratorJob("order_enquiries", ("w-3",), 5, ScreeningConfig(), has_sandbox=False)
-    assert [made.verdicts[0].reason for made in made_by(served)] == [None]
+    assert [made.verdicts[0].reason for made in _made_by(served)] == [None]
 
 
 def test_a_sandbox_that_was_captured_and_is_gone_is_named(
@@ -79,4 +79,4 @@ def test_a_sandbox_that_was_captured_and_is_gone_is_named(
     monkeypatch.setattr(sandbox, "bubblewrap", lambda: None)
     job = GeneratorJob("site_modes", ("w-1",), 5, ScreeningConfig())
     with pytest.raises(InputError, match=r"make system.*--revision"):
-        list(made_by(job))
+        list(_made_by(job))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.errors import LedgerError
-from data.ledger import close, deciding, gated_row, merge, tally
+from data.ledger import _merge, close, deciding, gated_row, tally
 
 
 class Reason(StrEnum):
@@ -50,7 +50,7 @@ def test_merged_shards_close_too(parts: list[tuple[int, int, int]]) -> None:
         close("s", StageKind.FILTER, "file", sum(part), dict(zip(names, part, strict=True)))
         for part in parts
     ]
-    (whole,) = merge(shards)
+    (whole,) = _merge(shards)
     assert whole.n_in == sum(map(sum, parts))
     assert whole.counts == {name: sum(p[i] for p in parts) for i, name in enumerate(names)}
 

@@ -23,26 +23,26 @@ from construction.sessions.recovery.exchanges import LeftOutReason
 from construction.sessions.scan import FileReason
 from construction.signals.collect.fields import SignalReason
 from construction.statements.categories import CategoryReason
-from construction.statements.database import FilterReason, ScaleReason
-from construction.statements.periods.fill import PeriodReason
+from construction.statements.database import _FilterReason, _ScaleReason
+from construction.statements.periods.fill import _PeriodReason
 from construction.statements.questions.contracts import QuestionReason
 from construction.statements.readers.edinet.source import Reason as EdinetReason
 from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.xbrl.source import XbrlReason
-from construction.workflows.demand import DemandReason
-from construction.workflows.pool import ProposalReason
+from construction.workflows.demand import _DemandReason
+from construction.workflows.pool import _ProposalReason
 from data.contracts import CutReason
 from data.reasons import ReasonWords, sentences, stage_sentences
-from data.releases.facts import IdentityReason
+from data.releases.facts import _IdentityReason
 from data.staging.database import open_read_only
 from flows.gates import GATES
 from tests.demo import Demo
 
 REASONS = (
     ActionReason, AnswerReason, AttemptReason, CallReason, CategoryReason, ConsensusReason,
-    ContentReason, CutReason, DemandReason, EdinetReason, FileReason, FilterReason, FindingReason,
-    IdeaReason, IdentityReason, JudgeReason, LeftOutReason, OwnWorkReason, PeriodReason,
-    ProofReason, ProposalReason, QuestionReason, RuleReason, ScaleReason, SecReason, SignalReason,
+    ContentReason, CutReason, _DemandReason, EdinetReason, FileReason, _FilterReason, FindingReason,
+    IdeaReason, _IdentityReason, JudgeReason, LeftOutReason, OwnWorkReason, _PeriodReason,
+    ProofReason, _ProposalReason, QuestionReason, RuleReason, _ScaleReason, SecReason, SignalReason,
     StateReason, XbrlReason,
 )  # fmt: skip
 WORDS = ReasonWords.of(GATES)

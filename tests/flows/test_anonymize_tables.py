@@ -19,7 +19,7 @@ from data.canonical import canonical_json
 from data.contracts import Outcome
 from data.demo.generate import CONFIG, FROZEN, TABLES
 from data.errors import ConfigError, InputError, ReleaseError
-from data.ledger import merge
+from data.ledger import _merge
 from data.stage_tables import read_records
 from flows.recipe import load_settings
 from flows.stages.tables import REPORT
@@ -99,7 +99,7 @@ def test_the_demo_passes_its_declared_limits(tmp_path: Path) -> None:
 
 def test_the_ledger_closes_over_files_columns_rows_and_tables(base: TablesLane) -> None:
     records = read_records(list(base.folders))
-    counts = {(t.unit, o): n for t in merge(records.tallies) for o, n in t.counts.items() if n}
+    counts = {(t.unit, o): n for t in _merge(records.tallies) for o, n in t.counts.items() if n}
     frames = [pl.read_parquet(table.path) for table in base.tables.values()]
     rows, columns = (sum(frame.shape[axis] for frame in frames) for axis in (0, 1))
     assert counts == {

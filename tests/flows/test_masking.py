@@ -17,7 +17,7 @@ from anonymization.leaks.candidate_leaks import LeakTargets, read_vaults, shared
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.leaks.scan import scan_bytes
 from anonymization.masking_recipe import MaskingRecipe, for_source
-from anonymization.session_masking import MaskJob, find_shard, mask_shard, vault_name
+from anonymization.session_masking import MaskJob, _vault_name, find_shard, mask_shard
 from anonymization.session_texts import masked_text, text_edits
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
@@ -182,7 +182,7 @@ def test_an_address_keeps_a_name_that_the_request_says_and_nothing_else(tmp_path
     assert not re.search("holt|rory|quill|tarn", text)
     assert of_dana.fixtures == of_quill.fixtures
     assert of_dana.instance.user_turns[0].said == WANTS[0]
-    vault = Vault.load(out / "vaults" / f"{vault_name(KEY, 's')}.json", KEY)
+    vault = Vault.load(out / "vaults" / f"{_vault_name(KEY, 's')}.json", KEY)
     assert restore(text.encode(), vault.documents["late.txt"], tmp_path) == MAIL
     targets = LeakTargets({"s": tuple(vault.entries)}, (), (), LeakConfig(), KEY)
     assert not scan_bytes("late.txt", text.encode(), targets.of_session("s"), LeakConfig())
@@ -242,7 +242,7 @@ def test_the_audit_tells_places_and_kinds_but_no_value(tmp_path: Path) -> None:
 
 def test_the_vault_holds_the_values_and_opens_with_its_key(tmp_path: Path) -> None:
     shard = masked(tmp_path, "one")
-    vault = Vault.load(shard / "vaults" / f"{vault_name(KEY, 's')}.json", KEY)
+    vault = Vault.load(shard / "vaults" / f"{_vault_name(KEY, 's')}.json", KEY)
     assert set(PRIVATE) <= {entry.value for entry in vault.entries}
     assert not (shard / "originals").exists()
 

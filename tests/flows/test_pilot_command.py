@@ -24,7 +24,7 @@ from data.snapshot.writer import write_snapshot
 from flows.deployed import evaluate_snapshot
 from flows.evaluate.closed_off import ClosedOffStopped, readable
 from flows.evaluate.pilot_process import Job, run_pilots
-from flows.evaluate.pilots import best_first, score_matrix
+from flows.evaluate.pilots import _best_first, _score_matrix
 from flows.evaluate.plan import Request, requests_of
 from tests.data.snapshot.sample import release
 from tests.demo import Demo
@@ -78,7 +78,7 @@ def test_a_pool_that_was_not_searched_or_has_changed_is_refused(demo: Demo, tmp_
 def test_pilots_are_ordered_by_their_means() -> None:
     rows = [("a", 0.2), ("a", 0.4), ("b", 0.9), ("c", 0.9), ("null", 0.0)]
     matrix = pl.DataFrame(rows, schema=["model", "score"], orient="row")
-    assert best_first(matrix, ["c", "a", "b", "absent"]) == ("b", "c", "a")
+    assert _best_first(matrix, ["c", "a", "b", "absent"]) == ("b", "c", "a")
 
 
 def test_requests_that_nothing_can_run_are_refused() -> None:
@@ -118,7 +118,7 @@ def test_the_matrix_says_whether_real_agents_passed(tmp_path: Path) -> None:
         frame.with_columns(configuration=pl.lit(name)).write_parquet(folder / "scores.parquet")
         (folder / "attempts.parquet").write_bytes(b"")
     pool = cast(ReleasedTasks, SimpleNamespace(tasks={}))
-    matrix = score_matrix(pool, tmp_path, ["react-m", "skill-70"], ["skill-70"])
+    matrix = _score_matrix(pool, tmp_path, ["react-m", "skill-70"], ["skill-70"])
     assert matrix.drop("family").rows() == [
         ("t-1", "react-m", 0.975, 0.5), ("t-1", "skill-70", 1.0, None),
         ("t-2", "react-m", 0.2, None),

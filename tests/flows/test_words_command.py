@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from anonymization.words_review import Why, WordLeft, open_rows, read_review, write_words
+from anonymization.words_review import Why, WordLeft, _read_review, open_rows, write_words
 from tests.flows.masking_app import app
 
 
@@ -27,7 +27,7 @@ def words(tmp_path: Path) -> Path:
 def test_numbers_are_private_and_the_rest_of_a_batch_is_kept(words: Path) -> None:
     made = CliRunner().invoke(app, ["words", str(words), "--batch", "4"], input="2, 3\n\n")
     assert made.exit_code == 0 and "1-4 of 7" in made.output and "5-7 of 7" in made.output
-    review = read_review(words)
+    review = _read_review(words)
     assert [value for _, value in review.private] == ["wordb", "wordc"]
     assert review.keep == {"worda", "wordd", "worde", "wordf", "wordg"}
 
@@ -50,4 +50,4 @@ def test_codes_that_differ_in_their_digits_are_decided_together(tmp_path: Path) 
     made = CliRunner().invoke(app, ["words", str(path)], input="2\n")
     assert "1-2 of 2" in made.output and "FER-0000 and 39 like it" in made.output
     assert "0 rows without a decision" in made.output
-    assert [value for _, value in read_review(path).private] == ["zorblatt"]
+    assert [value for _, value in _read_review(path).private] == ["zorblatt"]

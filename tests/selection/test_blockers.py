@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from selection.blockers import Blocker, BlockerCode, _apply, explain
+from selection.blockers import Blocker, _apply, _BlockerCode, explain
 from selection.config import Band, Objective, SelectionConfig
 from selection.model import RowKind
 from selection.pool import Pool, PoolItem, eligible, pool_of_items, pool_of_matrix
@@ -43,7 +43,7 @@ def test_the_budget_proposed_is_enough() -> None:
     given = pool(*(PoolItem(f"i{n}", "f", cost=cost) for n, cost in enumerate(costs)))
     config = SelectionConfig(size=3, budget=12_345.6, **SPREAD)
     (result,) = blockers(given, config)
-    assert (result.code, result.relaxation) == (BlockerCode.BUDGET, "budget = 12345.641")
+    assert (result.code, result.relaxation) == (_BlockerCode.BUDGET, "budget = 12345.641")
     wider = config.model_copy(update={"budget": float(result.relaxation.split()[-1])})
     assert select_subset(given, wider).chosen == ("i0", "i1", "i2")
     assert result.text == "the 3 cheapest eligible items cost 12345.641, but the budget is 12345.6"
@@ -71,7 +71,7 @@ def test_the_order_margin_proposed_holds() -> None:
 def test_no_margin_is_proposed_where_the_order_is_the_other_way_round() -> None:
     given, config = ordered([-0.1, -0.2, -0.3, -0.4], 0.0)
     (result,) = blockers(given, config)
-    assert result.code is BlockerCode.ORDER
+    assert result.code is _BlockerCode.ORDER
     assert result.relaxation == "no order_margin, or a different pilot order"
 
 
@@ -99,7 +99,7 @@ def test_soft_rows_do_not_hide_the_hard_one() -> None:
         size=5, objective=Objective.COVERAGE, lane_shares=shares, quota_price=1.0
     )
     (result,) = blockers(pool(*items), config)
-    assert (result.code, result.short) == (BlockerCode.TOGETHER, 1)
+    assert (result.code, result.short) == (_BlockerCode.TOGETHER, 1)
     assert result.relaxation in ("lane_shares.l.high = 0.4", "lane_shares.m.high = 0.8")
 
 
@@ -112,10 +112,10 @@ def test_a_near_duplicate_outside_the_lane_does_not_count_against_it() -> None:
     shares = {"questions": Band(low=0.25), "sessions": Band(low=1.0)}
     config = SelectionConfig(size=4, lane_shares=shares, **SPREAD)
     result = blockers(pool(*items), config)
-    assert {one.code for one in result} == {BlockerCode.TOGETHER}, "one question can be chosen"
+    assert {one.code for one in result} == {_BlockerCode.TOGETHER}, "one question can be chosen"
     none = config.model_copy(update={"lane_shares": {"questions": Band(low=0.5)}})
     (short,) = blockers(pool(*items), none)
-    assert (short.code, short.needed, short.available) == (BlockerCode.SHARE, 2, 1)
+    assert (short.code, short.needed, short.available) == (_BlockerCode.SHARE, 2, 1)
 
 
 def coded(result: tuple[Blocker, ...]) -> list[tuple[str, str, float, float, float]]:
@@ -128,7 +128,7 @@ def test_as_many_eligible_items_as_asked_for_are_enough_one_fewer_is_short() -> 
     enough = SelectionConfig(size=3, **SPREAD)
     assert select_subset(given, enough).chosen is not None
     result = blockers(given, enough.model_copy(update={"size": 4}))
-    assert coded(result) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 4, 3, 1)]
+    assert coded(result) == [(_BlockerCode.TOO_FEW_ELIGIBLE, "size", 4, 3, 1)]
     assert result[0].text == (
         "4 of 4 items are eligible (0 do not distinguish the pilots) and at most 3 can be chosen "
         "together, 1 short of the size 4"
@@ -141,7 +141,7 @@ def test_items_that_do_not_distinguish_pilots_are_counted_apart() -> None:
     matrix = ScoreMatrix(("a", "b", "c", "d"), ("f",) * 4, ("x", "y"), cells)
     config = SelectionConfig(size=3, must_exclude=("c",), **FREE)
     result = blockers(pool_of_matrix(matrix, config), config)
-    assert coded(result) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 3, 1, 2)]
+    assert coded(result) == [(_BlockerCode.TOO_FEW_ELIGIBLE, "size", 3, 1, 2)]
     assert result[0].text.startswith("1 of 4 items are eligible (2 do not distinguish the pilots)")
 
 
@@ -151,7 +151,7 @@ def test_as_many_families_as_items_are_covered() -> None:
     assert select_subset(pool_of_matrix(matrix, fits), fits).chosen is not None
     short = SelectionConfig(size=5)
     result = blockers(pool_of_matrix(matrix, short), short)
-    assert coded(result) == [(BlockerCode.FEWER_THAN_FAMILIES, "size", 6, 5, 1)]
+    assert coded(result) == [(_BlockerCode.FEWER_THAN_FAMILIES, "size", 6, 5, 1)]
     assert result[0].text == "6 families must be covered, but the size is only 5"
 
 
@@ -160,7 +160,7 @@ def test_a_family_without_an_eligible_item_is_named() -> None:
     matrix = ScoreMatrix(("a", "b", "c", "d"), ("f", "f", "g", "g"), ("x", "y"), cells)
     config = SelectionConfig(size=2, objective=Objective.PAIRS)
     result = blockers(pool_of_matrix(matrix, config), config)
-    assert coded(result) == [(BlockerCode.EMPTY_FAMILY, "g", 1, 0, 1)]
+    assert coded(result) == [(_BlockerCode.EMPTY_FAMILY, "g", 1, 0, 1)]
     assert result[0].text == "family g must be covered, but none of its 2 items is eligible"
     with_one = config.model_copy(update={"must_include": ("d",)})
     assert select_subset(pool_of_matrix(matrix, with_one), with_one).chosen is not None
@@ -177,7 +177,7 @@ def test_a_share_is_short_by_the_items_that_are_missing(kind: str) -> None:
     assert select_subset(pool(*items), fits).chosen is not None
     short = fits.model_copy(update={"must_exclude": ("i0",), "size": 9})
     result = blockers(pool(*items), short)
-    assert coded(result) == [(BlockerCode.SHARE, f"{kind} l", 3, 2, 1)]
+    assert coded(result) == [(_BlockerCode.SHARE, f"{kind} l", 3, 2, 1)]
     assert result[0].relaxation == f"{kind}_shares.l.low = 0.222222"
 
 
@@ -186,7 +186,7 @@ def test_must_include_takes_no_more_than_a_row_allows() -> None:
     shares = {"l": Band(high=0.34)}
     config = SelectionConfig(size=3, must_include=("i0", "i2"), lane_shares=shares, **PLAIN)
     result = blockers(pool(*items), config)
-    assert coded(result) == [(BlockerCode.FORCED, "lane l", 2, 1, 1)]
+    assert coded(result) == [(_BlockerCode.FORCED, "lane l", 2, 1, 1)]
     assert result[0].text == "must_include names 2 items of lane l, which allows 1"
     assert result[0].relaxation == "remove i2 from must_include"
     wide = config.model_copy(update={"lane_shares": {"l": Band(high=0.67)}})
@@ -215,11 +215,11 @@ def test_a_budget_of_exactly_the_cheapest_items_is_enough(
         assert select_subset(pool(*items), config).chosen == ("i0", "i1", "i2")
         return
     (result,) = blockers(pool(*items), config)
-    assert (result.code, result.needed, result.available) == (BlockerCode.BUDGET, 3.0, budget)
+    assert (result.code, result.needed, result.available) == (_BlockerCode.BUDGET, 3.0, budget)
     assert result.short == pytest.approx(short)
     assert result.relaxation == "budget = 3"
     (same,) = blockers(pool(*items[:3]), config)  # all items there are
-    assert (same.code, same.relaxation) == (BlockerCode.BUDGET, "budget = 3")
+    assert (same.code, same.relaxation) == (_BlockerCode.BUDGET, "budget = 3")
 
 
 @pytest.mark.parametrize(("margin", "holds"), [(0.1, True), (0.1001, False)])
@@ -229,7 +229,7 @@ def test_an_order_margin_of_exactly_the_best_mean_lead_holds(margin: float, hold
     assert (result.chosen is not None) is holds
     if not holds:
         (only,) = result.blockers
-        assert (only.code, only.subject) == (BlockerCode.ORDER, "first ahead of second")
+        assert (only.code, only.subject) == (_BlockerCode.ORDER, "first ahead of second")
         assert only.needed == pytest.approx(0.1001)
         assert only.available == pytest.approx(0.1)
         assert only.short == pytest.approx(0.0001)
@@ -254,7 +254,7 @@ def test_of_rows_that_conflict_the_least_costly_ones_are_moved() -> None:
     shares = {"m": Band(low=1.0)}
     config = SelectionConfig(size=2, budget=0.45, lane_shares=shares, **PLAIN)
     result = blockers(pool(*items), config)
-    assert [(one.code, one.subject) for one in result] == [(BlockerCode.TOGETHER, "budget")]
+    assert [(one.code, one.subject) for one in result] == [(_BlockerCode.TOGETHER, "budget")]
     assert (result[0].needed, result[0].available) == (0.45, 0.5)
     assert result[0].short == pytest.approx(0.05)
     assert result[0].text == (
@@ -272,7 +272,7 @@ def test_a_lower_bound_that_gives_way_is_stated_as_such() -> None:
         **PLAIN,
     )
     result = blockers(pool(*items), config)
-    assert {one.code for one in result} == {BlockerCode.TOGETHER}
+    assert {one.code for one in result} == {_BlockerCode.TOGETHER}
     assert sum(one.short for one in result) == 1
     (only,) = result
     assert (only.subject, only.needed, only.available, only.relaxation) in (
@@ -400,11 +400,11 @@ def test_the_changes_of_all_blockers_together_lead_out_and_each_is_needed(block:
 
 def _assert_each_is_needed(pool: Pool, config: SelectionConfig, blockers: Any, seed: int) -> None:
     """Without the changes of one setting that counting did not ease, it stays impossible."""
-    joint = [one for one in blockers if one.code is BlockerCode.TOGETHER]
+    joint = [one for one in blockers if one.code is _BlockerCode.TOGETHER]
     for setting in {one.change.setting for one in joint} - {"must_include"}:
         eased = config
         for blocker in blockers:
-            if blocker.change.setting != setting or blocker.code is not BlockerCode.TOGETHER:
+            if blocker.change.setting != setting or blocker.code is not _BlockerCode.TOGETHER:
                 eased = _apply(eased, blocker.change)
         assert not is_possible(pool, eased), (seed, setting)
 
@@ -413,5 +413,5 @@ def test_a_pool_of_which_nothing_can_be_chosen_has_no_way_out() -> None:
     pool = pool_of_items([PoolItem("a", "f"), PoolItem("b", "f")])
     config = SelectionConfig(size=1, must_exclude=("a", "b"), objective=Objective.COVERAGE)
     (only,) = explain(pool, config)
-    assert (only.code, only.change) == (BlockerCode.TOO_FEW_ELIGIBLE, None)
+    assert (only.code, only.change) == (_BlockerCode.TOO_FEW_ELIGIBLE, None)
     assert only.relaxation == "none: no item can be chosen"

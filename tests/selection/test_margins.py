@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from selection.blockers import BlockerCode
+from selection.blockers import _BlockerCode
 from selection.config import Objective, SelectionConfig
 from selection.model import RowKind, SolverName
 from selection.output import _write_selection, check_selection
@@ -121,7 +121,7 @@ def test_ties_everywhere_still_give_one_answer() -> None:
 def test_fewer_than_families_is_a_blocker_only_where_they_must_be_covered() -> None:
     matrix = drawn(60, 6, n_families=12)
     selected = chosen_of(matrix, SelectionConfig(size=5))
-    assert [blocker.code for blocker in selected.blockers] == [BlockerCode.FEWER_THAN_FAMILIES]
+    assert [blocker.code for blocker in selected.blockers] == [_BlockerCode.FEWER_THAN_FAMILIES]
     assert selected.blockers[0].short == 7
     assert selected.blockers[0].relaxation == "size = 12, or cover_families = false"
     free = chosen_of(matrix, SelectionConfig(size=5, cover_families=False))
@@ -133,7 +133,7 @@ def test_items_that_tell_nothing_apart_are_dropped_unless_asked_for() -> None:
     matrix = drawn(30, 4, n_families=1)
     matrix.scores[:20] = 1.0
     strict = chosen_of(matrix, SelectionConfig(size=15))
-    assert BlockerCode.TOO_FEW_ELIGIBLE in [blocker.code for blocker in strict.blockers]
+    assert _BlockerCode.TOO_FEW_ELIGIBLE in [blocker.code for blocker in strict.blockers]
     loose = chosen_of(matrix, SelectionConfig(size=15, drop_zero_discrimination=False))
     assert loose.chosen is not None
     excluded = SelectionConfig(size=5, drop_zero_discrimination=False, must_exclude=("i0000",))

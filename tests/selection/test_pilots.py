@@ -19,11 +19,11 @@ from data.pool import read_pool
 from data.stage_tables import read_records
 from selection.config import SelectionRecipe
 from selection.pilots import (
+    _verdicts,
     band_of,
     measure,
     read_passes,
     saturation,
-    verdicts,
     with_measured_difficulty,
     write_informative,
 )
@@ -51,7 +51,7 @@ def test_a_score_at_the_threshold_passes() -> None:
 
 def test_all_pass_and_all_fail_are_rejected_and_the_unmeasured_stay(tmp_path: Path) -> None:
     recipe = SelectionRecipe()
-    judged = verdicts(TASKS, MATRIX, recipe)
+    judged = _verdicts(TASKS, MATRIX, recipe)
     reasons = [judged[name].reason for name in NAMES]
     assert reasons == ["informative.all_pass", "informative.all_fail", None, None, None]
     assert [judged[name].status for name in NAMES[2:]] == [
@@ -65,12 +65,12 @@ def test_all_pass_and_all_fail_are_rejected_and_the_unmeasured_stay(tmp_path: Pa
 
 def test_only_the_named_pilots_count() -> None:
     recipe = SelectionRecipe(pilots=("b", "a"))
-    assert verdicts(TASKS, MATRIX, recipe)[NAMES[1]].measures == {"passed": 0, "failed": 2}
-    assert verdicts(TASKS, MATRIX, recipe)[NAMES[2]].reason is None
+    assert _verdicts(TASKS, MATRIX, recipe)[NAMES[1]].measures == {"passed": 0, "failed": 2}
+    assert _verdicts(TASKS, MATRIX, recipe)[NAMES[2]].reason is None
 
 
 def test_without_scores_nothing_is_rejected() -> None:
-    judged = verdicts(TASKS, None, SelectionRecipe())
+    judged = _verdicts(TASKS, None, SelectionRecipe())
     assert {verdict.status for verdict in judged.values()} == {Status.NOT_MEASURED}
 
 

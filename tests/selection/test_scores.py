@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
-from selection.scores import FindingCode, Level, ScoreMatrix, _examine, _Finding, read_scores
+from selection.scores import ScoreMatrix, _examine, _Finding, _FindingCode, _Level, read_scores
 
 HEAD = "item,family,model,score\n"
 
@@ -108,10 +108,10 @@ def test_missing_cells_and_odd_models_are_named(tmp_path: Path) -> None:
     assert matrix.scores.shape == (301, 3)
     assert int(np.isnan(matrix.scores).sum()) == 1
     result = {finding.code: finding for finding in findings}
-    assert result[FindingCode.MISSING_CELLS].count == 1
-    assert result[FindingCode.DUPLICATE_MODEL].subject == "twin"
-    assert result[FindingCode.IMPOSSIBLE_MODEL].subject == "broken"
-    assert result[FindingCode.CONSTANT_ITEMS].count == 151
+    assert result[_FindingCode.MISSING_CELLS].count == 1
+    assert result[_FindingCode.DUPLICATE_MODEL].subject == "twin"
+    assert result[_FindingCode.IMPOSSIBLE_MODEL].subject == "broken"
+    assert result[_FindingCode.CONSTANT_ITEMS].count == 151
 
 
 def test_scores_of_exactly_0_and_1_are_inside_and_any_beyond_are_counted(tmp_path: Path) -> None:
@@ -181,22 +181,22 @@ def test_an_item_is_empty_only_without_any_score() -> None:
     findings = _examine(matrix_of({"a": [1.0, nan, 0.0, nan], "b": [0.0, 0.5, 1.0, nan]}))
     assert findings == (
         _Finding(
-            Level.WARNING,
-            FindingCode.MISSING_CELLS,
+            _Level.WARNING,
+            _FindingCode.MISSING_CELLS,
             "matrix",
             3,
             "3 of 8 cells missing (37.5 %)",
         ),
         _Finding(
-            Level.WARNING,
-            FindingCode.EMPTY_ITEM,
+            _Level.WARNING,
+            _FindingCode.EMPTY_ITEM,
             "i3",
             1,
             "no model has a score for this item",
         ),
         _Finding(
-            Level.WARNING,
-            FindingCode.CONSTANT_ITEMS,
+            _Level.WARNING,
+            _FindingCode.CONSTANT_ITEMS,
             "matrix",
             1,
             "1 of 4 items get the same score from every model",
@@ -207,7 +207,7 @@ def test_an_item_is_empty_only_without_any_score() -> None:
 def test_a_twin_has_the_same_scores_and_the_same_gaps() -> None:
     nan = float("nan")
     columns = {"a": [1.0, nan], "b": [1.0, 1.0], "c": [1.0, nan], "d": [1.0, 0.0]}
-    twins = [f for f in _examine(matrix_of(columns)) if f.code is FindingCode.DUPLICATE_MODEL]
+    twins = [f for f in _examine(matrix_of(columns)) if f.code is _FindingCode.DUPLICATE_MODEL]
     assert [(f.subject, f.count, f.detail) for f in twins] == [
         ("c", 1, "the same scores as a on all 2 items")
     ]
@@ -216,7 +216,7 @@ def test_a_twin_has_the_same_scores_and_the_same_gaps() -> None:
 def test_a_gap_is_no_score_of_zero_with_either_sign() -> None:
     matrix = matrix_of({"a": [1.0, float("nan")], "b": [1.0, 0.0], "c": [1.0, -0.0]})
     codes = {finding.code for finding in _examine(matrix)}
-    assert FindingCode.DUPLICATE_MODEL not in codes
+    assert _FindingCode.DUPLICATE_MODEL not in codes
 
 
 @pytest.mark.parametrize(("n_items", "odd"), [(199, []), (200, ["a", "b"])])
@@ -231,7 +231,7 @@ def test_one_score_for_200_items_is_impossible_for_fewer_it_may_be_real(
     }
     longest = max(map(len, columns.values()))
     filled = {name: [*cells, *[nan] * (longest - len(cells))] for name, cells in columns.items()}
-    matches = [f for f in _examine(matrix_of(filled)) if f.code is FindingCode.IMPOSSIBLE_MODEL]
+    matches = [f for f in _examine(matrix_of(filled)) if f.code is _FindingCode.IMPOSSIBLE_MODEL]
     assert [f.subject for f in matches] == odd
     assert [f.count for f in matches] == [n_items] * len(odd)
 
@@ -251,4 +251,4 @@ def test_an_item_costs_the_mean_over_its_models(tmp_path: Path) -> None:
 def test_the_real_matrix_with_missing_cells(material: Path) -> None:
     matrix, findings = read_scores(material / "scores" / "swebench_pro.csv.gz")
     assert matrix.scores.shape == (729, 9)
-    assert [f.count for f in findings if f.code is FindingCode.MISSING_CELLS] == [423]
+    assert [f.count for f in findings if f.code is _FindingCode.MISSING_CELLS] == [423]

@@ -64,7 +64,7 @@ def unchanged_rows(linked: Linked) -> AttackResult:
     return result(risk, name, (), "table", Knowledge.ONE_TARGET, hits, chance)
 
 
-def nearest_hits(targets: Floats, records: Floats) -> Floats:
+def _nearest_hits(targets: Floats, records: Floats) -> Floats:
     """Per target 1/k if its own record (same row) is among the k nearest ones, else 0."""
 
     from scipy.spatial import cKDTree
@@ -78,7 +78,7 @@ def nearest_hits(targets: Floats, records: Floats) -> Floats:
     return hits
 
 
-def assigned_hits(label: Ints, kinds: Ints, cost: Cost, key: Floats, most: int) -> Floats:
+def _assigned_hits(label: Ints, kinds: Ints, cost: Cost, key: Floats, most: int) -> Floats:
     """Per target whether the assignment of least total cost within its label finds its record.
 
     Records of the same kind cannot be told apart and count 1/k. Labels of more than `most` rows
@@ -113,7 +113,7 @@ def _blocks(label: Ints, key: Floats, most: int) -> Iterator[tuple[Ints, Ints]]:
         yield from zip(np.array_split(targets, parts), np.array_split(records, parts), strict=True)
 
 
-def kinds(records: Floats, label: Ints) -> Ints:
+def _kinds(records: Floats, label: Ints) -> Ints:
     """Equal numbers for equal records of one label."""
     kind: Ints = np.unique(label, return_inverse=True)[1].astype(np.int64)
     for column in records.T:
@@ -131,7 +131,7 @@ def prefix_join(linked: Linked, digits: int) -> AttackResult:
     own = _leading(linked.original, digits)
     released = _leading(linked.released, digits)
     n = len(linked)
-    both = kinds(np.concatenate([own, released]), np.concatenate([linked.cell, linked.cell]))
+    both = _kinds(np.concatenate([own, released]), np.concatenate([linked.cell, linked.cell]))
     matching = np.bincount(both[n:], minlength=int(both.max(initial=0)) + 1)
     hits = np.where(both[:n] == both[n:], 1 / np.maximum(matching[both[:n]], 1), 0.0)
     name = f"prefix join, {digits} digits"
@@ -158,7 +158,7 @@ def nearest(linked: Linked, metric: Metric, within: bool) -> AttackResult:
     label = linked.cell if within else linked.year
     own = magnitudes(linked.original, label, metric)
     scale = spread(own)
-    hits = nearest_hits(
+    hits = _nearest_hits(
         coordinates(own / scale, linked.original, label),
         coordinates(magnitudes(linked.released, label, metric) / scale, linked.released, label),
     )
@@ -172,7 +172,7 @@ def ratio(linked: Linked) -> AttackResult:
     """The record with the nearest ratios between the columns, whatever their size."""
     own, released = _ratios(linked.original), _ratios(linked.released)
     scale = spread(own)
-    hits = nearest_hits(
+    hits = _nearest_hits(
         coordinates(own / scale, linked.original[:, 1:], linked.cell),
         coordinates(released / scale, linked.released[:, 1:], linked.cell),
     )
@@ -228,7 +228,7 @@ def rerun_match(linked: Linked, again: Linked, knows: Knowledge) -> AttackResult
     """The record nearest to the target's rerun. With the true key the two are equal."""
     own = logs(again.released)
     scale = spread(own)
-    hits = nearest_hits(
+    hits = _nearest_hits(
         coordinates(own / scale, again.released, linked.cell),
         coordinates(logs(linked.released) / scale, linked.released, linked.cell),
     )
@@ -350,7 +350,7 @@ _RIDGE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class NormalChannel:
+class _NormalChannel:
     """y = x · `through` + `shift` + noise; `whiten` turns the noise into independent units."""
 
     through: Floats
@@ -358,7 +358,7 @@ class NormalChannel:
     whiten: Floats
 
     @classmethod
-    def learned(cls, simulated: Sequence[Linked]) -> NormalChannel:
+    def learned(cls, simulated: Sequence[Linked]) -> _NormalChannel:
         """Least squares over the rows in which all columns are known."""
         x = np.concatenate([_scores(run.original, run.cell) for run in simulated])
         y = np.concatenate([_scores(run.released, run.cell) for run in simulated])
@@ -386,13 +386,13 @@ class NormalChannel:
 
 
 @dataclass(frozen=True, slots=True)
-class RankChannel:
+class _RankChannel:
     """Per column the log-likelihood of a rank change, in `_BINS` steps from -1 to 1."""
 
     likelihood: Floats
 
     @classmethod
-    def learned(cls, simulated: Sequence[Linked]) -> RankChannel:
+    def learned(cls, simulated: Sequence[Linked]) -> _RankChannel:
         """A histogram of the rank changes of a simulation, with a floor for what never occurred."""
         moved = np.concatenate(
             [_rank(run.released, run) - _rank(run.original, run) for run in simulated]
@@ -481,8 +481,8 @@ def aware_assignment(linked: Linked, simulated: Sequence[Linked], most: int) -> 
     the attacker without them. The best is chosen with the truth, which favours the attacker."""
     costs = (
         _plain_cost(linked),
-        NormalChannel.learned(simulated).cost(linked),
-        RankChannel.learned(simulated).cost(linked),
+        _NormalChannel.learned(simulated).cost(linked),
+        _RankChannel.learned(simulated).cost(linked),
     )
     hits = max((_assigned(linked, cost, most) for cost in costs), key=lambda h: float(h.sum()))
     return _joint_result(_AWARE, linked, Knowledge.METHOD, hits)
@@ -522,8 +522,8 @@ def _ranks(values: Floats, linked: Linked) -> Floats:
 
 
 def _assigned(linked: Linked, cost: Cost, most: int) -> Floats:
-    same = kinds(np.nan_to_num(linked.released, nan=-0.5), linked.cell)
+    same = _kinds(np.nan_to_num(linked.released, nan=-0.5), linked.cell)
     key = np.column_stack(
         [ranks(v[:, :1], linked.cell) for v in (linked.original, linked.released)]
     )
-    return assigned_hits(linked.cell, same, cost, key, most)
+    return _assigned_hits(linked.cell, same, cost, key, most)

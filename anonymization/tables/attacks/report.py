@@ -47,7 +47,7 @@ class AttackReport:
     doubled: int
     known: tuple[str, ...]
     results: tuple[AttackResult, ...]
-    k_maps: tuple[KMap, ...]
+    k_maps: tuple[_KMap, ...]
     assigned_year: str | None
 
     def worst(self, risk: Risk, columns: int) -> AttackResult | None:
@@ -71,7 +71,7 @@ def attack(
     """
     if linked is None:
         linked = link(original, released, config)
-    known = known_columns(linked, settings)
+    known = _known_columns(linked, settings)
     simulated = _simulated(linked, original, config, settings)
     results = list(_quick(linked, known))
     results += _repeated(linked, known, simulated[0], Knowledge.PUBLISHED)
@@ -81,7 +81,7 @@ def attack(
         key = measures.seed_key(settings.seed, "another")
         other = measures.rerun(linked, original, config, key)
         results += _repeated(linked, known, other, Knowledge.METHOD)
-    maps = k_maps(original, released, config, known[:1], settings.bins)
+    maps = _k_maps(original, released, config, known[:1], settings.bins)
     results += [_unique_people(one) for one in maps if config.of_people and not one.binned]
     fullest = linked.fullest_year()
     return AttackReport(
@@ -96,7 +96,7 @@ def attack(
     )
 
 
-def known_columns(linked: Linked, settings: AttackConfig) -> tuple[str, ...]:
+def _known_columns(linked: Linked, settings: AttackConfig) -> tuple[str, ...]:
     """All measures: those named in the settings first, then by known and distinct values."""
     order = list(settings.known)
     ranked = []
@@ -171,7 +171,7 @@ _KS = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class KMap:
+class _KMap:
     """Released rows and how many original rows agree with each in `columns`.
 
     `k_min`: the least number (0: no original row agrees, so the combination misleads an attacker);
@@ -186,7 +186,7 @@ class KMap:
     unmatched: float
 
 
-def _unique_people(kept: KMap) -> AttackResult:
+def _unique_people(kept: _KMap) -> AttackResult:
     """People whom their colleagues find by the columns that leave as they are."""
     hits = np.zeros(kept.rows)
     hits[: round(kept.at_most[1] * kept.rows)] = 1
@@ -195,13 +195,13 @@ def _unique_people(kept: KMap) -> AttackResult:
     return result(Risk.UNIQUE_PERSON, name, (), "table", Knowledge.ONE_TARGET, hits, chance)
 
 
-def k_maps(
+def _k_maps(
     original: pl.DataFrame,
     released: pl.DataFrame,
     config: TableConfig,
     known: Sequence[str],
     bins: int,
-) -> list[KMap]:
+) -> list[_KMap]:
     """k-map (Sweeney 2001) of the kept quasi-identifiers, alone and with the `known` measures cut
     into `bins` classes of equally many original rows. The population is the original table."""
     kept = [n for n in config.of_role(ColumnRole.QUASI_IDENTIFIER) if n in released.columns]
@@ -217,7 +217,7 @@ def _k_map(
     released: pl.DataFrame,
     kept: Sequence[str],
     classes: Mapping[str, tuple[pl.Series, pl.Series]],
-) -> KMap:
+) -> _KMap:
     before, after = zip(*classes.values(), strict=True) if classes else ((), ())
     names = [f"class {name}" for name in classes]
     population = _combined(original, kept, names, before)
@@ -232,7 +232,7 @@ def _k_map(
     n = max(len(k), 1)
     at_most = {most: round(float(((k > 0) & (k <= most)).sum()) / n, 9) for most in _KS}
     unmatched = round(float((k == 0).sum()) / n, 9)
-    return KMap(
+    return _KMap(
         tuple(kept), tuple(classes), len(k), int(k.min()) if len(k) else 0, at_most, unmatched
     )
 

@@ -49,7 +49,7 @@ class Sheet:
 
     def called(self, column: str) -> str:
         """The name of a column in the clean table; figures of two tables never have one name."""
-        return safe(f"{self.name}_{column}" if column in self.shared else column)
+        return _safe(f"{self.name}_{column}" if column in self.shared else column)
 
     def of(self, kind: str) -> list[str]:
         return [name for name, own in self.kinds.items() if own == kind]
@@ -98,7 +98,7 @@ def _sheet(folder: Path, relative: str) -> Sheet:
     if lines and not relative.endswith((".json", ".parquet")):
         file["data_from"] = file.get("data_from", 1) + lines
         sheet.rows = rows.slice(lines)
-    sheet.kinds = {column: kind_of(column, sheet.rows[column]) for column in rows.columns}
+    sheet.kinds = {column: _kind_of(column, sheet.rows[column]) for column in rows.columns}
     _unpivot(sheet)
     _find_key(sheet)
     return sheet
@@ -132,7 +132,7 @@ def _share(cells: pl.Series, pattern: str) -> float:
     return float(known.str.contains(pattern).sum() / max(len(known), 1))
 
 
-def kind_of(name: str, cells: pl.Series) -> str:
+def _kind_of(name: str, cells: pl.Series) -> str:
     """`year` for years and dates, `number`, or `text`, of which codes in digits are."""
     if _share(cells, _DATE) > _NUMERIC and not _MONEY.search(name):
         return "year"
@@ -176,7 +176,7 @@ def _find_key(sheet: Sheet) -> None:
 
 
 @dataclass
-class Proposed:
+class _Proposed:
     """A role with the table and its columns, and why."""
 
     role: str
@@ -185,12 +185,12 @@ class Proposed:
     why: str
 
 
-def contained(values: set[str], others: set[str]) -> float:
+def _contained(values: set[str], others: set[str]) -> float:
     """Which share of some values is among others."""
     return len(values & others) / len(values) if values else 0.0
 
 
-def propose_roles(sheets: Sequence[Sheet]) -> list[Proposed]:
+def _propose_roles(sheets: Sequence[Sheet]) -> list[_Proposed]:
     """A table for each role that the data show; entities first, since the others join them."""
     entities = _entities(sheets)
     if entities is None:
@@ -204,13 +204,13 @@ def propose_roles(sheets: Sequence[Sheet]) -> list[Proposed]:
     return list(by_role.values())
 
 
-def _is_better(proposed: Proposed, other: Proposed | None) -> bool:
+def _is_better(proposed: _Proposed, other: _Proposed | None) -> bool:
     return other is None or len(proposed.sheet.of("number")) > len(other.sheet.of("number"))
 
 
-def _entities(sheets: Sequence[Sheet]) -> Proposed | None:
+def _entities(sheets: Sequence[Sheet]) -> _Proposed | None:
     """The table with a thing and a year in its key, and a place that other tables know."""
-    best: tuple[int, Proposed] | None = None
+    best: tuple[int, _Proposed] | None = None
     for sheet in sheets:
         years = [name for name in sheet.key if sheet.kinds[name] == "year"] or sheet.of("year")[:1]
         texts = [name for name in sheet.key if sheet.kinds[name] == "text"]
@@ -234,7 +234,7 @@ def _entities(sheets: Sequence[Sheet]) -> Proposed | None:
         things = len(sheet.values(key))
         why = f"{things:,} by {key} over {len(sheet.values(years[0]))} of {years[0]}"
         if best is None or things > best[0]:
-            best = (things, Proposed("entities", sheet, parts, why))
+            best = (things, _Proposed("entities", sheet, parts, why))
     return None if best is None else best[1]
 
 
@@ -242,7 +242,7 @@ def _known_elsewhere(sheet: Sheet, column: str, sheets: Sequence[Sheet]) -> floa
     """The largest share of a column's values that some text column of another table holds."""
     values = sheet.values(column)
     shares = (
-        contained(values, other.values(name))
+        _contained(values, other.values(name))
         for other in sheets
         if other is not sheet
         for name in other.of("text")
@@ -251,50 +251,50 @@ def _known_elsewhere(sheet: Sheet, column: str, sheets: Sequence[Sheet]) -> floa
     return max(shares, default=0.0)
 
 
-def _other(sheet: Sheet, entities: Proposed) -> Proposed | None:
+def _other(sheet: Sheet, entities: _Proposed) -> _Proposed | None:
     """The role of a table beside the entities; None for one that joins with nothing."""
     own, parts = entities.sheet, entities.parts
     keys, places = own.values(parts["key"]), own.values(parts["place"])
     numbers, years = sheet.of("number"), sheet.of("year")
     texts = sheet.of("text")
-    joined = {name: contained(sheet.values(name), keys) for name in texts}
-    of_places = {name: contained(places, sheet.values(name)) for name in texts}
+    joined = {name: _contained(sheet.values(name), keys) for name in texts}
+    of_places = {name: _contained(places, sheet.values(name)) for name in texts}
     home = max(of_places, key=lambda name: of_places[name], default="")
     own_key = max(joined, key=lambda name: joined[name], default="")
     if own_key and joined[own_key] >= _JOINS / 2 and sheet.is_unique(own_key):
         sheet.key = (own_key,)
         why = f"{joined[own_key]:.0%} of {own_key} are entities"
-        return Proposed("register", sheet, {"key": own_key}, why)
+        return _Proposed("register", sheet, {"key": own_key}, why)
     if home and of_places[home] >= _JOINS:
         why = f"{of_places[home]:.0%} of the places are in {home}"
         kinds = own.values(parts["kind"]) if "kind" in parts else set[str]()
         branch = next(
-            (n for n in sheet.key if n != home and contained(kinds, sheet.values(n)) >= _JOINS), ""
+            (n for n in sheet.key if n != home and _contained(kinds, sheet.values(n)) >= _JOINS), ""
         )
         title = next((n for n in texts if n != home and _is_prose(sheet, n)), "")
         if branch and numbers:
-            return Proposed("counts", sheet, {"place": home, "branch": branch}, why)
+            return _Proposed("counts", sheet, {"place": home, "branch": branch}, why)
         if title and years and not sheet.unpivot:
-            return Proposed(
+            return _Proposed(
                 "notices", sheet, {"place": home, "title": title, "period": years[0]}, why
             )
         if set(sheet.key) == {home} and numbers:
             is_plan = any(map(_PLAN.search, [sheet.name, *numbers]))
-            return Proposed("plans" if is_plan else "places", sheet, {"place": home}, why)
+            return _Proposed("plans" if is_plan else "places", sheet, {"place": home}, why)
         if home in sheet.key and len(sheet.key) == 2 and set(sheet.key) & set(years) and numbers:
-            return Proposed("series", sheet, {"place": home, "period": years[0]}, why)
+            return _Proposed("series", sheet, {"place": home, "period": years[0]}, why)
         return None
     return _abroad(sheet)
 
 
-def _abroad(sheet: Sheet) -> Proposed | None:
+def _abroad(sheet: Sheet) -> _Proposed | None:
     """Things by year that join with nothing."""
     years = [name for name in sheet.key if sheet.kinds[name] == "year"]
     texts = [name for name in sheet.key if sheet.kinds[name] == "text"]
     if not years or not texts or not sheet.of("number"):
         return None
     why = f"{texts[0]} matches no entity"
-    return Proposed("abroad", sheet, {"place": texts[0], "period": years[0]}, why)
+    return _Proposed("abroad", sheet, {"place": texts[0], "period": years[0]}, why)
 
 
 def _is_prose(sheet: Sheet, column: str) -> bool:
@@ -307,13 +307,13 @@ def draft(
     name: str, sheets: Sequence[Sheet], texts: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
     """The draft of a declaration as data, and a line for each table with its role and why."""
-    roles = propose_roles(sheets)
+    roles = _propose_roles(sheets)
     by_sheet = {id(each.sheet): each for each in roles}
     if any(each.role == "counts" for each in roles):
         roles[0].parts["branch"] = roles[0].parts["kind"]
-    counted = Counter(safe(name) for each in roles for name in each.sheet.of("number"))
+    counted = Counter(_safe(name) for each in roles for name in each.sheet.of("number"))
     for each in roles:
-        shared = (name for name in each.sheet.of("number") if counted[safe(name)] > 1)
+        shared = (name for name in each.sheet.of("number") if counted[_safe(name)] > 1)
         each.sheet.shared = frozenset(shared)
     lines = [_line(sheet, by_sheet.get(id(sheet))) for sheet in sheets]
     entities = next((each for each in roles if each.role == "entities"), None)
@@ -351,7 +351,7 @@ def with_texts(
     }
 
 
-def _line(sheet: Sheet, role: Proposed | None) -> str:
+def _line(sheet: Sheet, role: _Proposed | None) -> str:
     key = ", ".join(sheet.key) or "no key"
     said = f"{sheet.file['path']}: {sheet.rows.height:,} rows by {key}: "
     if role is None:
@@ -360,7 +360,7 @@ def _line(sheet: Sheet, role: Proposed | None) -> str:
     return said + f"{role.role} ({parts}; {role.why})"
 
 
-def _domain(role: Proposed | None) -> str:
+def _domain(role: _Proposed | None) -> str:
     if role is None:
         return "irrelevant"
     known = {
@@ -372,13 +372,13 @@ def _domain(role: Proposed | None) -> str:
     return known.get(role.role, "industry")
 
 
-def safe(column: str) -> str:
+def _safe(column: str) -> str:
     """The name of a column as a declaration has it."""
     name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:60]
     return name if name[:1].isalpha() else f"c_{name}"
 
 
-def _words(entities: Proposed | None) -> dict[str, dict[str, str]]:
+def _words(entities: _Proposed | None) -> dict[str, dict[str, str]]:
     """The words of questions, to be corrected: what an entity and a place are called."""
     home = entities.parts["place"].replace("_", " ").lower() if entities else "place"
     return {
@@ -413,7 +413,7 @@ def _table(sheet: Sheet) -> dict[str, Any]:
     }
 
 
-def _metrics(role: Proposed) -> Iterator[dict[str, Any]]:
+def _metrics(role: _Proposed) -> Iterator[dict[str, Any]]:
     """A metric for each number of a table in a role that has measures."""
     if role.role == "notices":
         return
@@ -426,7 +426,7 @@ def _metrics(role: Proposed) -> Iterator[dict[str, Any]]:
         )
         kind = "money" if _MONEY.search(column) else "count"
         metric = {
-            "name": f"{role.sheet.name}_{safe(column)}"[:60],
+            "name": f"{role.sheet.name}_{_safe(column)}"[:60],
             "table": role.sheet.name,
             "column": role.sheet.called(column),
             "kind": kind,
@@ -440,7 +440,7 @@ def _metrics(role: Proposed) -> Iterator[dict[str, Any]]:
         yield metric
 
 
-def _slots(roles: Sequence[Proposed]) -> dict[str, Any]:
+def _slots(roles: Sequence[_Proposed]) -> dict[str, Any]:
     """Words of titles by which notices are counted: those in a tenth to a half of the titles."""
     notices = next((each for each in roles if each.role == "notices"), None)
     if notices is None:

@@ -102,7 +102,7 @@ _DIRECTIONS = {
 }
 
 
-def instruction(
+def _instruction(
     task: ReleasedTask, *, asks_files: bool, has_tools: bool, has_services: bool = False
 ) -> str:
     """The prompt and the directions, for agents that submit by files alone."""
@@ -167,7 +167,7 @@ def _write_task(export: Export, task: ReleasedTask, out: Path, image: str | None
     if is_served or needs_tables(task):
         image = None  # its containers are built together
     _write_environment(export, task, folder / "environment", out, is_built=image is None)
-    text = instruction(
+    text = _instruction(
         task,
         asks_files=has_rules(task),
         has_tools=needs_tables(task),

@@ -44,7 +44,7 @@ def _write_package(export: Export, tasks: list[ReleasedTask], out: Path) -> None
         write_server(export.release.tables, out / "tables")
     if any(task.candidate.task_id in export.services for task in tasks):
         write_services(out / "services")
-    rows = [json.dumps(sample(export, task), sort_keys=True) for task in tasks]
+    rows = [json.dumps(_sample(export, task), sort_keys=True) for task in tasks]
     write_text(out / _SAMPLES, "".join(f"{row}\n" for row in rows))
     for task in tasks:
         copy_inputs(task, out / "inputs" / task.candidate.task_id)
@@ -58,7 +58,7 @@ def _write_package(export: Export, tasks: list[ReleasedTask], out: Path) -> None
         write_bundle(out / "grader")
 
 
-def sample(export: Export, task: ReleasedTask) -> dict[str, Any]:
+def _sample(export: Export, task: ReleasedTask) -> dict[str, Any]:
     """A task as a row of the samples; it holds what an agent may see and its budget."""
     candidate = task.candidate
     works_on_files = candidate.deliverables or task.inputs or _SHELL_TOOLS & set(candidate.tools)

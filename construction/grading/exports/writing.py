@@ -176,7 +176,7 @@ class Export:
         """Can only a judge let an attempt at it pass? Without the private half nobody can say."""
         if not self.with_private:
             return False
-        return needs_judge(spec_of(self.release.grading(task.candidate.task_id)))
+        return _needs_judge(spec_of(self.release.grading(task.candidate.task_id)))
 
     def computable_steps(self, task: ReleasedTask) -> dict[str, Any] | None:
         """The reference steps, if data tools alone carry them out; no gold answer among them."""
@@ -210,7 +210,7 @@ class Export:
             yield self.release.tasks[task_id]
 
 
-def needs_judge(spec: TaskSpec) -> bool:
+def _needs_judge(spec: TaskSpec) -> bool:
     """Can programs give less than the threshold? Right answers pass by themselves."""
     checks = sum(check.weight for check in spec.checks)
     return bool(spec.criteria) and not spec.answers and checks < PASS_THRESHOLD

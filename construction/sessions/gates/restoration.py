@@ -185,13 +185,13 @@ class RestorationReason(GateReason):
     )
 
 
-class RestorationStatus(StrEnum):
+class _RestorationStatus(StrEnum):
     BY_CONTEXT = "restored_by_context"
     BY_HOST = "restored_by_host"
     UNRECOVERABLE = "unrecoverable"
 
 
-class MatchStrategy(StrEnum):
+class _MatchStrategy(StrEnum):
     """How a span was restored, or why it was not."""
 
     PREFIX_AND_SUFFIX = "url_prefix_and_suffix"
@@ -212,14 +212,14 @@ class RestorationConfig(StageConfig):
 
 
 _CONFIDENCE = {
-    MatchStrategy.PREFIX_AND_SUFFIX: 0.95,
-    MatchStrategy.PREFIX: 0.9,
-    MatchStrategy.SUFFIX: 0.9,
-    MatchStrategy.ONLY_URL_OF_HOST: 0.75,
+    _MatchStrategy.PREFIX_AND_SUFFIX: 0.95,
+    _MatchStrategy.PREFIX: 0.9,
+    _MatchStrategy.SUFFIX: 0.9,
+    _MatchStrategy.ONLY_URL_OF_HOST: 0.75,
 }
 
 
-_NONE = {str(status): 0 for status in RestorationStatus}
+_NONE = {str(status): 0 for status in _RestorationStatus}
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +232,9 @@ class RestoredSpan:
 
     instance_id: str
     field_path: str
-    status: RestorationStatus
+    status: _RestorationStatus
     confidence: float
-    match_strategy: MatchStrategy
+    match_strategy: _MatchStrategy
     turn: int
     start: int
     end: int
@@ -267,11 +267,11 @@ def _redactions(turns: Sequence[UserTurn]) -> Iterator[tuple[int, str, _Redacted
 def _restored(instance: TaskInstance, source: str, turn: int, span: _RedactedSpan) -> RestoredSpan:
     strategy, value = _match(span.parts, instance.session_urls)
     if value is None:
-        status = RestorationStatus.UNRECOVERABLE
-    elif strategy is MatchStrategy.ONLY_URL_OF_HOST:
-        status = RestorationStatus.BY_HOST
+        status = _RestorationStatus.UNRECOVERABLE
+    elif strategy is _MatchStrategy.ONLY_URL_OF_HOST:
+        status = _RestorationStatus.BY_HOST
     else:
-        status = RestorationStatus.BY_CONTEXT
+        status = _RestorationStatus.BY_CONTEXT
     return RestoredSpan(
         instance_id=instance.instance_id,
         field_path=f"{source}[{span.start}:{span.end}]",
@@ -285,24 +285,24 @@ def _restored(instance: TaskInstance, source: str, turn: int, span: _RedactedSpa
     )
 
 
-def _match(parts: Sequence[str], session_urls: Sequence[str]) -> tuple[MatchStrategy, str | None]:
+def _match(parts: Sequence[str], session_urls: Sequence[str]) -> tuple[_MatchStrategy, str | None]:
     if not parts:
-        return MatchStrategy.NOT_A_URL, None
+        return _MatchStrategy.NOT_A_URL, None
     host = _host_of(parts[0])
     if host is None or _runs_into_mark(parts):
-        return MatchStrategy.HOST_REDACTED, None
+        return _MatchStrategy.HOST_REDACTED, None
     same_host = [
         url
         for url in session_urls
         if _host_of(url) == host and _is_restorable(url) and not _find_redactions(url)
     ]
     if not same_host:
-        return MatchStrategy.NO_CANDIDATE, None
+        return _MatchStrategy.NO_CANDIDATE, None
     fitting = _distinct(url for url in same_host if _fits(parts, _without_scheme(url)))
     if not fitting:
-        return MatchStrategy.CONTRADICTED, None
+        return _MatchStrategy.CONTRADICTED, None
     if len(fitting) > 1:
-        return MatchStrategy.AMBIGUOUS, None
+        return _MatchStrategy.AMBIGUOUS, None
     return _strategy(parts), fitting[0]
 
 
@@ -340,14 +340,14 @@ def _fits(parts: Sequence[str], address: str) -> bool:
     return position < end
 
 
-def _strategy(parts: Sequence[str]) -> MatchStrategy:
+def _strategy(parts: Sequence[str]) -> _MatchStrategy:
     has_prefix = len(parts[0].partition("/")[2]) > 0
     has_suffix = any(part.strip("/") for part in parts[1:])
     if has_prefix and has_suffix:
-        return MatchStrategy.PREFIX_AND_SUFFIX
+        return _MatchStrategy.PREFIX_AND_SUFFIX
     if has_prefix:
-        return MatchStrategy.PREFIX
-    return MatchStrategy.SUFFIX if has_suffix else MatchStrategy.ONLY_URL_OF_HOST
+        return _MatchStrategy.PREFIX
+    return _MatchStrategy.SUFFIX if has_suffix else _MatchStrategy.ONLY_URL_OF_HOST
 
 
 def _counts(observation: Sequence[RestoredSpan]) -> dict[str, Scalar]:

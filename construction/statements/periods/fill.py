@@ -140,7 +140,7 @@ _TYPES = {"FY": "annual", "H1": "half", "H2": "half", "9M": "nine_months"}
 _LENGTHS = (0, 3, 6, 9, 12)
 
 
-class PeriodReason(StrEnum):
+class _PeriodReason(StrEnum):
     """Why a point has no fiscal period."""
 
     NO_DATE = "period.no_date"  # no last day, or no length
@@ -176,7 +176,7 @@ def with_periods(
 def period_reasons(
     points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
 ) -> pl.Series:
-    """Why each point has no fiscal period, as `PeriodReason`; null for points that have one."""
+    """Why each point has no fiscal period, as `_PeriodReason`; null for points that have one."""
     return _classified(points, _year_ends(companies, config))["reason"]
 
 
@@ -261,11 +261,11 @@ def _reason() -> pl.Expr:
     days = (pl.col("period_end") - pl.col("period_start")).dt.total_days() + 1
     off = (days - pl.col("months") * 30.4375).abs() > _LENGTH_DAYS
     reasons = (
-        (pl.col("period_end").is_null() | pl.col("months").is_null(), PeriodReason.NO_DATE),
-        (pl.col("year_end_month").is_null(), PeriodReason.NO_YEAR_END),
-        (~pl.col("months").is_in(_LENGTHS), PeriodReason.ODD_LENGTH),
-        ((pl.col("months") > 0) & off.fill_null(False), PeriodReason.CONTRADICTION),
-        (pl.col("part").is_null(), PeriodReason.OFF_CALENDAR),
+        (pl.col("period_end").is_null() | pl.col("months").is_null(), _PeriodReason.NO_DATE),
+        (pl.col("year_end_month").is_null(), _PeriodReason.NO_YEAR_END),
+        (~pl.col("months").is_in(_LENGTHS), _PeriodReason.ODD_LENGTH),
+        ((pl.col("months") > 0) & off.fill_null(False), _PeriodReason.CONTRADICTION),
+        (pl.col("part").is_null(), _PeriodReason.OFF_CALENDAR),
     )
     return pl.coalesce(*(pl.when(test).then(pl.lit(str(reason))) for test, reason in reasons))
 

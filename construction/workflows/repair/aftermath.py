@@ -177,7 +177,7 @@ def drawn_change(aftermath: Aftermath, draw: Draw) -> dict[str, str]:
     return {slot: spoken(v) if isinstance(v, date) else v for slot, v in drawn.items()}
 
 
-def settle(aftermath: Aftermath, ledger: Ledger, facts: Facts) -> Settled:
+def _settle(aftermath: Aftermath, ledger: Ledger, facts: Facts) -> Settled:
     """The ledger put right by the facts."""
     by_key: dict[Key, Entry] = {(each.party, *each.of): each for each in ledger.entries if each.of}
     changed: dict[str, int] = {}
@@ -247,7 +247,7 @@ def _careless(aftermath: Aftermath, facts: Facts, old: _Superseded) -> Iterator[
     yield replace(facts, moved=("", ""))
 
 
-def all_corrected(ledger: Ledger) -> Settled:
+def _all_corrected(ledger: Ledger) -> Settled:
     """Each entry as it ought to have been, whatever the papers say."""
     right = [
         replace(e, amount=ledger.right.get((e.party, *e.of), 0)) if e.of else e
@@ -275,10 +275,10 @@ def plant(
         if made is None:
             continue
         ledger, facts, old, said = made
-        settled = settle(aftermath, ledger, facts)
-        old_rule = settle(aftermath, replace(ledger, right=before), facts)
-        wrong = (all_corrected(ledger), old_rule)
-        careless = (settle(aftermath, ledger, e) for e in _careless(aftermath, facts, old))
+        settled = _settle(aftermath, ledger, facts)
+        old_rule = _settle(aftermath, replace(ledger, right=before), facts)
+        wrong = (_all_corrected(ledger), old_rule)
+        careless = (_settle(aftermath, ledger, e) for e in _careless(aftermath, facts, old))
         if not settled.held or settled == old_rule or settled in careless:
             continue
         office, words = Papers(aftermath.given, draw, parties), {**words, **said}
@@ -434,7 +434,7 @@ class _Facts:
         return words
 
 
-def ledger_file(aftermath: Aftermath, entries: Sequence[Entry]) -> bytes:
+def _ledger_file(aftermath: Aftermath, entries: Sequence[Entry]) -> bytes:
     """The ledger as a file; new entries are numbered behind the last."""
     last = max(int(entry.number) for entry in entries if entry.number)
     rows = []
@@ -449,7 +449,7 @@ def ledger_file(aftermath: Aftermath, entries: Sequence[Entry]) -> bytes:
 def settled_files(aftermath: Aftermath, settled: Settled) -> dict[str, bytes]:
     """The files of the ledger as they are handed back."""
     return {
-        aftermath.path("postings.csv"): ledger_file(aftermath, settled.entries),
+        aftermath.path("postings.csv"): _ledger_file(aftermath, settled.entries),
         aftermath.path(_HELD): table(("entry",), [(number,) for number in settled.held]),
     }
 

@@ -88,7 +88,7 @@ def _with(tree: Files, data: Mapping[str, str]) -> Tree:
     return {**tree, **{path: text.encode() for path, text in data.items()}}
 
 
-def case_output(program: Program, tree: Files, data: Mapping[str, str]) -> str:
+def _case_output(program: Program, tree: Files, data: Mapping[str, str]) -> str:
     """What a hidden case prints, run here; empty where the program fails."""
     try:
         return run_project(_with(tree, program.case_files(data)), [program.case_command])[0]
@@ -129,7 +129,7 @@ def _wrong(shown: Shown, right: Shown) -> set[tuple[tuple[str, ...], str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class _Staged:
     """Faults in data by key: the sample runs with none of them, each of a pair, both, and all.
 
     The first two of the faults are the pair.
@@ -151,19 +151,19 @@ class Staged:
         return bool(first) and bool(second) and both not in (first | second, set())
 
 
-def staged(program: Program, names: Sequence[str], seed: str) -> Staged:
+def _staged(program: Program, names: Sequence[str], seed: str) -> _Staged:
     """Faults in the data of a seed: a pair, and silent ones behind it."""
     faults = tuple(program.faults[name] for name in names)
     first, second, *silent = faults
     data = _data(program.name, seed)
     run = partial(_sample, program, data=data["sample"])
     alone, both = (run([first]), run([second])), run([first, second])
-    return Staged(faults, data, run([]), alone, both, run(faults) if silent else both)
+    return _Staged(faults, data, run([]), alone, both, run(faults) if silent else both)
 
 
 def _with_aftermath(
-    program: Program, aftermath: Aftermath, case: Staged, draw: Draw, words: Mapping[str, str]
-) -> Staged | None:
+    program: Program, aftermath: Aftermath, case: _Staged, draw: Draw, words: Mapping[str, str]
+) -> _Staged | None:
     """The case with what it left in the ledger; the last of its faults is the newer rule."""
     before = _sample(program, [case.faults[-1]], case.data["sample"])
     samples = {"shipped": case.shipped, "right": case.right, "before": before}
@@ -174,7 +174,7 @@ def _with_aftermath(
     return replace(case, shipped=shipped, planted=planted)
 
 
-def _examples(program: Program, case: Staged, draw: Draw) -> str:
+def _examples(program: Program, case: _Staged, draw: Draw) -> str:
     """Results that are wrong, in a sentence each: by both of the pair, or by one that is drawn.
 
     A request names what was noticed; the docs, not the examples, say what is to be mended.
@@ -212,7 +212,7 @@ _ARCHIVE = (
 )
 
 
-def _prompt(program: Program, case: Staged, draw: Draw, given: Mapping[str, Any]) -> str:
+def _prompt(program: Program, case: _Staged, draw: Draw, given: Mapping[str, Any]) -> str:
     requests = given.get("requests", program.requests)
     request = draw.pick(requests).format(examples=_examples(program, case, draw))
     return (
@@ -265,7 +265,7 @@ def _hidden(
     for name, data in cases.items():
         files |= {f"cases/{name}/{p}": content for p, content in program.case_files(data).items()}
         files[f"cases/{name}/.case.sh"] = program.case_command
-        lines += [f"== {name}", *case_output(program, program.project, data).splitlines()]
+        lines += [f"== {name}", *_case_output(program, program.project, data).splitlines()]
     fresh = " ".join(f"work/{folder}" for folder in program.fresh)
     command = (
         f"tar -xf {program.archive} && for each in {' '.join(cases)}; do rm -rf work && "
@@ -309,7 +309,7 @@ def _tests(program: Program) -> Check:
     return _runs(program, "tests", files, command, sorted(passed.split()), text, keeps=True)
 
 
-def _state(program: Program, case: Staged) -> Iterator[Check]:
+def _state(program: Program, case: _Staged) -> Iterator[Check]:
     """The state that is handed back is mended, and nothing is lost of what only it holds."""
     for check_id, command, tree, text, keeps in (
         ("state", program.state, case.right.tree, "what was stored is mended", False),
@@ -321,7 +321,7 @@ def _state(program: Program, case: Staged) -> Iterator[Check]:
             yield _runs(program, check_id, {}, shell, printed.splitlines(), text, keeps=keeps)
 
 
-def _ledger(program: Program, case: Staged) -> Iterator[Check]:
+def _ledger(program: Program, case: _Staged) -> Iterator[Check]:
     """The ledger that is handed back, and what it holds back, entry by entry."""
     aftermath = read_aftermath(program.name)
     if aftermath is None or case.planted is None:
@@ -335,7 +335,7 @@ def _ledger(program: Program, case: Staged) -> Iterator[Check]:
     yield _runs(program, "ledger", files, f"{unpacked} && {reads}", printed.splitlines(), text)
 
 
-def _checks(program: Program, case: Staged) -> list[Check]:
+def _checks(program: Program, case: _Staged) -> list[Check]:
     names = [fault.name for fault in case.faults]
     hidden = {name: data for name, data in case.data.items() if name != "sample"}
     others = {name: data for name, data in hidden.items() if name not in names}
@@ -348,7 +348,7 @@ def _checks(program: Program, case: Staged) -> list[Check]:
     return [*checks, _tests(program), *_state(program, case)]
 
 
-def _mutants(program: Program, case: Staged, draw: Draw) -> dict[str, Change]:
+def _mutants(program: Program, case: _Staged, draw: Draw) -> dict[str, Change]:
     """For each check a change of the reference: a fault, a broken test, the state before."""
     names = [fault.name for fault in case.faults]
     other = draw.pick([fault for fault in program.faults.values() if fault.name not in names])
@@ -378,14 +378,14 @@ def _mended(tree: Files, faults: Sequence[Fault]) -> Tree:
     return mended
 
 
-def _settled(program: Program, case: Staged) -> list[Tree]:
+def _settled(program: Program, case: _Staged) -> list[Tree]:
     """The files of the ledger: put right, and put right in another way."""
     if (aftermath := read_aftermath(program.name)) is None or case.planted is None:
         return [{}]
     return [settled_files(aftermath, each) for each in (case.planted.settled, *case.planted.wrong)]
 
 
-def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
+def _shortcuts(program: Program, case: _Staged) -> Iterator[Files]:
     """Submissions that only look right: all faults mended but one, and what replaces mending."""
     base = case.shipped.tree
     entry = f"{program.name}/__main__.py"
@@ -410,13 +410,13 @@ def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
 
 def _cases(
     program: Program, rules: Mapping[str, tuple[str, ...]], number: int, seed: int
-) -> Iterator[tuple[str, Staged]]:
+) -> Iterator[tuple[str, _Staged]]:
     """Data in which the faults of the draft's rule interact, then those of the others."""
     order = keyed_order(seed, program.name, list(rules))
     for turn in range(len(rules)):
         rule = list(rules)[order[(number - 1 + turn) % len(order)]]
         for attempt in range(_ATTEMPTS):
-            case = staged(program, rules[rule], f"{seed}/{number}/{attempt}")
+            case = _staged(program, rules[rule], f"{seed}/{number}/{attempt}")
             if case.interacts:
                 yield rule, case
 
@@ -448,7 +448,7 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
     return _with_archive(draft, aftermath, case) if aftermath else draft
 
 
-def _with_archive(draft: RepairDraft, aftermath: Aftermath, case: Staged) -> RepairDraft:
+def _with_archive(draft: RepairDraft, aftermath: Aftermath, case: _Staged) -> RepairDraft:
     """The draft with the archive that has the papers, and what the request says of it."""
     papers = case.planted.papers if case.planted else ()
     world, reading = office_world(aftermath, case.shipped.tree, papers)

@@ -46,7 +46,7 @@ _FAILURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class RepairScreened:
+class _RepairScreened:
     """A draft with what its reference delivers, what it was put to, and the verdict.
 
     `run` runs programs that were not run in the screening.
@@ -66,11 +66,11 @@ class RepairScreened:
 
 def screen_repair(
     draft: RepairDraft, repair: Repair, run: Run, config: ScreeningConfig
-) -> RepairScreened:
+) -> _RepairScreened:
     """A draft with its verdict; `run` runs programs, which are this project's own."""
     once = _once(run)
-    seen, delivered = tried(draft, repair, run, once, config)
-    return RepairScreened(draft, delivered, seen, SCREEN.judge(seen, config), once)
+    seen, delivered = _tried(draft, repair, run, once, config)
+    return _RepairScreened(draft, delivered, seen, SCREEN.judge(seen, config), once)
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def graded(spec: TaskSpec, files: Files, run: Run, threshold: float) -> Score:
     return combine(spec.task_id, parts, steps=1, gold_steps=1, threshold=threshold)
 
 
-def tried(
+def _tried(
     draft: RepairDraft, repair: Repair, run: Run, once: Run, config: ScreeningConfig
 ) -> tuple[Tried, Files]:
     """What a draft was put to, and what its reference delivers; `once` runs nothing twice."""
@@ -117,7 +117,7 @@ def tried(
     if draft.unreached:
         named = draft.unreached[0]
         return Tried(0, 0.0, unreached=len(draft.unreached), named=named), {}
-    delivered = solved(repair, draft.rule, draft.inputs, draft.world)
+    delivered = _solved(repair, draft.rule, draft.inputs, draft.world)
     oracle = grader(delivered) if delivered else None
     if oracle is None or oracle.overall != 1:
         return Tried(int(not delivered), (oracle.overall or 0.0) if oracle else 0.0), delivered
@@ -125,7 +125,7 @@ def tried(
     if _held(draft, once, keeps=True) < kept:
         return Tried(1, 1.0), delivered
     differing = (
-        solved(repair, draft.rule, draft.inputs, draft.world) != delivered
+        _solved(repair, draft.rule, draft.inputs, draft.world) != delivered
         or graded(spec, delivered, run, threshold) != oracle
     )
     survivors, mutants, destructive = _mutants(draft, delivered, grader)
@@ -135,7 +135,7 @@ def tried(
             faults=0,
             oracle=1.0,
             differing=int(differing),
-            null=passes([*null_deliverables(draft), *draft.attacks])
+            null=passes([*_null_deliverables(draft), *draft.attacks])
             + _held(draft, once, keeps=False),
             talk_only=passes([_talk(spec, draft)]),
             destructive=destructive,
@@ -161,7 +161,7 @@ def _once(run: Run) -> Run:
     return remembered
 
 
-def solved(repair: Repair, rule: str, inputs: Files, world: World | None) -> Files:
+def _solved(repair: Repair, rule: str, inputs: Files, world: World | None) -> Files:
     """What the reference delivers for a rule; nothing where it fails on these inputs."""
     try:
         return repair.solve(rule, inputs, world)
@@ -187,7 +187,7 @@ def _held(draft: RepairDraft, run: Run, *, keeps: bool) -> int:
     )
 
 
-def null_deliverables(draft: RepairDraft) -> Iterator[Files]:
+def _null_deliverables(draft: RepairDraft) -> Iterator[Files]:
     """Deliveries without work: nothing, empty or filled files, and the inputs again."""
     yield {}
     for content in (shell, stub, _holding(LOREM), _holding(draft.prompt)):
@@ -212,7 +212,7 @@ def _sibling_recipes(draft: RepairDraft, repair: Repair) -> Iterator[Files]:
     """What the solutions of the other rules make of this folder."""
     for rule in repair.rules:
         if rule != draft.rule:
-            delivered = solved(repair, rule, draft.inputs, draft.world)
+            delivered = _solved(repair, rule, draft.inputs, draft.world)
             if delivered:
                 yield {**draft.inputs, **delivered}
 

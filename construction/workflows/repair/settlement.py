@@ -174,7 +174,7 @@ class Reading:
     unreached: tuple[str, ...]
 
 
-def searches(aftermath: Aftermath, tree: Files) -> Iterator[Mapping[str, str]]:
+def _searches(aftermath: Aftermath, tree: Files) -> Iterator[Mapping[str, str]]:
     """All that is searched for; `tree` are the files that an agent is given."""
     given = aftermath.given
     yield from given["searches"]
@@ -191,7 +191,7 @@ def read_archive(aftermath: Aftermath, tree: Files, world: World) -> Reading:
     papers, client = world.state[ARCHIVE][PAPERS], InProcessClient(world)
     wanted = {name for name in papers if states_facts(aftermath.given, papers[name]["body"])}
     opened: dict[str, str] = {}
-    for search in searches(aftermath, tree):
+    for search in _searches(aftermath, tree):
         for row in rows(client, ARCHIVE, PAPERS, **search):
             if row["id"] in wanted - opened.keys():
                 opened[row["id"]] = get(client, ARCHIVE, PAPERS, row["id"])["body"]

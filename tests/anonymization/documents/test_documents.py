@@ -18,7 +18,7 @@ from PIL import Image
 from pptx import Presentation
 from pypdf import PdfWriter
 
-from anonymization.documents.child import rewrite_any
+from anonymization.documents.child import _rewrite_any
 from anonymization.documents.contracts import DocumentConfig, Pictures, Refusal, Refused
 from anonymization.documents.document import mask_bytes, masked_path, pieces_in
 from anonymization.documents.visitor import Visitor
@@ -234,7 +234,7 @@ def test_what_cannot_be_masked_is_rejected(name: str) -> None:
     build, reason = REFUSED[name]
     config = DocumentConfig(free_inflated_bytes=1 << 20, max_inflation_ratio=1)
     with pytest.raises(Refused) as refused:
-        rewrite_any(Visitor(masker().edits, config, rewrite_any), build(), name)
+        _rewrite_any(Visitor(masker().edits, config, _rewrite_any), build(), name)
     assert refused.value.reason is reason
 
 

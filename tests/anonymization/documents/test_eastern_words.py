@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymization.documents.remaining_words import short_names
+from anonymization.documents.remaining_words import _short_names
 from data.text.lexicon import load_table
 
 LISTS = load_table("anonymization.documents", "everyday.toml")
@@ -25,7 +25,7 @@ LISTS = load_table("anonymization.documents", "everyday.toml")
     ],
 )
 def test_short_names(text: str, names: list[str]) -> None:
-    assert [text[start:end] for start, end in short_names(text)] == names
+    assert [text[start:end] for start, end in _short_names(text)] == names
 
 
 def test_the_lists_hold_each_word_once() -> None:

@@ -19,7 +19,7 @@ from pypdf.generic import (
 
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.pdf import replaced
+from anonymization.documents.pdf import _replaced
 from anonymization.pdf_pages import read_pages
 from tests.anonymization.test_pdf_pages import LINE, NAME, PROSE, document, lines
 from tests.anonymization.text.masking.fakes import masker
@@ -56,7 +56,7 @@ def test_the_same_value_has_the_same_surrogate_in_a_text_and_in_a_pdf() -> None:
     ],
 )
 def test_a_value_may_be_drawn_in_several_pieces(texts: list[str], new: list[str]) -> None:
-    assert replaced(texts, "Ann Lee", "Eve Fox") == new
+    assert _replaced(texts, "Ann Lee", "Eve Fox") == new
 
 
 def test_what_is_drawn_inside_a_form_cannot_be_masked() -> None:

@@ -12,7 +12,7 @@ from pypdf import PdfWriter
 from pypdf.generic import DictionaryObject, NameObject, StreamObject
 
 from anonymization.documents.contracts import DocumentConfig, Refusal
-from anonymization.documents.document import MaskedDocument, mask_bytes
+from anonymization.documents.document import _MaskedDocument, mask_bytes
 from tests.anonymization.documents.plants import PERSON
 from tests.anonymization.text.masking.fakes import masker
 
@@ -23,7 +23,7 @@ def approved(data: bytes) -> DocumentConfig:
     return DocumentConfig(approvals=frozenset({hashlib.sha256(data).hexdigest()}), caption_model="")
 
 
-def mask(data: bytes, name: str, config: DocumentConfig | None = None) -> MaskedDocument:
+def mask(data: bytes, name: str, config: DocumentConfig | None = None) -> _MaskedDocument:
     return mask_bytes(data, name, masker(), config or DocumentConfig(caption_model=""))
 
 

@@ -18,11 +18,11 @@ from openpyxl.workbook.defined_name import DefinedName
 
 from anonymization.documents.contracts import DocumentConfig
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.spreadsheet import labelled_cells, pairs, rows_of
+from anonymization.documents.spreadsheet import _labelled_cells, _pairs, _rows_of
 from anonymization.documents.text_forms import (
+    _page_edits,
     caption_names,
     column_people,
-    page_edits,
     show_caption,
     text_edits,
 )
@@ -175,13 +175,13 @@ def test_a_change_on_one_side_alone_is_read(kind: str, text_kind: str) -> None:
     ids=["first row", "under a title", "after a gap"],
 )
 def test_headings_above(rows: list[list[str]], labels: list[str]) -> None:
-    result = labelled_cells(rows_of(sheet_of(rows), lambda cell: cell.text or ""))
+    result = _labelled_cells(_rows_of(sheet_of(rows), lambda cell: cell.text or ""))
     assert [label for _, label in result] == labels
 
 
 def test_rows_of_two_cells_are_pairs() -> None:
     root = sheet_of([["Passport", "E1"], ["Plate", "2", "x"], ["17", "y"]])
-    assert list(pairs(rows_of(root, lambda cell: cell.text or ""))) == [("Passport", "E1")]
+    assert list(_pairs(_rows_of(root, lambda cell: cell.text or ""))) == [("Passport", "E1")]
 
 
 def sheet_of(rows: list[list[str]]) -> etree._Element:
@@ -273,7 +273,7 @@ def test_what_a_place_shows(name: str, text: str, shown: Piece) -> None:
 )
 def test_hostile_pages_are_read_to_the_end(piece: str) -> None:
     """In time that is linear: a square of this length would not end within the suite."""
-    assert page_edits(piece * 60_000, Visit(Collector(), open_text)) == []
+    assert _page_edits(piece * 60_000, Visit(Collector(), open_text)) == []
 
 
 def test_escaped_strings_of_scripts_are_masked_as_they_are_written() -> None:

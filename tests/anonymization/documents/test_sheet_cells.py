@@ -9,13 +9,13 @@ import pytest
 from lxml import etree
 
 from anonymization.documents.spreadsheet import (
-    column_of,
-    date_styles,
-    epoch,
-    labelled_cells,
-    pairs,
-    rows_of,
-    serial_edits,
+    _column_of,
+    _date_styles,
+    _epoch,
+    _labelled_cells,
+    _pairs,
+    _rows_of,
+    _serial_edits,
 )
 from anonymization.text.contracts import Edit, EntityType
 
@@ -32,7 +32,7 @@ def sheet(*rows: tuple[int, dict[str, str]]) -> etree._Element:
 
 
 def labels(root: etree._Element) -> list[str]:
-    return [label for _, label in labelled_cells(rows_of(root, lambda cell: cell.text or ""))]
+    return [label for _, label in _labelled_cells(_rows_of(root, lambda cell: cell.text or ""))]
 
 
 def test_the_first_row_with_a_text_holds_the_headings() -> None:
@@ -70,9 +70,9 @@ def test_rows_without_numbers_count_by_position() -> None:
 
 def test_pairs_are_rows_of_exactly_two_texts() -> None:
     root = sheet((1, {"A": "Passport", "C": "E1"}), (2, {"A": "Plate"}), (3, {"A": "5", "B": "x"}))
-    assert list(pairs(rows_of(root, lambda cell: cell.text or ""))) == [("Passport", "E1")]
-    assert column_of(etree.Element("c", r="AB12")) == "AB"
-    assert column_of(etree.Element("c")) == ""
+    assert list(_pairs(_rows_of(root, lambda cell: cell.text or ""))) == [("Passport", "E1")]
+    assert _column_of(etree.Element("c", r="AB12")) == "AB"
+    assert _column_of(etree.Element("c")) == ""
 
 
 def workbook(formats: dict[int, str], styles: list[int], date1904: str | None = None) -> Any:
@@ -92,9 +92,9 @@ def workbook(formats: dict[int, str], styles: list[int], date1904: str | None = 
 def test_built_in_formats_that_show_a_day() -> None:
     shown = [14, 17, 22, 27, 31, 34, 36, 50, 58]
     hidden = [0, 13, 18, 21, 23, 26, 32, 33, 37, 49, 59]
-    styles = date_styles(workbook({}, shown + hidden))
+    styles = _date_styles(workbook({}, shown + hidden))
     assert styles == {str(position) for position in range(len(shown))}
-    assert date_styles({}) == frozenset()
+    assert _date_styles({}) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -108,19 +108,19 @@ def test_built_in_formats_that_show_a_day() -> None:
     ],
 )  # fmt: skip
 def test_formats_of_the_workbook_itself(code: str, is_date: bool) -> None:
-    assert date_styles(workbook({164: code}, [0, 164])) == (frozenset("1") if is_date else set())
+    assert _date_styles(workbook({164: code}, [0, 164])) == (frozenset("1") if is_date else set())
 
 
 def test_a_format_of_its_own_takes_the_place_of_a_built_in_one() -> None:
-    assert date_styles(workbook({14: "0.00", 0: "yyyy"}, [14, 0])) == {"1"}
+    assert _date_styles(workbook({14: "0.00", 0: "yyyy"}, [14, 0])) == {"1"}
 
 
 @pytest.mark.parametrize(
     ("date1904", "first"), [(None, FIRST), ("0", FIRST), ("1", MAC), ("true", MAC), ("no", FIRST)]
 )
 def test_the_day_from_which_a_workbook_counts(date1904: str | None, first: date) -> None:
-    assert epoch(workbook({}, [], date1904)) == first
-    assert epoch({}) == FIRST
+    assert _epoch(workbook({}, [], date1904)) == first
+    assert _epoch({}) == FIRST
 
 
 class NextDay:
@@ -147,7 +147,7 @@ class NextDay:
 def test_a_number_that_is_a_date_moves_and_its_time_stays(
     text: str, first: date, new: str | None
 ) -> None:
-    edits = serial_edits(NextDay(), "Due", text, first)  # type: ignore[arg-type]
+    edits = _serial_edits(NextDay(), "Due", text, first)  # type: ignore[arg-type]
     whole = len(text.partition(".")[0])
     assert [(edit.start, edit.end, edit.new) for edit in edits] == (
         [(0, whole, new)] if new else []
@@ -155,5 +155,5 @@ def test_a_number_that_is_a_date_moves_and_its_time_stays(
 
 
 def test_a_placeholder_becomes_the_first_day() -> None:
-    (edit,) = serial_edits(NextDay("<DATE_1>"), "Due", "45356", FIRST)  # type: ignore[arg-type]
+    (edit,) = _serial_edits(NextDay("<DATE_1>"), "Due", "45356", FIRST)  # type: ignore[arg-type]
     assert edit.new == "61"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths, survivors
+from anonymization.documents.scopes import FILES, MaskingConfig, _survivors, mask_paths
 from anonymization.masking_recipe import MaskingLevel
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.detect.engine import TextDetector
@@ -44,7 +44,7 @@ def test_values_that_masking_itself_wrote_are_no_survivors(tmp_path: Path) -> No
     files["made.txt"].write_text("Signed: Rosalind Vandermeer, and Vandermeer, Rosalind.\n")
     files["name.txt"].write_text("Signed: margaret thornquist.\n")
     files["phone.txt"].write_text("Call 07700-900-733.\n")
-    assert {name for name, _ in survivors(vault, files, _KEY)} == {"name.txt", "phone.txt"}
+    assert {name for name, _ in _survivors(vault, files, _KEY)} == {"name.txt", "phone.txt"}
 
 
 def test_a_day_that_stayed_beside_days_that_moved_keeps_a_file_back(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from time import process_time
 import pytest
 
 from anonymization.documents.remaining_words import (
-    clauses,
-    eastern_words,
-    english_words,
+    _clauses,
+    _eastern_words,
+    _english_words,
     merged,
     words_left,
 )
@@ -19,7 +19,7 @@ from anonymization.text.masking.pieces import FindingFilter, Piece, labelled
 from anonymization.words_review import Why
 
 DETECTION = DetectionConfig()
-ENGLISH = english_words(DETECTION)
+ENGLISH = _english_words(DETECTION)
 
 
 def listed(piece: Piece, *private: str) -> dict[str, Why]:
@@ -133,8 +133,8 @@ def test_chinese_and_japanese_are_cut_into_words() -> None:
 def test_without_models_runs_are_cut_by_length() -> None:
     bare = DetectionConfig(english_model="", chinese_model="", japanese_model="")
     text = "请把合同发给青鸾项目"
-    (clause,) = clauses(text)
-    assert eastern_words([text], bare, is_japanese=False)[clause.group()] == (
+    (clause,) = _clauses(text)
+    assert _eastern_words([text], bare, is_japanese=False)[clause.group()] == (
         (0, 6, True),
         (6, 10, True),
     )

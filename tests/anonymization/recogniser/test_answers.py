@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from anonymization.recogniser.answers import recognised
+from anonymization.recogniser.answers import _recognised
 from anonymization.recogniser.contracts import (
     Call,
     Recognised,
@@ -15,7 +15,7 @@ from anonymization.recogniser.contracts import (
     Unread,
     text_key,
 )
-from anonymization.recogniser.informed import InformedDetector
+from anonymization.recogniser.informed import _InformedDetector
 from anonymization.recogniser.passages import calls_of
 from anonymization.text.contracts import (
     DetectionConfig,
@@ -44,7 +44,7 @@ def call_about(*pieces: Piece, rows: tuple[str, ...] = ()) -> Call:
 
 def read(answer: object, *pieces: Piece, rows: tuple[str, ...] = ()) -> Recognised:
     reply = RecogniserAnswer.model_validate_json(json.dumps(answer))
-    return recognised([call_about(*pieces, rows=rows)], [reply], STRICT.entities)
+    return _recognised([call_about(*pieces, rows=rows)], [reply], STRICT.entities)
 
 
 def named(known: Recognised, text: str) -> list[tuple[str, EntityType]]:
@@ -94,7 +94,7 @@ def test_kinds_that_the_level_does_not_look_for_are_dropped() -> None:
     reply = RecogniserAnswer.model_validate(
         {"values": [{"value": "pebble", "kind": "person"}], "not_private": []}
     )
-    known = recognised([call_about(Piece(NOTE))], [reply], (EntityType.SECRET,))
+    known = _recognised([call_about(Piece(NOTE))], [reply], (EntityType.SECRET,))
     assert named(known, NOTE) == []
     assert known.counts["dropped kind_of_another_level"] == 1
 
@@ -116,7 +116,7 @@ def test_a_name_that_is_called_not_private_is_a_proposal() -> None:
 def test_a_row_of_an_unread_call_is_no_proposal() -> None:
     calls = [call_about(Piece(NOTE), rows=("order",)), call_about(Piece("order"), rows=("order",))]
     reply = RecogniserAnswer.model_validate({"values": [], "not_private": ["1"]})
-    known = recognised(calls, [reply, Unread("call.failed")], STRICT.entities)
+    known = _recognised(calls, [reply, Unread("call.failed")], STRICT.entities)
     assert known.proposals == frozenset()
     assert known.counts["unread call.failed"] == 1
     assert text_key("order") not in known.texts
@@ -146,7 +146,7 @@ def test_a_name_by_rule_that_was_read_and_not_named_is_for_the_owner() -> None:
     other = Finding(22, 33, EntityType.PERSON, "english_model", 0.85)
     mail = Finding(35, 55, EntityType.EMAIL, "email", 1.0)
     known = read({"values": [{"value": "Mara Thornby", "kind": "person"}]}, Piece(text))
-    detector = InformedDetector(Fixed(person, other, mail), known)  # type: ignore[arg-type]
+    detector = _InformedDetector(Fixed(person, other, mail), known)  # type: ignore[arg-type]
     (findings,) = detector.find([text])
     by = {text[f.start : f.end]: f.recognizer for f in findings}
     assert by == {
@@ -160,7 +160,7 @@ def test_what_a_label_declares_stays_masked_whatever_the_model_says() -> None:
     text = "password: kestrel-90-Qx"
     known = read({"values": []}, Piece(text))
     by_rule = TextDetector(STRICT)
-    assert InformedDetector(by_rule, known).find([text]) == by_rule.find([text])
+    assert _InformedDetector(by_rule, known).find([text]) == by_rule.find([text])
     assert any(f.type is EntityType.SECRET for f in by_rule.find([text])[0])
 
 
@@ -172,7 +172,9 @@ def test_the_masker_takes_what_a_model_named_and_leaves_other_places() -> None:
         ]
     }
     known = read(answer, Piece(NOTE))
-    masker = Masker(InformedDetector(TextDetector(STRICT), known), bytes(32), Mode.PLACEHOLDER, "s")
+    masker = Masker(
+        _InformedDetector(TextDetector(STRICT), known), bytes(32), Mode.PLACEHOLDER, "s"
+    )
     (masked,) = masker.mask_texts([NOTE])
     assert "pebble" not in masked and "Will said so" not in masked and "Will you call" in masked
 
@@ -193,7 +195,7 @@ def test_a_longer_doubt_does_not_swallow_what_the_model_named() -> None:
     text = "Lunch Tess, then home"
     doubt = Finding(0, 10, EntityType.UNEXPLAINED, "unexplained", 0.55)
     known = read({"values": [{"value": "Tess", "kind": "person"}]}, Piece(text))
-    (findings,) = InformedDetector(Fixed(doubt), known).find([text])  # type: ignore[arg-type]
+    (findings,) = _InformedDetector(Fixed(doubt), known).find([text])  # type: ignore[arg-type]
     assert [(text[f.start : f.end], f.recognizer) for f in findings] == [("Tess", "recogniser")]
 
 
@@ -202,5 +204,5 @@ def test_a_code_by_rule_that_was_read_and_not_named_is_for_the_owner() -> None:
     code = Finding(4, 12, EntityType.UNEXPLAINED, "position", 0.6)
     number = Finding(17, 26, EntityType.UNEXPLAINED, "position", 0.6)
     known = read({"values": []}, Piece(text))
-    (findings,) = InformedDetector(Fixed(code, number), known).find([text])  # type: ignore[arg-type]
+    (findings,) = _InformedDetector(Fixed(code, number), known).find([text])  # type: ignore[arg-type]
     assert [f.recognizer for f in findings] == ["unnamed", "position"]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from anonymization.tables.config import FrontierConfig, TablesRecipe
-from anonymization.tables.files import find_tables, read_table, write_table
+from anonymization.tables.files import _find_tables, read_table, write_table
 from anonymization.tables.release_tables import (
     RELEASED,
     Anonymizing,
@@ -34,7 +34,7 @@ def test_categories_leave_as_text_without_those_that_no_row_has(
     frame = company_table().cast({"id": codes, "industry": industries})
     frame.write_parquet(tmp_path / "firms.parquet")
     recipe = TablesRecipe(tables={"firms": company_config()}, frontier=FrontierConfig(strengths={}))
-    files = find_tables([tmp_path / "firms.parquet"], recipe.tables)
+    files = _find_tables([tmp_path / "firms.parquet"], recipe.tables)
     mapping = write_anonymized(files, Anonymizing(recipe, KEY, 0), tmp_path)
     released = pl.read_parquet(tmp_path / RELEASED / released_file("firms"))
     assert released.select("id", "industry").dtypes == [pl.String, pl.String]

@@ -7,7 +7,7 @@ import pytest
 
 from anonymization.tables import gates as fidelity
 from anonymization.tables.config import FidelityConfig, RiskLimits
-from anonymization.tables.gates import RiskRates, RiskReason, decide
+from anonymization.tables.gates import RiskRates, RiskReason, _decide
 from data.contracts import Status, Verdict
 
 MEANINGS = {"one_company": "one company", "whole_industry": "whole industry", "history": "history"}
@@ -15,7 +15,9 @@ MEANINGS = {"one_company": "one company", "whole_industry": "whole industry", "h
 
 def decided(limits: RiskLimits, **rates: float) -> Verdict:
     risks = {name: MEANINGS[name] for name in rates}
-    return decide(RiskRates(rates, risks, {name: f"by {name}" for name in rates}, {"n": 7}), limits)
+    return _decide(
+        RiskRates(rates, risks, {name: f"by {name}" for name in rates}, {"n": 7}), limits
+    )
 
 
 def test_a_rate_of_exactly_the_limit_passes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymization.tables.keystream import RowNoise, normals, permute, stage_key
+from anonymization.tables.keystream import RowNoise, _permute, normals, stage_key
 from tests.anonymization.tables.build import KEY
 
 
@@ -16,7 +16,7 @@ def test_chacha_block_of_rfc_8439() -> None:
     start[4:12, 0] = np.frombuffer(bytes(range(32)), "<u4")
     start[12:, 0] = [1, 0x09000000, 0x4A000000, 0]
     state = start.copy()
-    permute(state, 20)
+    _permute(state, 20)
     block = (state + start)[:, 0].astype("<u4").tobytes()
     assert block[:16].hex() == "10f1e7e4d13b5915500fdd1fa32071c4"
     assert block[48:].hex() == "b5129cd1de164eb9cbd083e8a2503c4e"

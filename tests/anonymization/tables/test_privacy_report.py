@@ -24,6 +24,7 @@ from anonymization.tables.privacy_report import (
     CONFIGURED,
     FrontierPoint,
     TablePrivacy,
+    _statement,
     frontier,
     frontier_picture,
     grid,
@@ -31,7 +32,6 @@ from anonymization.tables.privacy_report import (
     passes,
     privacy_json,
     rates_picture,
-    statement,
     would_pass,
 )
 from data.canonical import pretty_json
@@ -157,12 +157,12 @@ def test_a_setting_without_attack_on_the_industry_would_not_pass(
 
 
 def test_a_release_that_passes_without_its_declared_utility_says_so(output: TablePrivacy) -> None:
-    assert "does not keep" not in statement(output)  # refused: what would pass is said instead
+    assert "does not keep" not in _statement(output)  # refused: what would pass is said instead
     verdict = judge(output.attacks, OPEN, output.worth, output.frontier)
     for least, is_kept in ((1.0, False), (0.0, True)):
         worth = UtilityLimits(min_spearman=least, max_flips=1, max_sums=99, max_broken=999)
         passing = replace(output, limits=OPEN, worth=worth, verdict=verdict)
-        assert ("does not keep the declared utility" in statement(passing)) is not is_kept
+        assert ("does not keep the declared utility" in _statement(passing)) is not is_kept
 
 
 def test_a_risk_above_its_limit_fails_even_if_others_were_not_measured() -> None:
@@ -205,8 +205,8 @@ def test_nothing_claims_more_than_was_measured(output: TablePrivacy) -> None:
         assert word not in text
     worst = output.attacks.worst(Risk.WHOLE_INDUSTRY, 3)
     assert worst is not None
-    assert f"{100 * worst.rate:.1f} %" in statement(output)
-    assert "none of those tried" in statement(output)
+    assert f"{100 * worst.rate:.1f} %" in _statement(output)
+    assert "none of those tried" in _statement(output)
 
 
 def test_pictures_are_whole_and_names_are_no_markup(output: TablePrivacy) -> None:

@@ -16,18 +16,18 @@ from rapidfuzz import fuzz
 
 from anonymization.tables.config import ColumnConfig, ColumnRole, IdentifierKind, TableConfig
 from anonymization.tables.pseudonym_mapping import (
+    _replaced,
     make_pseudonyms,
     permuted_codes,
     pseudonymize,
-    replaced,
 )
 from anonymization.tables.pseudonym_names import (
     CLOSE,
     Company,
     Language,
+    _normal,
     dissect,
     lexicon,
-    normal,
     rebuilt_names,
 )
 from data.errors import InputError
@@ -133,8 +133,8 @@ def _companies(count: int) -> list[Company]:
 def test_ten_thousand_companies_without_a_collision() -> None:
     companies = _companies(10_000)
     made = rebuilt_names(companies, KEY)
-    assert len({normal(name) for name in made.values()}) == len(made) == 20_000
-    assert not {normal(n) for n in made.values()} & {normal(name) for _, name in made}
+    assert len({_normal(name) for name in made.values()}) == len(made) == 20_000
+    assert not {_normal(n) for n in made.values()} & {_normal(name) for _, name in made}
 
 
 _ALIASES = ("青空食品株式会社", "AOZORA FOODS CO., LTD.", "AOZORA", "AF", "青空食品㈱")
@@ -156,9 +156,9 @@ def test_names_are_unique_far_from_real_ones_and_keep_their_forms() -> None:
     assert own["AOZORA FOODS CO., LTD."].isupper()
     assert own["AOZORA FOODS CO., LTD."].startswith(own["AOZORA"])
     assert own["AF"].isupper() and own["AF"].isascii() and len(own["AF"]) <= 5
-    cores = {key: normal(dissect(new, Language.ZH).core) for key, new in made.items()}
+    cores = {key: _normal(dissect(new, Language.ZH).core) for key, new in made.items()}
     assert len({c for (e, n), c in cores.items() if n != "青空食品㈱"}) == len(made) - 1
-    real = sorted({normal(dissect(name, Language.ZH).core) for _, name in made})
+    real = sorted({_normal(dissect(name, Language.ZH).core) for _, name in made})
     for core in sorted({core for core in cores.values() if len(core) > 4}):
         assert max(fuzz.ratio(core, other) for other in real) < CLOSE
 
@@ -180,7 +180,7 @@ def test_text_is_replaced_in_one_pass_longest_first_at_word_ends() -> None:
         "青空食品": "杉城食品",
     }
     texts = pl.Series(["Sunday at sun foods, not Sun.", "青空食品と青空", None, "Moon"])
-    got, count = replaced(texts, new)
+    got, count = _replaced(texts, new)
     assert got.to_list() == ["Sunday at Oak Mills, not Moon.", "杉城食品と玉原", None, "Star"]
     assert count == 5
 

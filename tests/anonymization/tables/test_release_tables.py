@@ -20,10 +20,10 @@ from anonymization.tables.pseudonym_mapping import Pseudonyms
 from anonymization.tables.release_tables import (
     JudgedTable,
     MeasuredTable,
+    _original_identifiers,
+    _parts_of,
+    _pseudonym_attacks,
     judge_table,
-    original_identifiers,
-    parts_of,
-    pseudonym_attacks,
     refusal,
 )
 from data.contracts import Status, Verdict
@@ -38,30 +38,30 @@ RELEASED = pl.DataFrame({"id": ["C3", "C7", None, "C9", " ", "C7"]})
 
 def test_original_identifiers_are_all_codes_that_are_nobodys_pseudonym() -> None:
     frames = {"t": ORIGINAL.with_columns(industry=pl.lit("steel"), year=pl.lit("2020"))}
-    assert original_identifiers(frames, {"t": company_config()}, MADE) == ["C1", "C2"]
+    assert _original_identifiers(frames, {"t": company_config()}, MADE) == ["C1", "C2"]
     none = Pseudonyms({}, {}, {}, 0)
-    assert original_identifiers(frames, {"t": company_config()}, none) == ["C1", "C2", "C3"]
+    assert _original_identifiers(frames, {"t": company_config()}, none) == ["C1", "C2", "C3"]
 
 
 def test_a_name_that_a_kept_column_releases_is_no_identifier() -> None:
     rows = {"id": ["C1", "North"], "industry": ["North", "steel"], "year": ["2020", "2020"]}
     none = Pseudonyms({}, {}, {}, 0)
-    names = original_identifiers({"t": pl.DataFrame(rows)}, {"t": company_config()}, none)
+    names = _original_identifiers({"t": pl.DataFrame(rows)}, {"t": company_config()}, none)
     assert names == ["C1"]
 
 
 def test_a_name_that_is_part_of_a_pseudonym_is_not_sought_but_a_whole_one_is() -> None:
     names = ["ELECOM CO.,LTD.", "辻商事株式会社", "Starreach Telecom Co., Ltd", "Okrana Ltd"]
     made = ["STARREACH TELECOM CO.,LTD", "柊辻商事株式会社", "OKRA NAUTICS LTD"]
-    assert parts_of(names, made) == {"ELECOM CO.,LTD.", "辻商事株式会社"}
+    assert _parts_of(names, made) == {"ELECOM CO.,LTD.", "辻商事株式会社"}
     frame = ORIGINAL.with_columns(industry=pl.lit("steel"), year=pl.lit("2020"))
     named = Pseudonyms({}, {("C1", "n"): "AC1B"}, {}, 0)
-    assert original_identifiers({"t": frame}, {"t": company_config()}, named) == ["C1", "C2", "C3"]
+    assert _original_identifiers({"t": frame}, {"t": company_config()}, named) == ["C1", "C2", "C3"]
 
 
 def test_codes_are_attacked_with_the_key_the_seed_their_order_and_their_rows() -> None:
     config = company_config()
-    tries = list(pseudonym_attacks(ORIGINAL, RELEASED, config, MADE, KEY, 5))
+    tries = list(_pseudonym_attacks(ORIGINAL, RELEASED, config, MADE, KEY, 5))
     assert [attack.n for attack in tries] == [3] * 5  # neither the blank nor the missing code
     assert [(attack.name, attack.knows) for attack in tries] == [
         ("dictionary of 3 codes", Knowledge.KEY),
@@ -72,11 +72,11 @@ def test_codes_are_attacked_with_the_key_the_seed_their_order_and_their_rows() -
     ]
     names = config.columns["id"].model_copy(update={"kind": IdentifierKind.NAME})
     named = config.model_copy(update={"columns": {**config.columns, "id": names}})
-    assert list(pseudonym_attacks(ORIGINAL, RELEASED, named, MADE, KEY, 5)) == []
+    assert list(_pseudonym_attacks(ORIGINAL, RELEASED, named, MADE, KEY, 5)) == []
     elsewhere = config.model_copy(update={"entity": "year"})
-    assert len(list(pseudonym_attacks(ORIGINAL, RELEASED, elsewhere, MADE, KEY, 5))) == 4
+    assert len(list(_pseudonym_attacks(ORIGINAL, RELEASED, elsewhere, MADE, KEY, 5))) == 4
     empty = ORIGINAL.clear()
-    assert list(pseudonym_attacks(empty, empty, config, MADE, KEY, 5)) == []
+    assert list(_pseudonym_attacks(empty, empty, config, MADE, KEY, 5)) == []
 
 
 def verdict(gate: str, status: Status, reason: str | None) -> Verdict:

@@ -24,15 +24,15 @@ from anonymization.tables.config import (
 from anonymization.tables.fidelity import (
     ALL,
     QUANTILES,
+    _measured,
     assess,
-    measured,
     publishable,
 )
 from anonymization.tables.gates import FidelityReason
 from anonymization.tables.perturb_table import perturb_table
 from anonymization.tables.profile import propose_roles
-from anonymization.tables.relations import align, native_noise, totals
-from anonymization.tables.seal import destroy, seal
+from anonymization.tables.relations import _totals, align, native_noise
+from anonymization.tables.seal import _destroy, seal
 from data.contracts import Status
 from data.errors import InputError
 from tests.anonymization.tables.build import KEY, company_config, company_table, one_column, step
@@ -44,7 +44,7 @@ def test_figures_agree_with_scipy() -> None:
     draw = np.random.default_rng(1)
     old = np.exp(draw.normal(0, 1, 300))
     new = old * np.exp(draw.normal(0.1, 0.3, 300))
-    got = measured(old, new)
+    got = _measured(old, new)
     assert got["d"] == pytest.approx(ks_2samp(old, new).statistic)
     assert got["p"] == pytest.approx(ks_2samp(old, new, method="asymp").pvalue, abs=0.03)
     iqr = np.subtract(*np.quantile(old, (0.75, 0.25)))
@@ -53,7 +53,7 @@ def test_figures_agree_with_scipy() -> None:
 
 
 def test_missing_numbers_are_left_out_and_constants_have_no_correlation() -> None:
-    got = measured(np.array([1.0, 1, np.nan]), np.array([1.0, 1, 5]))
+    got = _measured(np.array([1.0, 1, np.nan]), np.array([1.0, 1, 5]))
     assert (got["n"], got["d"], got["spearman"], got["wasserstein"]) == (2, 0.0, None, None)
 
 
@@ -75,11 +75,11 @@ def test_gate_passes_small_noise_fails_large_and_says_what_is_too_small() -> Non
 def test_aggregates_move_with_the_rows_and_keep_their_coverage() -> None:
     frame, config = company_table(), company_config(step(M.LOG_NOISE, 0.4))
     made = perturb_table(frame, config, KEY).frame
-    sums = totals(frame, config, ("industry", "year"))
+    sums = _totals(frame, config, ("industry", "year"))
     given = sums.select("industry", "year", people=(pl.col("people") * 1.3).round().cast(pl.Int64))
     given = pl.concat([given, _cell("none", "2020", 0), _cell("none", "2021", None)])
     aligned, (result,) = align(given, frame, made, config, PEOPLE)
-    new = totals(made, config, ("industry", "year"))
+    new = _totals(made, config, ("industry", "year"))
     ratio = aligned["people"][:-2] / new["people"]
     assert ratio.to_list() == pytest.approx([1.3] * len(ratio), rel=1e-3)
     assert aligned["people"][-2:].to_list() == [0, None]
@@ -102,13 +102,13 @@ def test_periods_of_aggregates_are_cut_as_those_of_rows(given_ends: bool, row_en
     end = pl.col("year") + "-12-31"
     frame = frame.with_columns(end.alias("year") if row_ends else "year")
     made = perturb_table(frame, config, KEY).frame
-    given = totals(frame, config, ("industry", "year")).select("industry", "year", "people")
+    given = _totals(frame, config, ("industry", "year")).select("industry", "year", "people")
     given = given.with_columns(
         pl.col("people").cast(pl.Int64), end.alias("year") if given_ends else "year"
     )
     aligned, (result,) = align(given, frame, made, config, PEOPLE)
     assert (result.matched, result.moved) == (8, 8)
-    new = totals(made, config, ("industry", "year"))["people"]
+    new = _totals(made, config, ("industry", "year"))["people"]
     assert aligned["people"].to_list() == pytest.approx(new.to_list(), rel=1e-3)
     assert aligned["year"].to_list() == given["year"].to_list()
 
@@ -145,7 +145,7 @@ def test_gaps_are_seen_in_periods_of_any_shape(label: str, chars: int) -> None:
 
 def test_aggregates_that_are_all_alike_have_no_correlation() -> None:
     frame, config = company_table(), company_config(step(M.LOG_NOISE, 0.4))
-    given = totals(frame, config, ("industry", "year")).select("industry", "year", people=7)
+    given = _totals(frame, config, ("industry", "year")).select("industry", "year", people=7)
     _, (result,) = align(given, frame, frame, config, PEOPLE)
     assert (result.shape_before, result.shape_after, result.kept) == (None, None, None)
 
@@ -236,7 +236,7 @@ def test_destroy_never_follows_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("kept")
     link.symlink_to(target)
-    destroy(link)
+    _destroy(link)
     assert target.read_text() == "kept" and not link.exists()
 
 

@@ -25,7 +25,7 @@ def test_a_killed_sealing_is_on_record_and_can_be_finished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(sealing, "destroy", killed)
+        patched.setattr(sealing, "_destroy", killed)
         seal(tmp_path)
     record = orjson.loads((tmp_path / "sealed.json").read_bytes())
     assert "destroyed" not in record

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from construction.analytics.annotation import EXECUTOR, Consented, Subject, annotate, read_rounds
+from construction.analytics.annotation import EXECUTOR, Consented, Subject, _read_rounds, annotate
 from construction.analytics.answers import program_of_steps
 from construction.analytics.steps import Statistic
 from construction.analytics.task_files import candidate_of
@@ -65,7 +65,7 @@ def test_a_model_whose_own_steps_give_the_gold_agrees(tmp_path: Path) -> None:
     consented = held(tmp_path, model)
     assert {item.item_id for item in consented.routed.admitted} == set(ids())
     assert consented.disputed == []
-    assert len(read_rounds(tmp_path)) == len(ids())
+    assert len(_read_rounds(tmp_path)) == len(ids())
 
 
 def test_what_is_not_unanimous_goes_to_people_without_the_others_answers(tmp_path: Path) -> None:
@@ -123,4 +123,4 @@ def test_a_release_built_again_asks_nobody_and_the_next_one_asks_once_more(
 def test_a_broken_log_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "analytics-rounds.jsonl").write_text(text + "\n")
     with pytest.raises(Exception, match=r"analytics-rounds\.jsonl:1"):
-        read_rounds(tmp_path)
+        _read_rounds(tmp_path)

@@ -16,8 +16,8 @@ from construction.analytics import steps as s
 from construction.analytics.execute_duckdb import (
     Engine,
     SqlFailedError,
+    _same_value,
     first_disagreement,
-    same_value,
 )
 from construction.analytics.execute_polars import StepFailedError, run
 
@@ -80,7 +80,7 @@ JOINED = {
 )
 def test_statistics_leave_missing_cells_out(function: str, expected: float) -> None:
     step = {"op": "statistic", "source": "firms", "function": function, "column": "sales"}
-    assert same_value(round(value(step), 9), round(expected, 9)) or value(step) == pytest.approx(
+    assert _same_value(round(value(step), 9), round(expected, 9)) or value(step) == pytest.approx(
         expected
     )
 
@@ -194,8 +194,8 @@ def test_a_clause_cannot_state_what_its_quotes_do_not_say() -> None:
     less = {"column": "sales", "test": "<", "value": 1300}
     with pytest.raises(ValidationError, match="found no 1300 in the words that are quoted"):
         s.program_of([policy(clause(less))])
-    assert {1.5, 1_500_000.0} <= s.numbers_said("more than 1.5 million people")
-    assert 7.0 in s.numbers_said("within seven days")
+    assert {1.5, 1_500_000.0} <= s._numbers_said("more than 1.5 million people")
+    assert 7.0 in s._numbers_said("within seven days")
 
 
 def test_counts_of_policies() -> None:

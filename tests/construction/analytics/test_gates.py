@@ -11,7 +11,7 @@ import pytest
 from construction.analytics.candidates import Bench, Judged
 from construction.analytics.contracts import AnalyticsReason, Part
 from construction.analytics.gates import judge, noise_that_bites
-from construction.analytics.make import Guesser
+from construction.analytics.make import _Guesser
 from construction.analytics.templates import World
 from tests.construction.analytics.world import QUESTION, STEPS, YEAR, bench, draft
 
@@ -190,6 +190,6 @@ def test_another_reading_of_the_noise_makes_the_answer_not_unique() -> None:
 
 def test_a_guesser_of_one_name_or_of_yes_is_kept_near_chance() -> None:
     world = World(bench().declaration, bench().tables)
-    guesser = Guesser(world, 0.1)
+    guesser = _Guesser(world, 0.1)
     assert guesser.limit("boolean", 20) == 12
     assert guesser.limit("place", 20) == int(20 * (1 / 16 + 0.1))

@@ -7,13 +7,13 @@ from typing import Any
 import orjson
 import pytest
 
-from construction.analytics.lint import judge_record
+from construction.analytics.lint import _judge_record
 from tests.construction.analytics.test_make import minted
 from tests.construction.analytics.world import bench
 
 
 def verdict(record: dict[str, Any]) -> list[str]:
-    return [str(reason) for reason, _ in judge_record(orjson.dumps(record), "x", bench()).faults]
+    return [str(reason) for reason, _ in _judge_record(orjson.dumps(record), "x", bench()).faults]
 
 
 def good(template: str) -> dict[str, Any]:
@@ -63,8 +63,8 @@ def test_a_milestone_that_is_left_out_is_found() -> None:
 
 
 def test_what_is_no_record_is_said() -> None:
-    assert judge_record(b"{", "line 3", bench()).record == "line 3"
-    assert [str(reason) for reason, _ in judge_record(b"[]", "x", bench()).faults] == [
+    assert _judge_record(b"{", "line 3", bench()).record == "line 3"
+    assert [str(reason) for reason, _ in _judge_record(b"[]", "x", bench()).faults] == [
         "steps.invalid"
     ]
 

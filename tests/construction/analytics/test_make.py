@@ -11,10 +11,10 @@ import pytest
 
 from construction.analytics.ablation import outcome
 from construction.analytics.answers import (
+    _rounded,
     guideline_faults,
     program_of_steps,
     reference_steps,
-    rounded,
 )
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import Category
@@ -144,7 +144,7 @@ def test_a_prompt_holds_no_placeholder_and_no_gold_number() -> None:
     ],
 )
 def test_halves_are_rounded_up(value: float, decimals: int, expected: str) -> None:
-    assert rounded(value, decimals) == expected
+    assert _rounded(value, decimals) == expected
 
 
 def test_a_word_that_a_template_needs_is_named() -> None:

@@ -22,8 +22,8 @@ from construction.analytics.environment.declaration import IGNORABLE, Declaratio
 from construction.analytics.environment.declaration import Clause as PolicyClause
 from construction.analytics.environment.planted import READINGS, planted_policies
 from construction.analytics.environment.profile import (
+    _kind_of,
     draft,
-    kind_of,
     read_sheets,
     role_faults,
     with_texts,
@@ -377,7 +377,7 @@ def test_a_policy_states_only_what_its_sentences_say() -> None:
 def test_types_follow_from_cells_and_names_are_hints(
     name: str, cells: list[str], kind: str
 ) -> None:
-    assert kind_of(name, pl.Series(cells)) == kind
+    assert _kind_of(name, pl.Series(cells)) == kind
 
 
 def test_who_owes_is_counted_by_what_is_owed() -> None:

@@ -12,7 +12,7 @@ from construction.analytics.ablation import idle_conditions, idle_criteria, unne
 from construction.analytics.answers import written_parts
 from construction.analytics.contracts import Language, Part
 from construction.analytics.execute_polars import State, run
-from construction.analytics.gates import knife_edges
+from construction.analytics.gates import _knife_edges
 from construction.analytics.scope import scope_faults
 from tests.construction.analytics.world import YEAR, bench, declaration
 
@@ -217,4 +217,4 @@ def test_a_remainder_that_is_nothing_beside_its_figures_is_an_edge() -> None:
         program = s.program_of(steps)
         state = State({"t": table})
         state.results = list(run(program, {"t": table}))
-        assert len(list(knife_edges(program, state, parts, 0.005))) == expected
+        assert len(list(_knife_edges(program, state, parts, 0.005))) == expected

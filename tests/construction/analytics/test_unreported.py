@@ -9,7 +9,7 @@ import pytest
 
 from construction.analytics.execute_polars import run
 from construction.analytics.steps import program_of
-from construction.analytics.unreported import Run, estimated_tables, gaps, sizes_of
+from construction.analytics.unreported import Run, _sizes_of, estimated_tables, gaps
 from tests.construction.analytics.world import bench, declaration
 
 AMOUNTS = ("operating_income", "net_income", "total_assets", "net_assets", "cash", "employees")
@@ -56,7 +56,7 @@ def statistic(column: str, *where: dict[str, Any], **changes: Any) -> dict[str, 
 
 
 def test_estimates_follow_the_size_and_leave_what_is_reported() -> None:
-    assert sizes_of(declaration(), "accounts") == ["revenue", "total_assets", "employees"]
+    assert _sizes_of(declaration(), "accounts") == ["revenue", "total_assets", "employees"]
     tables = {**bench().tables, "accounts": accounts(A_2022_cash=None, B_2022_revenue=None)}
     made = estimated_tables(declaration(), tables)["accounts"]
     cells = {(r["company_id"], r["fiscal_year"]): r for r in made.iter_rows(named=True)}

@@ -16,7 +16,7 @@ from construction.analytics.contracts import AnalyticsReason, Part
 from construction.analytics.execute_polars import run
 from construction.analytics.fairness import FAIR, fairness_of
 from construction.analytics.gates import executed, faults, judge
-from construction.analytics.prompt_gates import turned
+from construction.analytics.prompt_gates import _turned
 from tests.construction.analytics.world import QUESTION, STEPS, bench, declaration, draft
 
 RANK, LOOKUP, SUM = STEPS
@@ -58,7 +58,7 @@ def test_chinese_pairs_are_compared_between_declared_words() -> None:
 def ratio(first: str, second: str) -> list[str]:
     compare = {"op": "compare", "first": first, "second": second, "result": "ratio"}
     made = draft(OF_REGION, PEOPLE, compare, question=RATIO)
-    return list(turned(made, bench().said(made), declaration()))
+    return list(_turned(made, bench().said(made), declaration()))
 
 
 def test_what_is_divided_is_named_first() -> None:
@@ -71,7 +71,7 @@ def test_growth_is_from_the_earlier_year() -> None:
     for first, second, expected in (("$1", "$2", 0), ("$2", "$1", 1)):
         compare = {"op": "compare", "first": first, "second": second, "result": "growth"}
         made = draft(OF_REGION, early, compare)
-        assert len(list(turned(made, bench().said(made), declaration()))) == expected
+        assert len(list(_turned(made, bench().said(made), declaration()))) == expected
 
 
 def test_a_step_that_undoes_another_is_unneeded() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from construction.grading.giveaways import Giveaway, given_away
+from construction.grading.giveaways import _Giveaway, given_away
 from construction.grading.spec import AnswerSpec, CheckSpec, MilestoneSpec, TaskSpec
 
 PROMPT = "How many million yen did Kuroyama spend in 2021?\n\nEnd with the amount."
@@ -31,7 +31,7 @@ def task(value: str = "-8376", kind: str = "number", **more: Any) -> TaskSpec:
     ],
 )
 def test_a_number_is_seen_in_every_notation(text: str) -> None:
-    assert given_away(task(), text) is Giveaway.ANSWER
+    assert given_away(task(), text) is _Giveaway.ANSWER
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,17 @@ def test_other_numbers_and_words_are_allowed(text: str) -> None:
 
 
 def test_answers_of_each_type_are_seen() -> None:
-    assert given_away(task("6"), "There are 6 of them.") is Giveaway.ANSWER
+    assert given_away(task("6"), "There are 6 of them.") is _Giveaway.ANSWER
     assert given_away(task("6"), "There are 16 of them, and 0.6 of those.") is None
-    assert given_away(task("Grenmark", "text"), "It is GRENMARK, not the other.") is Giveaway.ANSWER
+    assert (
+        given_away(task("Grenmark", "text"), "It is GRENMARK, not the other.") is _Giveaway.ANSWER
+    )
     assert given_away(task("Grenmark", "text"), "Grenmarkers were counted.") is None
-    assert given_away(task("黒山商事", "text"), "正しくは黒山商事。") is Giveaway.ANSWER
+    assert given_away(task("黒山商事", "text"), "正しくは黒山商事。") is _Giveaway.ANSWER
     listed = task('["G-1701", "G-2509"]', "list")
-    assert given_away(listed, "G-2509 was forgotten.") is Giveaway.ANSWER
-    assert given_away(task("true", "boolean"), "Yes.") is Giveaway.ANSWER
-    assert given_away(task("Bergen", "text", aliases=("Bjørgvin",)), "Bjørgvin") is Giveaway.ANSWER
+    assert given_away(listed, "G-2509 was forgotten.") is _Giveaway.ANSWER
+    assert given_away(task("true", "boolean"), "Yes.") is _Giveaway.ANSWER
+    assert given_away(task("Bergen", "text", aliases=("Bjørgvin",)), "Bjørgvin") is _Giveaway.ANSWER
 
 
 def test_what_the_task_says_itself_is_no_secret() -> None:
@@ -83,7 +85,7 @@ def test_milestones_and_checks_are_seen_and_their_short_numbers_are_not() -> Non
             ),
         ),
     )
-    assert given_away(spec, "A growth of 17.6 % was meant.") is Giveaway.MILESTONE
-    assert given_away(spec, "The price of 133.95 was old.") is Giveaway.CHECK
-    assert given_away(spec, "A todo 'check price g-3876' was missing.") is Giveaway.CHECK
+    assert given_away(spec, "A growth of 17.6 % was meant.") is _Giveaway.MILESTONE
+    assert given_away(spec, "The price of 133.95 was old.") is _Giveaway.CHECK
+    assert given_away(spec, "A todo 'check price g-3876' was missing.") is _Giveaway.CHECK
     assert given_away(spec, "12 tasks of the service todo had 1 fault each.") is None

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from construction.grading.retrieval_tables import RetrievalError, _error_of, _first_query
+from construction.grading.retrieval_tables import _error_of, _first_query, _RetrievalError
 from construction.grading.spec import AnswerSpec, StepSpec, TaskSpec
 from construction.statements.model import COMPANIES, POINTS, SERIES
 from construction.statements.tools.database import Database, index_database
@@ -65,18 +65,18 @@ MISSED = Call("1", 1, "discover_company_series", {"company_id": "c:1"}, "{}")
 @pytest.mark.parametrize(
     ("reading", "error"),
     [
-        (None, RetrievalError.GAVE_UP),
-        ("-1200000 USD", RetrievalError.SIGN),
-        ("1200 USD", RetrievalError.SCALE),
-        ("1150000 USD", RetrievalError.PERIOD),
-        ("800000 USD", RetrievalError.SERIES),
-        ("5000000 USD", RetrievalError.COMPANY),
-        ("1200400 USD", RetrievalError.ROUNDING),
-        ("777 USD", RetrievalError.OTHER),
+        (None, _RetrievalError.GAVE_UP),
+        ("-1200000 USD", _RetrievalError.SIGN),
+        ("1200 USD", _RetrievalError.SCALE),
+        ("1150000 USD", _RetrievalError.PERIOD),
+        ("800000 USD", _RetrievalError.SERIES),
+        ("5000000 USD", _RetrievalError.COMPANY),
+        ("1200400 USD", _RetrievalError.ROUNDING),
+        ("777 USD", _RetrievalError.OTHER),
     ],
 )
 def test_a_wrong_value_is_named_by_where_it_stands(
-    database: Database, reading: str | None, error: RetrievalError
+    database: Database, reading: str | None, error: _RetrievalError
 ) -> None:
     assert _error_of(SPEC, Submission(calls=(SEEN,)), reading, database) is error
 
@@ -85,9 +85,9 @@ def test_a_value_from_nowhere_is_a_matter_of_search_where_the_series_never_came(
     database: Database,
 ) -> None:
     assert (
-        _error_of(SPEC, Submission(calls=(MISSED,)), "777 USD", database) is RetrievalError.SEARCH
+        _error_of(SPEC, Submission(calls=(MISSED,)), "777 USD", database) is _RetrievalError.SEARCH
     )
-    assert _error_of(SPEC, Submission(calls=(SEEN,)), "777 USD", None) is RetrievalError.OTHER
+    assert _error_of(SPEC, Submission(calls=(SEEN,)), "777 USD", None) is _RetrievalError.OTHER
 
 
 def test_the_first_search_counts() -> None:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from construction.grading.programs_box import run_in_box
-from construction.lint.claw_eval import AuditReason, MissingPart, _attempts, _Gap, audit, read_task
+from construction.lint.claw_eval import (
+    _attempts,
+    _AuditReason,
+    _Gap,
+    _MissingPart,
+    _read_task,
+    audit,
+)
 from construction.lint.findings import Finding
 from construction.lint.registry import lint_path
 from data.errors import InputError
@@ -75,18 +82,18 @@ def folder(root: Path, grader: str | None, task: str = TASK) -> Path:
 
 
 def test_a_task_is_read_as_far_as_its_services_are_known(tmp_path: Path) -> None:
-    task = read_task(folder(tmp_path / "bench", COUNTS_CALLS))
+    task = _read_task(folder(tmp_path / "bench", COUNTS_CALLS))
     candidate = task.candidate
     assert (task.task_id, candidate.language, candidate.budget.turns) == ("W07", "en", 18)
     assert candidate.budget.seconds == 240
     assert [fixture.path for fixture in candidate.fixtures] == ["mails.json"]
     assert {name.partition("_")[0] for name in candidate.tools} == {"mail", "calendar"}
     assert set(task.gaps) == {
-        _Gap(MissingPart.SERVICE, "parceltracker"),
-        _Gap(MissingPart.TOOL, "gmail_teleport"),
-        _Gap(MissingPart.FIXTURE, "fixtures/gone.json"),
-        _Gap(MissingPart.FIXTURE, "../../secret.txt"),
-        _Gap(MissingPart.CHECKS, "grader.py"),
+        _Gap(_MissingPart.SERVICE, "parceltracker"),
+        _Gap(_MissingPart.TOOL, "gmail_teleport"),
+        _Gap(_MissingPart.FIXTURE, "fixtures/gone.json"),
+        _Gap(_MissingPart.FIXTURE, "../../secret.txt"),
+        _Gap(_MissingPart.CHECKS, "grader.py"),
     }
 
 
@@ -96,9 +103,9 @@ def test_files_of_a_workspace_are_inputs_and_those_of_its_grader_are_not(tmp_pat
     (made / "app").mkdir()
     for name in ("app/run.py", "verify.py"):
         (made / name).write_text("print(1)\n", encoding="utf-8")
-    task = read_task(made)
+    task = _read_task(made)
     assert [fixture.path for fixture in task.candidate.fixtures] == ["mails.json", "app/run.py"]
-    lost = {gap.name for gap in task.gaps if gap.missing is MissingPart.FIXTURE}
+    lost = {gap.name for gap in task.gaps if gap.missing is _MissingPart.FIXTURE}
     assert {"app/gone.py", "lost.py"} < lost
     assert "verify.py" not in lost
 
@@ -125,14 +132,14 @@ class Helped(AbstractGrader):
 
 @needs_box
 def test_graders_find_the_helpers_that_they_are_derived_from(tmp_path: Path) -> None:
-    audited = audit(read_task(folder(tmp_path / "bench", USES_HELPERS)), run_in_box)
+    audited = audit(_read_task(folder(tmp_path / "bench", USES_HELPERS)), run_in_box)
     assert dict(audited.scores) == {"null": 0.2, "talk": 0.4, "empty_calls": 0.8}
-    assert audited.reasons == (AuditReason.PASSED_BY_EMPTY_CALLS,)
+    assert audited.reasons == (_AuditReason.PASSED_BY_EMPTY_CALLS,)
 
 
 def test_a_task_without_a_grader_says_so(tmp_path: Path) -> None:
-    task = read_task(folder(tmp_path / "bench", None))
-    assert _Gap(MissingPart.GRADER, "grader.py") in task.gaps
+    task = _read_task(folder(tmp_path / "bench", None))
+    assert _Gap(_MissingPart.GRADER, "grader.py") in task.gaps
 
 
 @pytest.mark.parametrize(
@@ -148,11 +155,11 @@ def test_a_task_without_a_grader_says_so(tmp_path: Path) -> None:
 def test_what_is_no_task_is_refused_by_name(tmp_path: Path, text: str) -> None:
     made = folder(tmp_path / "bench", None, text)
     with pytest.raises(InputError, match=r"task\.yaml"):
-        read_task(made)
+        _read_task(made)
 
 
 def test_empty_calls_are_one_of_each_tool_without_arguments(tmp_path: Path) -> None:
-    made = _attempts(read_task(folder(tmp_path / "bench", SOUND)))
+    made = _attempts(_read_task(folder(tmp_path / "bench", SOUND)))
     calls = made["empty_calls"]["dispatches"]
     assert [call["tool_name"] for call in calls] == ["gmail_teleport", "parceltracker_list"]
     assert all(call["request_body"] == {} for call in calls)
@@ -160,7 +167,7 @@ def test_empty_calls_are_one_of_each_tool_without_arguments(tmp_path: Path) -> N
 
 
 def test_no_attacker_is_told_the_reference(tmp_path: Path) -> None:
-    text = json.dumps(_attempts(read_task(folder(tmp_path / "bench", SOUND))))
+    text = json.dumps(_attempts(_read_task(folder(tmp_path / "bench", SOUND))))
     assert "Put the late deliveries into the calendar" in text
     assert "List the parcels" not in text
 
@@ -176,27 +183,29 @@ def grade(messages):
 @pytest.mark.parametrize(
     ("grader", "reasons"),
     [
-        (COUNTS_CALLS, [AuditReason.PASSED_BY_EMPTY_CALLS]),
-        (ONLY_WORDS, [AuditReason.PASSED_BY_TALK, AuditReason.PASSED_BY_EMPTY_CALLS]),
+        (COUNTS_CALLS, [_AuditReason.PASSED_BY_EMPTY_CALLS]),
+        (ONLY_WORDS, [_AuditReason.PASSED_BY_TALK, _AuditReason.PASSED_BY_EMPTY_CALLS]),
         (
             GENEROUS,
             [
-                AuditReason.PASSED_BY_NULL,
-                AuditReason.PASSED_BY_TALK,
-                AuditReason.PASSED_BY_EMPTY_CALLS,
+                _AuditReason.PASSED_BY_NULL,
+                _AuditReason.PASSED_BY_TALK,
+                _AuditReason.PASSED_BY_EMPTY_CALLS,
             ],
         ),
         (SOUND, []),
         (FACTS, []),
-        (BROKEN, [AuditReason.NOT_RUN]),
+        (BROKEN, [_AuditReason.NOT_RUN]),
         (NOSY, []),
-        ("not python at all", [AuditReason.NOT_RUN]),
+        ("not python at all", [_AuditReason.NOT_RUN]),
     ],
 )
 def test_graders_are_attacked_in_a_box(
-    tmp_path: Path, grader: str, reasons: list[AuditReason]
+    tmp_path: Path, grader: str, reasons: list[_AuditReason]
 ) -> None:
-    assert list(audit(read_task(folder(tmp_path / "bench", grader)), run_in_box).reasons) == reasons
+    assert (
+        list(audit(_read_task(folder(tmp_path / "bench", grader)), run_in_box).reasons) == reasons
+    )
 
 
 FALLS_BACK = """
@@ -281,5 +290,5 @@ def test_scores_that_are_no_numbers_are_no_scores(tmp_path: Path, score: str) ->
     prints = (
         f"import os, json\nos.write(1, json.dumps({{'score': {score}}}).encode())\nos._exit(0)\n"
     )
-    task = read_task(folder(tmp_path / "bench", prints))
-    assert audit(task, run_in_box).reasons == (AuditReason.NOT_RUN,)
+    task = _read_task(folder(tmp_path / "bench", prints))
+    assert audit(task, run_in_box).reasons == (_AuditReason.NOT_RUN,)

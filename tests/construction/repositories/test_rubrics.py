@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from construction.grading.exports.writing import needs_judge
+from construction.grading.exports.writing import _needs_judge
 from construction.grading.grade import grade
 from construction.grading.logs import grade_attempts
 from construction.grading.programs_box import Boxes
@@ -102,7 +102,7 @@ def test_a_task_without_tests_says_so_to_whoever_reads_it(world: World) -> None:
     assert candidate.task_family is not None
     assert candidate.task_family.reason == "a code change, graded by rubric"
     assert candidate.provenance.detail["tests"] == "graded by rubric: tests.unproven"
-    assert needs_judge(spec_of(candidate.model_dump(mode="json")))
+    assert _needs_judge(spec_of(candidate.model_dump(mode="json")))
 
 
 @needs_box

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from construction.signals.codebook import Codebook, _load_codebook
-from construction.signals.matching import Vectors, unit
+from construction.signals.matching import Vectors, _unit
 from data.contracts import Popularity, Signal, SignalProvenance
 
 _DIMENSIONS = 4096  # so many that words hardly meet
@@ -82,7 +82,7 @@ def bag_of_words(texts: Sequence[str]) -> Vectors:
     for row, text in enumerate(texts):
         for word in text.lower().replace(".", " ").split():
             vectors[row, crc32(word.encode("utf-8", "replace")) % _DIMENSIONS] += 1.0
-    return unit(vectors)
+    return _unit(vectors)
 
 
 def signal(slug: str, summary: str, downloads: int = 1, name: str = "") -> Signal:

@@ -19,7 +19,7 @@ from construction.signals.assign import (
     needs_by_pattern,
 )
 from construction.signals.config import ClusterConfig
-from construction.signals.matching import Vectors, unit
+from construction.signals.matching import Vectors, _unit
 from data.contracts import Popularity, Signal, SignalProvenance
 
 # What skills need that no closed workspace gives, by their names and summaries.
@@ -117,7 +117,7 @@ def test_nothing_to_cluster() -> None:
 @settings(max_examples=60)
 @given(st.lists(st.integers(0, 359), min_size=1, max_size=30))
 def test_cores_are_joined_as_by_hand(degrees: list[int]) -> None:
-    labels = cluster(unit(circle(*degrees)), CONFIG).tolist()
+    labels = cluster(_unit(circle(*degrees)), CONFIG).tolist()
     near = [[np.cos(np.radians(a - b)) >= 1 - CONFIG.radius for b in degrees] for a in degrees]
     cores = [row for row, others in enumerate(near) if sum(others) >= CONFIG.neighbours]
     reached: dict[int, set[int]] = {}

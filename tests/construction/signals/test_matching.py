@@ -20,12 +20,12 @@ from construction.signals.matching import (
     _parse_cue,
     _plain_form,
     _tokens_of,
+    _unit,
     cosine,
     encode_multilingual,
     evidence,
     find_cues,
     hits_by_pattern,
-    unit,
 )
 from tests.construction.signals.made import small_codebook
 
@@ -57,9 +57,9 @@ def test_the_model_sees_each_text_once_and_sorted(monkeypatch: pytest.MonkeyPatc
 
 
 def test_cosine_is_rounded_and_zero_rows_stay_zero() -> None:
-    rows = unit(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    rows = _unit(np.array([[3.0, 4.0], [0.0, 0.0]]))
     assert rows.tolist() == [[0.6, 0.8], [0.0, 0.0]]
-    assert cosine(rows, unit(np.array([[1.0, 1.0]]))).tolist() == [[0.989949494], [0.0]]
+    assert cosine(rows, _unit(np.array([[1.0, 1.0]]))).tolist() == [[0.989949494], [0.0]]
 
 
 def matches_of(cue: str, text: str) -> list[str]:

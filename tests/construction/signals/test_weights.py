@@ -21,10 +21,10 @@ from construction.signals.weights import (
     _action,
     _FamilyWeight,
     _gradings,
+    _history,
     _PatternMass,
     change,
     coverage_gap,
-    history,
     mixture,
     seed_ideas,
 )
@@ -57,7 +57,7 @@ def test_points_by_size_then_name() -> None:
 
 
 def test_snapshots_come_in_order_of_their_dates() -> None:
-    days = [one.date.day for one in history([dated(3, {}), dated(1, {}), dated(2, {})])]
+    days = [one.date.day for one in _history([dated(3, {}), dated(1, {}), dated(2, {})])]
     assert days == [1, 2, 3]
 
 

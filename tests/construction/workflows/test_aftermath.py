@@ -18,10 +18,10 @@ from construction.workflows.repair.aftermath import (
     Entry,
     Facts,
     Ledger,
+    _settle,
     changed_rule,
     drawn_change,
     read_aftermath,
-    settle,
 )
 from construction.workflows.repair.catalogue import BY_NAME
 from construction.workflows.repair.drafts import Draw, RepairDraft, untar
@@ -58,7 +58,7 @@ def booked(parties: str, what: Facts, month: int = 3) -> tuple[dict[str, tuple[i
     assert RATEBOOK is not None
     entries = [entry(party, f"{2601 + n}", month=month) for n, party in enumerate(parties.split())]
     right = {key: units for key, units in RIGHT.items() if key[0] in parties}
-    settled = settle(RATEBOOK, Ledger(tuple(entries), KINDS, right), what)
+    settled = _settle(RATEBOOK, Ledger(tuple(entries), KINDS, right), what)
     new = {e.party: (e.amount, e.ref) for e in settled.entries if e.kind == "correction"}
     return new, settled.entries[0].amount
 
@@ -95,7 +95,7 @@ def test_what_was_agreed_given_moved_and_held() -> None:
 def test_what_has_no_entry_counts_as_nothing() -> None:
     assert RATEBOOK is not None
     ledger = Ledger((entry("A1", "2601"),), KINDS, {KEYS["A5"]: 700})
-    settled = settle(RATEBOOK, ledger, facts())
+    settled = _settle(RATEBOOK, ledger, facts())
     new = sorted((e.party, e.amount, e.ref) for e in settled.entries if e.kind == "correction")
     assert new == [("A1", -1000, "2601"), ("A5", 700, "")]
 

@@ -10,12 +10,12 @@ import pytest
 
 from construction.signals.codebook import default_codebook, default_crosswalk
 from construction.workflows.demand import (
-    DemandReason,
-    chosen_generators,
+    _chosen_generators,
+    _DemandReason,
+    _drafts_per_generator,
+    _servers_of,
     demanded,
-    drafts_per_generator,
     generators,
-    servers_of,
     write_demand,
 )
 from construction.workflows.repair.catalogue import REPAIRS
@@ -44,30 +44,30 @@ def test_the_table_names_patterns_families_and_kinds_that_there_are() -> None:
 def test_drafts_follow_the_weights_within_the_limit_of_a_generator() -> None:
     weights = {"infrastructure_operations": 0.75, "assurance": 0.25}
     recipe = WorkflowsRecipe(drafts=4, per_generator=2)
-    counts = drafts_per_generator(weights, recipe, 3)
+    counts = _drafts_per_generator(weights, recipe, 3)
     by_family = dict.fromkeys(weights, 0)
     for name, count in counts.items():
         assert 1 <= count <= 2
         by_family[generators()[name].task_family] += count
     assert by_family == {"infrastructure_operations": 3, "assurance": 1}
-    assert drafts_per_generator(weights, recipe, 3) == counts
+    assert _drafts_per_generator(weights, recipe, 3) == counts
 
 
 def test_no_more_is_made_than_generators_may_make() -> None:
     weights = {"assurance": 1.0, "no_such_family": 2.0}
     own = [each for each in generators().values() if each.task_family == "assurance"]
-    counts = drafts_per_generator(weights, WorkflowsRecipe(drafts=500, per_generator=2), 0)
+    counts = _drafts_per_generator(weights, WorkflowsRecipe(drafts=500, per_generator=2), 0)
     assert counts == {each.name: 2 for each in own}
 
 
 def test_without_weights_all_families_are_alike() -> None:
-    counts = drafts_per_generator({}, WorkflowsRecipe(drafts=len(FAMILIES)), 0)
+    counts = _drafts_per_generator({}, WorkflowsRecipe(drafts=len(FAMILIES)), 0)
     assert {generators()[name].task_family for name in counts} == FAMILIES
 
 
 def test_an_unknown_generator_is_named() -> None:
     with pytest.raises(ConfigError, match="falconry"):
-        chosen_generators(WorkflowsRecipe(generators=("bug_triage", "falconry")))
+        _chosen_generators(WorkflowsRecipe(generators=("bug_triage", "falconry")))
 
 
 def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
     ledger = pl.read_parquet(tmp_path / "ledger.parquet")
     assert ledger.select("item_id", "outcome", "reason").rows() == [
         ("repository_work-1", "consumed", None),
-        ("video_work-1", "rejected", str(DemandReason.NO_SCENARIO)),
-        ("voice_calls-1", "rejected", str(DemandReason.NEEDS_ACCOUNT)),
-        ("picture_generation-1", "rejected", str(DemandReason.NO_GRADER)),
+        ("video_work-1", "rejected", str(_DemandReason.NO_SCENARIO)),
+        ("voice_calls-1", "rejected", str(_DemandReason.NEEDS_ACCOUNT)),
+        ("picture_generation-1", "rejected", str(_DemandReason.NO_GRADER)),
     ]
     assert report["unbuildable"] == {
         "voice_calls-1": "idea.needs_account", "picture_generation-1": "idea.no_grader",
@@ -107,9 +107,9 @@ def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
 
 
 def test_a_repair_serves_by_its_kind_and_a_scenario_by_its_family() -> None:
-    available = chosen_generators(WorkflowsRecipe())
-    assert "bug_triage" in servers_of("repository_work", available)
-    assert "site_modes" in servers_of("file_management", available)
-    assert "crontab_times" not in servers_of("file_management", available)
-    assert servers_of("video_work", available) == ["subtitler"]
-    assert servers_of("smart_devices", available) == []
+    available = _chosen_generators(WorkflowsRecipe())
+    assert "bug_triage" in _servers_of("repository_work", available)
+    assert "site_modes" in _servers_of("file_management", available)
+    assert "crontab_times" not in _servers_of("file_management", available)
+    assert _servers_of("video_work", available) == ["subtitler"]
+    assert _servers_of("smart_devices", available) == []

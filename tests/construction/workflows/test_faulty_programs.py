@@ -15,12 +15,12 @@ from construction.workflows.repair import faulty_programs
 from construction.workflows.repair.aftermath import read_aftermath
 from construction.workflows.repair.catalogue import BY_NAME, candidate_of
 from construction.workflows.repair.drafts import RepairDraft
-from construction.workflows.repair.faulty_programs import NAMES, case_output, staged
+from construction.workflows.repair.faulty_programs import NAMES, _case_output, _staged
 from construction.workflows.repair.screening import (
+    _solved,
     graded,
     own_programs,
     screen_repair,
-    solved,
     spec_of_repair,
 )
 from construction.workflows.repair.working_program import (
@@ -101,7 +101,7 @@ def test_a_fault_shows_in_its_case_alone_and_in_no_visible_test(name: str, fault
         case
         for case, files in data.items()
         if case != "sample"
-        and case_output(program, tree, files) != case_output(program, program.project, files)
+        and _case_output(program, tree, files) != _case_output(program, program.project, files)
     }
     assert lost == {fault}
     run_project(tree, ["python3 -m unittest"])  # raises if a test fails
@@ -111,7 +111,7 @@ def test_a_fault_shows_in_its_case_alone_and_in_no_visible_test(name: str, fault
 @pytest.mark.parametrize(("name", "pair"), PAIRS)
 def test_a_pair_that_is_declared_to_interact_does(name: str, pair: tuple[str, str]) -> None:
     program = read_program(name)
-    assert any(staged(program, pair, f"11/{n}").interacts for n in range(4))
+    assert any(_staged(program, pair, f"11/{n}").interacts for n in range(4))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_half_a_repair_and_shortcuts_fail_for_their_reason(run: Run) -> None:
 def test_a_fault_that_the_inputs_do_not_show_is_no_task(run: Run) -> None:
     draft = drafted("ratebook")
     repair = BY_NAME["ratebook"]
-    mended = solved(repair, draft.rule, draft.inputs, draft.world)
+    mended = _solved(repair, draft.rule, draft.inputs, draft.world)
     seen = screen_repair(
         replace(draft, inputs={**mended}),
         replace(repair, solve=lambda rule, files, world: files),

@@ -25,12 +25,12 @@ from construction.workflows.pool import (
     PANEL_FILE,
     GeneratorJob,
     ProposalsJob,
-    candidate_of,
-    item_id,
+    _candidate_of,
+    _item_id,
+    _service_task,
     make_proposals,
     make_shard,
     proposal_lines,
-    service_task,
     write_panel,
 )
 from construction.workflows.runs import PANEL, allowance_for, replay, spec_of_draft
@@ -154,7 +154,7 @@ def test_proposals_are_screened_and_enter_the_pool_like_other_drafts(tmp_path: P
 
 NAME = "supplier_phones"
 SCENARIO, DRAFT, RUN = SMOKE[NAME], draft_of(NAME), run_of(NAME)
-CANDIDATE = candidate_of(DRAFT, SCENARIO, RUN, "w-0001")
+CANDIDATE = _candidate_of(DRAFT, SCENARIO, RUN, "w-0001")
 
 
 def test_a_candidate_says_where_it_came_from_and_what_it_offers() -> None:
@@ -163,7 +163,7 @@ def test_a_candidate_says_where_it_came_from_and_what_it_offers() -> None:
     assert CANDIDATE.task_family is not None
     assert CANDIDATE.task_family.value == "web_operation"
     assert CANDIDATE.difficulty_rule == DIFFICULTY_RULE
-    assert CANDIDATE.provenance.item_id == item_id(DRAFT) == "supplier_phones-1"
+    assert CANDIDATE.provenance.item_id == _item_id(DRAFT) == "supplier_phones-1"
     offered = [split_tool_name(name) for name in CANDIDATE.tools]
     assert len(offered) == sum(len(operations(name)) for name in DRAFT.world.state)
     assert ("inventory", "update_supplier") in offered
@@ -186,14 +186,14 @@ def test_the_budget_is_the_same_up_to_the_calls_that_fit_into_it(
     requests: int, turns: int, seconds: int
 ) -> None:
     run = replace(RUN, requests=RUN.requests[:1] * requests)
-    budget = candidate_of(DRAFT, SCENARIO, run, "w-0001").budget
+    budget = _candidate_of(DRAFT, SCENARIO, run, "w-0001").budget
     assert (budget.turns, budget.seconds) == (turns, seconds)
 
 
 def test_services_of_the_full_split_answer_a_third_more_than_the_reference_asks() -> None:
     full = replace(SCENARIO, split="full")
     (seen,) = screened([DRAFT], full, ScreeningConfig())
-    made = service_task(seen, "w-0001")
+    made = _service_task(seen, "w-0001")
     assert made.world is not None
     assert made.world.allowance == allowance_for(len(RUN.requests))
     assert f" {made.world.allowance} requests in all" in made.candidate.guidelines

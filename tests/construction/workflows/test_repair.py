@@ -19,12 +19,12 @@ from construction.grading.programs import Run
 from construction.workflows.repair.catalogue import BY_NAME, REPAIRS, candidate_of
 from construction.workflows.repair.faulty_programs import REPAIRS_OF
 from construction.workflows.repair.screening import (
+    _null_deliverables,
+    _solved,
     graded,
-    null_deliverables,
     own_programs,
     panel_scores,
     screen_repair,
-    solved,
     spec_of_repair,
 )
 from construction.workflows.screening import ScreeningConfig, ScreenReason
@@ -130,7 +130,7 @@ def test_a_check_that_asks_whether_a_file_is_there_is_passed_without_work(run: R
 
 def test_attacks_deliver_every_file_that_is_asked_for() -> None:
     draft = DRAFTS["crontab_times-1"]
-    made = list(null_deliverables(draft))
+    made = list(_null_deliverables(draft))
     assert made[0] == {}
     assert all(set(draft.delivers) <= files.keys() for files in made[1:-2])
     assert made[-2] == draft.inputs
@@ -140,7 +140,7 @@ def test_attacks_deliver_every_file_that_is_asked_for() -> None:
 @pytest.mark.parametrize("name", ["site_modes-1", "crontab_times-2", "queue_log-3"])
 def test_the_panel_differs_on_a_draft(name: str, run: Run) -> None:
     draft = DRAFTS[name]
-    delivered = solved(BY_NAME[draft.generator], draft.rule, draft.inputs, None)
+    delivered = _solved(BY_NAME[draft.generator], draft.rule, draft.inputs, None)
     grader = partial(graded, spec_of_repair(draft), run=run, threshold=CONFIG.pass_threshold)
     scores = dict(panel_scores(draft, delivered, grader))
     assert scores["perfect"].passed is True
@@ -159,7 +159,7 @@ def test_the_exported_grader_passes_the_reference_and_not_the_inputs(
     (tmp_path / "spec.json").write_text(json.dumps(task), encoding="utf-8")
     rewards = {}
     for title, files in (
-        ("reference", solved(repair, draft.rule, draft.inputs, None)),
+        ("reference", _solved(repair, draft.rule, draft.inputs, None)),
         ("inputs", draft.inputs),
     ):
         for path, content in files.items():

@@ -10,10 +10,10 @@ from construction.workflows.contracts import RefusedError
 from construction.workflows.runs import (
     PANEL,
     InProcessClient,
+    _run_agent,
+    _slipped,
     rows,
-    run_agent,
     run_panel,
-    slipped,
     without_rule,
 )
 from tests.construction.workflows.smoke import NAMES, NUMBERS, SMOKE, draft_of, run_of
@@ -63,19 +63,19 @@ def test_hidden_records_are_neither_listed_nor_read() -> None:
 def test_the_idle_agent_changes_nothing_and_the_other_everything_twice() -> None:
     draft, scenario = draft_of("contract_notice"), SMOKE["contract_notice"]
     reference = run_of("contract_notice").submission()
-    idle = run_agent(BY_NAME["no_writes"], draft, scenario).submission()
-    twice = run_agent(BY_NAME["double_writes"], draft, scenario).submission()
+    idle = _run_agent(BY_NAME["no_writes"], draft, scenario).submission()
+    twice = _run_agent(BY_NAME["double_writes"], draft, scenario).submission()
     assert idle.changes == ()
     assert idle.answer == reference.answer
     assert len(twice.changes) == 2 * len(reference.changes) > 0
 
 
 def test_an_agent_that_gives_up_answers_nothing() -> None:
-    run = run_agent(BY_NAME["gives_up_on_errors"], draft_of(NAME, 3), SCENARIO)
+    run = _run_agent(BY_NAME["gives_up_on_errors"], draft_of(NAME, 3), SCENARIO)
     assert (run.answer, run.failure) == (None, "RefusedError")
 
 
 def test_numbers_of_the_answer_are_off_by_one() -> None:
     draft = draft_of(NAME)
-    assert slipped(draft, 'hours: 4\ntasks: ["4"]') == 'hours: 5\ntasks: ["4"]'
-    assert slipped(draft, None) is None
+    assert _slipped(draft, 'hours: 4\ntasks: ["4"]') == 'hours: 5\ntasks: ["4"]'
+    assert _slipped(draft, None) is None

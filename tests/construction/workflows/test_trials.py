@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from construction.workflows.runs import graded, spec_of_draft
-from construction.workflows.trials import mutants_of, spoiled_texts
+from construction.workflows.trials import _spoiled_texts, mutants_of
 from tests.construction.workflows.smoke import draft_of, run_of
 
 THRESHOLD = 0.8
@@ -40,4 +40,4 @@ def test_no_spoiled_text_passes() -> None:
     ],
 )
 def test_texts_are_spoiled_by_what_they_hold(wanted: str, titles: set[str]) -> None:
-    assert titles <= {title for title, _ in spoiled_texts(wanted)}
+    assert titles <= {title for title, _ in _spoiled_texts(wanted)}

@@ -21,7 +21,7 @@ from construction.workflows.documents.checks import free_effects
 from construction.workflows.runs import Run, graded, perform, replay, spec_of_draft
 from construction.workflows.screening import ScreeningConfig, ScreenReason, screen
 from construction.workflows.trials import destructive
-from construction.workflows.variants import proof_of, rule_variants
+from construction.workflows.variants import _rule_variants, proof_of
 from data.contracts.attempt import Submission
 from data.contracts.candidate import Check
 from tests.construction.workflows.smoke import NAMES, NUMBERS, SMOKE, draft_of, run_of
@@ -105,7 +105,7 @@ def test_rules_lose_their_text_and_change_their_figures() -> None:
     service, plural, identifier = record.split("/")
     bodies = [
         str(variant.world.state[service][plural][identifier].get("body"))
-        for variant in rule_variants(draft.world, record)
+        for variant in _rule_variants(draft.world, record)
     ]
     before = str(draft.world.state[service][plural][identifier]["body"])
     assert "Nothing is laid down here." in bodies

@@ -9,7 +9,7 @@ import pytest
 
 from data.contracts import Answer, LedgerRow, Outcome
 from data.releases.diff import changes_of, changes_page
-from data.releases.facts import IdentityReason, past_of
+from data.releases.facts import _IdentityReason, past_of
 from data.releases.print import changes_lines
 from data.tables import LEDGER, ledger_record, write_table
 from tests.data.releases import train
@@ -37,8 +37,8 @@ def test_no_other_task_under_an_id_and_no_task_under_another_id(
     mended = third.model_copy(update={"difficulty": "hard"})
     new = first.model_copy(update={"task_id": "t-new", "prompt": "Not released yet."})
     assert past_of([release]).contradictions([other, renamed, mended, new]) == {
-        first.task_id: IdentityReason.OTHER_TASK,
-        "t-renamed": IdentityReason.OTHER_ID,
+        first.task_id: _IdentityReason.OTHER_TASK,
+        "t-renamed": _IdentityReason.OTHER_ID,
     }
 
 
@@ -54,7 +54,7 @@ def test_an_id_given_away_long_ago_stays_with_its_task(release: Path, tmp_path: 
     later = train.written(tmp_path, 1, candidates=given.candidates[1:]).path
     back = given.candidates[0].model_copy(update={"prompt": "Another task."})
     assert past_of([release, later]).contradictions([back]) == {
-        back.task_id: IdentityReason.OTHER_TASK
+        back.task_id: _IdentityReason.OTHER_TASK
     }
 
 
@@ -65,7 +65,7 @@ def test_without_the_private_half_only_ids_are_compared(release: Path, tmp_path:
     other = first.model_copy(update={"prompt": "Something else altogether."})
     renamed = second.model_copy(update={"task_id": "t-renamed"})
     assert past_of([public]).contradictions([other, renamed]) == {
-        first.task_id: IdentityReason.OTHER_TASK
+        first.task_id: _IdentityReason.OTHER_TASK
     }
 
 

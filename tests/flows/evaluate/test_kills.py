@@ -21,7 +21,7 @@ from data.errors import error_line
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.inspect_sandbox import BoxEnvironment
 from flows.evaluate.plan import RunUnderWay, alone
-from flows.evaluate.run import RunFailed, check_ended, evaluate
+from flows.evaluate.run import RunFailed, _check_ended, evaluate
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.kills import (
     AT_ONCE,
@@ -89,7 +89,7 @@ def test_a_full_disk_ends_a_run_with_one_line_and_it_goes_on_with_space(
 def test_what_ends_the_runner_itself_is_said_in_one_line(message: str, line: str) -> None:
     log = SimpleNamespace(status="error", error=SimpleNamespace(message=message))
     with pytest.raises((OSError, RunFailed)) as raised:
-        check_ended([cast("EvalLog", log)])
+        _check_ended([cast("EvalLog", log)])
     assert error_line(raised.value).startswith(line)
 
 

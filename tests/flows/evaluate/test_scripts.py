@@ -32,7 +32,7 @@ from data.staging.print import query_text
 from data.staging.sql import SqlLimits, run_sql
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate
-from flows.evaluate.scripts import ORACLE, PLAYBACK, Script, Scripts, script_of, scripts_of
+from flows.evaluate.scripts import ORACLE, PLAYBACK, Script, Scripts, _script_of, scripts_of
 from tests.demo import Demo
 from tests.needs import needs_box
 
@@ -93,7 +93,10 @@ def test_a_playback_is_graded_as_what_it_repeats(questions: ReleasedTasks, tmp_p
     source = run(ORACLE, None)
     repeated = run(PLAYBACK, source)
     before, after = (
-        [(record.submission.answer, script_of(record.submission)) for _, record in read_attempts(f)]
+        [
+            (record.submission.answer, _script_of(record.submission))
+            for _, record in read_attempts(f)
+        ]
         for f in (source, repeated)
     )
     assert before == after

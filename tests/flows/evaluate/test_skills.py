@@ -26,8 +26,8 @@ from data.contracts import Candidate
 from data.endpoints import SUFFIX, spent
 from data.errors import InputError
 from data.releases.tasks import read_tasks
-from flows.evaluate.creators import Written, skill_name, skill_text
-from flows.evaluate.skills import LeftOut, Study, prepare, study, transfer_classes
+from flows.evaluate.creators import Written, _skill_text, skill_name
+from flows.evaluate.skills import Study, _LeftOut, _transfer_classes, prepare, study
 from selection.evaluation.transfer import matrix
 from tests.conftest import REPO
 from tests.flows.command import inline
@@ -92,22 +92,22 @@ def candidates(snapshot: Path) -> dict[str, Candidate]:
 
 def test_the_split_is_that_of_the_release_or_drawn_by_its_seed(snapshot: Path) -> None:
     tasks = candidates(snapshot)
-    classes, reasons = transfer_classes(tasks, 7)
+    classes, reasons = _transfer_classes(tasks, 7)
     assert [(of.name, len(of.in_domain), len(of.held_out), of.split) for of in classes] == [
         ("hr_admin", 1, 1, "drawn"),
         ("sales", 3, 6, "release"),
     ]
     assert reasons == {"executive": "a class with a single task has no other task to learn from"}
     backwards = dict(reversed(list(tasks.items())))
-    assert transfer_classes(backwards, 7) == (classes, reasons)
-    assert {transfer_classes(tasks, seed)[0][0].held_out for seed in range(8)} == {
+    assert _transfer_classes(backwards, 7) == (classes, reasons)
+    assert {_transfer_classes(tasks, seed)[0][0].held_out for seed in range(8)} == {
         (task,) for task in (*classes[0].in_domain, *classes[0].held_out)
     }
 
 
 def test_tasks_without_classes_are_of_their_lane_and_family(snapshot: Path) -> None:
     tasks = {n: c.model_copy(update={"task_class": None}) for n, c in candidates(snapshot).items()}
-    (of,), _ = transfer_classes(tasks, 7, most_in_domain=5)
+    (of,), _ = _transfer_classes(tasks, 7, most_in_domain=5)
     assert (of.name, len(of.in_domain), len(of.held_out)) == ("sessions.none", 5, 4)
     assert not set(of.in_domain) & set(of.held_out)
 
@@ -139,7 +139,7 @@ def test_tasks_without_classes_are_of_their_lane_and_family(snapshot: Path) -> N
 def test_a_reply_becomes_a_bounded_skill_without_files(
     reply: str, parts: tuple[str, str] | str
 ) -> None:
-    assert skill_text(reply) == parts
+    assert _skill_text(reply) == parts
 
 
 @pytest.mark.parametrize("name", ["sales", "../../etc", "Größe & Maß", "销售", "x" * 300, ""])
@@ -299,7 +299,7 @@ def test_a_creator_that_fails_is_asked_again_by_the_next_run(
         served.silent = {OBEDIENT}
         made = study(wanted)  # the creator answers now, the consumer does not
         assert made.left_out == [
-            LeftOut(
+            _LeftOut(
                 "task", made.classes[0].held_out[0], f"{PROVIDER}{GOOD}", OBEDIENT,
                 "with the skill: its attempts were ended by infrastructure errors",
             )

@@ -27,7 +27,7 @@ from flows.commands.releases import export_inspect_command
 from flows.evaluate.plan import COMMAND, Plan
 from flows.evaluate.programs import Program
 from flows.evaluate.run import evaluate
-from flows.evaluate.scripts import ORACLE, PLAYBACK, Script, ScriptStep, scripts_of
+from flows.evaluate.scripts import ORACLE, PLAYBACK, Script, _ScriptStep, scripts_of
 from flows.services.instance import Instance, logged
 from tests.flows.command import inline
 from tests.flows.evaluate.chat_server import chat_server
@@ -258,7 +258,7 @@ def test_an_instance_that_ends_in_mid_run_is_an_infrastructure_error(
     path = folder / SERVICES / f"{attempt_name(task_id, 1)}.sqlite"
     good = scripts_of(ORACLE, tasks, None, 1, None)
     first, *others = good[(task_id, 1)].steps
-    first = ScriptStep(calls=(*first.calls, SLOW_CALL))
+    first = _ScriptStep(calls=(*first.calls, SLOW_CALL))
     slow = {(task_id, 1): Script((first, *others), ANSWER)}
     breaking = threading.Thread(target=break_file, args=(path,))
     breaking.start()

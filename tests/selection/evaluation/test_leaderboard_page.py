@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from selection.evaluation.board import Board, TaskFacts, board
-from selection.evaluation.leaderboard_page import SCHEMA, records, write_records
+from selection.evaluation.leaderboard_page import SCHEMA, _records, write_records
 from tests.selection.evaluation.test_board import tables
 
 _PATH = re.compile(
@@ -35,7 +35,7 @@ def made() -> Board:
 
 
 def written() -> list[tuple[str, dict[str, Any]]]:
-    return list(records(made(), "demo", "d" * 64, "1.0", 1_764_300_000))
+    return list(_records(made(), "demo", "d" * 64, "1.0", 1_764_300_000))
 
 
 def test_a_row_becomes_a_record() -> None:

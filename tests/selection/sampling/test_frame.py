@@ -14,7 +14,7 @@ from selection.sampling.frame import (
     region_sizes,
     stage_probabilities,
 )
-from selection.sampling.stages import draw_sample
+from selection.sampling.stages import _draw_sample
 from tests.selection.sampling.tables import (
     SMALL,
     WITH,
@@ -71,7 +71,7 @@ def test_design_over_both_roundings_by_hand() -> None:
 )
 def test_frames_that_do_not_fit(points: pl.DataFrame, config: SamplingConfig, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        draw_sample(points, config, 1)
+        _draw_sample(points, config, 1)
 
 
 @pytest.mark.parametrize(

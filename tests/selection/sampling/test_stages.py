@@ -25,12 +25,12 @@ from selection.sampling.frame import (
 from selection.sampling.stages import (
     Sample,
     _compare_in_frame,
+    _draw_sample,
+    _fill,
     _fitting,
     _reserve_of,
     _sampling_report,
     compare_dampings,
-    draw_sample,
-    fill,
     sample_records,
 )
 from tests.selection.sampling.tables import (
@@ -65,7 +65,7 @@ def test_frequencies_are_the_published_probabilities(design: Design) -> None:
     config = SamplingConfig(size=6, design=design, reserve=0)
     units = inclusion_of_points(build_frame(SMALL), config)
     keys = ["company", "category", "series_name"]
-    seen = pl.concat([draw_sample(SMALL, config, seed).drawn for seed in range(400)])
+    seen = pl.concat([_draw_sample(SMALL, config, seed).drawn for seed in range(400)])
     counts = seen.group_by([*keys, "point_id"]).agg(seen=pl.len())
     both = SMALL.join(units, on=keys).join(counts, on=[*keys, "point_id"], how="left")
     both = both.with_columns(pl.col("seen").fill_null(0))
@@ -90,7 +90,7 @@ def test_fixed_size_exact_probabilities_and_order_of_input(
     assume(most > 0)
     size = data.draw(st.integers(1, most // 2)) * 2
     config = SamplingConfig(size=size, damping=damping)
-    sample = draw_sample(points, config, seed)
+    sample = _draw_sample(points, config, seed)
     assert sample.drawn.group_by("is_us").len()["len"].to_list() == [size // 2] * 2
     assert sample.drawn["point_id"].n_unique() == size
     units = inclusion_of_points(build_frame(points), config)
@@ -98,7 +98,7 @@ def test_fixed_size_exact_probabilities_and_order_of_input(
     assert (units["pi_design"] * n_points).sum() == pytest.approx(size, abs=1e-6)
     assert (units["pi_draw"] * n_points).sum() == pytest.approx(1, abs=1e-12)
     assert units["pi_design"].is_between(0, 1, closed="right").all()
-    again = draw_sample(points.sample(fraction=1, shuffle=True, seed=seed), config, seed)
+    again = _draw_sample(points.sample(fraction=1, shuffle=True, seed=seed), config, seed)
     assert again.drawn.equals(sample.drawn)
     assert again.reserve.equals(sample.reserve)
 
@@ -115,9 +115,9 @@ def test_a_new_company_changes_no_draw_within_another(
     size = min(largest_size(points), 6)
     assume(size > 0)
     config = SamplingConfig(size=size, design=design)
-    before = conditional(draw_sample(points, config, seed))
+    before = conditional(_draw_sample(points, config, seed))
     more = pl.concat([points, table(company("new", True, added))])
-    after = conditional(draw_sample(more, config, seed))
+    after = conditional(_draw_sample(more, config, seed))
     for name in before.keys() & after.keys():
         if before[name][0] == after[name][0]:
             assert after[name] == before[name]
@@ -127,22 +127,22 @@ def test_most_companies_keep_their_draws_beside_a_new_one() -> None:
     cells = {"cash": {"A": 4, "B": 4}}
     rows = [row for at in range(30) for row in company(f"c{at}", at % 2 == 0, cells)]
     config = SamplingConfig(size=20)
-    before = conditional(draw_sample(table(rows), config, 1))
-    after = conditional(draw_sample(table(rows + company("new", True, cells)), config, 1))
+    before = conditional(_draw_sample(table(rows), config, 1))
+    after = conditional(_draw_sample(table(rows + company("new", True, cells)), config, 1))
     same = [name for name in before if before[name] == after.get(name)]
     assert len(same) >= 15
 
 
 def test_draws_with_replacement_are_counted() -> None:
     points = table(company("Ash", True, {"cash": {"A": 1}}))
-    sample = draw_sample(points, SamplingConfig(size=5, us_share=1, design=WITH), 1)
+    sample = _draw_sample(points, SamplingConfig(size=5, us_share=1, design=WITH), 1)
     assert sample.drawn["draws"].to_list() == [5]
     assert sample.drawn["pi_design"].to_list() == [1.0]
 
 
 def test_a_published_sample_is_drawn_again_to_the_letter() -> None:
     """The draws of a seed are part of a release: a change here changes what it holds."""
-    sample = draw_sample(NINE, SamplingConfig(size=6, reserve=0.5), 11)
+    sample = _draw_sample(NINE, SamplingConfig(size=6, reserve=0.5), 11)
     assert sample.drawn["point_id"].to_list() == [
         *("c0/cash/S0/0", "c1/cash/S4/1", "c1/income/T/0"),
         *("c2/cash/S7/0", "c2/income/T | x/0", "c3/income/T | x/2"),
@@ -153,7 +153,7 @@ def test_a_published_sample_is_drawn_again_to_the_letter() -> None:
         ("c1/cash/S2/0", 1),
         ("c0/income/T | x/2", 1),
     ]
-    again = draw_sample(NINE, SamplingConfig(size=6, reserve=0.5, design=WITH), 11)
+    again = _draw_sample(NINE, SamplingConfig(size=6, reserve=0.5, design=WITH), 11)
     assert again.drawn["point_id"].to_list() == [
         *("c0/cash/S6/1", "c1/cash/S7/0", "c1/income/T | x/2"),
         *("c2/cash/S3/0", "c2/income/T/0", "c2/income/T | x/2"),
@@ -199,7 +199,7 @@ def test_a_seed_draws_the_same_sample_in_every_version(
     drawn: list[tuple[str, int, float]],
     reserve: list[str],
 ) -> None:
-    sample = draw_sample(points, config, 7)
+    sample = _draw_sample(points, config, 7)
     rows = sample.drawn.select("point_id", "draws", pl.col("pi_design").round(6))
     assert list(rows.iter_rows()) == drawn
     assert sample.reserve["point_id"].to_list() == reserve
@@ -210,7 +210,7 @@ def test_a_seed_draws_the_same_sample_in_every_version(
 def test_reserve_is_of_the_same_strata_and_fills_in_its_order() -> None:
     cells = {"cash": {f"S{at}": 2 for at in range(9)}, "income": {f"T{at}": 1 for at in range(9)}}
     points = table([row for at in range(6) for row in company(f"c{at}", at < 3, cells)])
-    sample = draw_sample(points, SamplingConfig(size=12, reserve=1.5), 5)
+    sample = _draw_sample(points, SamplingConfig(size=12, reserve=1.5), 5)
     keys = ["company", "category", "series_name"]
     assert sample.drawn.join(sample.reserve, on=keys).is_empty()
     strata = sample.drawn.group_by("is_us", "category").len()
@@ -220,7 +220,7 @@ def test_reserve_is_of_the_same_strata_and_fills_in_its_order() -> None:
     assert joined["spare"].to_list() == np.ceil(joined["len"].to_numpy() * 1.5).tolist()
     gone = sample.drawn.filter(category="cash", is_us=True)["point_id"][0]
     spare = sample.reserve.filter(category="cash", is_us=True)["point_id"]
-    filled = fill(sample.drawn, sample.reserve, {gone, spare[0]})
+    filled = _fill(sample.drawn, sample.reserve, {gone, spare[0]})
     assert filled.rows.filter("replacement")["point_id"].to_list() == [spare[1]]
     assert len(filled.rows) == 12
     response = filled.response.filter(category="cash", is_us=True).row(0, named=True)
@@ -231,9 +231,9 @@ def test_reserve_is_of_the_same_strata_and_fills_in_its_order() -> None:
 
 
 def test_places_the_reserve_cannot_fill_are_missing() -> None:
-    sample = draw_sample(SMALL, SamplingConfig(size=2), 1)
+    sample = _draw_sample(SMALL, SamplingConfig(size=2), 1)
     everything = [*sample.drawn["point_id"], *sample.reserve["point_id"]]
-    filled = fill(sample.drawn, sample.reserve, everything)
+    filled = _fill(sample.drawn, sample.reserve, everything)
     assert filled.rows.is_empty()
     assert filled.response["missing"].sum() == 2
     assert (filled.response["response_rate"] == 0).all()
@@ -242,10 +242,10 @@ def test_places_the_reserve_cannot_fill_are_missing() -> None:
 def test_where_a_stratum_is_used_up_the_region_fills_in() -> None:
     cells = {"cash": {f"S{at}": 2 for at in range(9)}, "income": {f"T{at}": 1 for at in range(9)}}
     points = table([row for at in range(6) for row in company(f"c{at}", at < 3, cells)])
-    sample = draw_sample(points, SamplingConfig(size=12, reserve=1.0), 5)
+    sample = _draw_sample(points, SamplingConfig(size=12, reserve=1.0), 5)
     cash = pl.concat([sample.drawn, sample.reserve.select(sample.drawn.columns)])
     gone = cash.filter(category="cash", is_us=True)["point_id"].to_list()
-    filled = fill(sample.drawn, sample.reserve, gone)
+    filled = _fill(sample.drawn, sample.reserve, gone)
     assert len(filled.rows) == 12
     assert filled.rows.filter("is_us").height == 6
     called = filled.rows.filter("replacement")
@@ -260,7 +260,7 @@ def test_the_reserve_is_ordered_by_the_logarithm_of_the_hash_over_the_probabilit
 ) -> None:
     config = SamplingConfig(size=4, us_share=0.75)
     units = inclusion_of_points(build_frame(UNEVEN), config)
-    drawn = draw_sample(UNEVEN, config, seed).drawn
+    drawn = _draw_sample(UNEVEN, config, seed).drawn
     reserve = _reserve_of(units, drawn, 100.0, seed)
     gone = set(drawn.select("company", "category", "series_name").iter_rows())
     races: dict[tuple[bool, str], list[tuple[float, int]]] = {}
@@ -283,7 +283,7 @@ def test_the_reserve_is_ordered_by_the_logarithm_of_the_hash_over_the_probabilit
 @pytest.mark.parametrize(("per_draw", "kept"), [(0.0, 0), (0.5, 1), (1.0, 1), (1.01, 2), (2.0, 2)])
 def test_a_reserve_is_rounded_up_per_stratum(per_draw: float, kept: int) -> None:
     points = table(company("Ash", True, {"cash": {f"S{at}": 1 for at in range(9)}}))
-    sample = draw_sample(points, SamplingConfig(size=1, us_share=1, reserve=per_draw), 1)
+    sample = _draw_sample(points, SamplingConfig(size=1, us_share=1, reserve=per_draw), 1)
     assert sample.reserve.height == kept
     assert sample.reserve["rank"].to_list() == list(range(1, kept + 1))
 
@@ -320,7 +320,7 @@ def test_a_rejected_unit_is_replaced_by_the_next_of_its_stratum_then_of_its_regi
     spare = spare.with_columns(rank=pl.Series([1, 2, 1, 2, 3, 1, 2]))
 
     def filled(*rejected: str) -> tuple[list[str], dict[tuple[bool, str], tuple[int, ...]]]:
-        result = fill(drawn, spare, rejected)
+        result = _fill(drawn, spare, rejected)
         names = ("drawn", "rejected", "replaced", "missing")
         table = {(r["is_us"], r["category"]): r for r in result.response.iter_rows(named=True)}
         counts = {stratum: tuple(row[n] for n in names) for stratum, row in table.items()}
@@ -352,7 +352,7 @@ def test_response_rates_are_accepted_over_tried_units() -> None:
     spare = held([(True, "cash", name) for name in ("r1", "r2")], replacement=True)
     spare = spare.with_columns(rank=pl.Series([1, 2]))
     rates = [
-        fill(drawn, spare, rejected).response["response_rate"].item()
+        _fill(drawn, spare, rejected).response["response_rate"].item()
         for rejected in ((), ("d1",), ("d1", "r1"), ("d1", "d2", "d3"))
     ]
     assert rates == pytest.approx([1, 4 / 5, 4 / 6, 3 / 6])
@@ -365,7 +365,7 @@ def test_keys_that_differ_by_less_than_a_billionth_are_equal(
     config = SamplingConfig(size=2, us_share=1.0)
     points = table(company("one", True, {"cash": {f"S{at}": 1 for at in range(6)}}))
     units = inclusion_of_points(build_frame(points), config)
-    drawn = draw_sample(points, config, 1).drawn
+    drawn = _draw_sample(points, config, 1).drawn
     weights = units["pi_category"][0] * units["pi_series"][0]
     for step, turned in ((1e-10, False), (2e-9, True)):
         races = 1.0 - step * np.arange(4)  # each later unit comes earlier, if that counts
@@ -437,9 +437,9 @@ def test_points_tried_and_not_tried_are_counted_by_stratum() -> None:
 
 def test_the_report_counts_what_was_drawn_and_replaced() -> None:
     config = SamplingConfig(size=2, us_share=0.5)
-    sample = draw_sample(SMALL, config, 3)
+    sample = _draw_sample(SMALL, config, 3)
     gone = sample.drawn["point_id"][0]
-    report = _sampling_report(SMALL, fill(sample.drawn, sample.reserve, [gone]), 4, config)
+    report = _sampling_report(SMALL, _fill(sample.drawn, sample.reserve, [gone]), 4, config)
     assert {key: report[key] for key in ("asked_for", "questions", "us_share", "reserve")} == {
         "asked_for": 2, "questions": 2, "us_share": 0.5, "reserve": 4,
     }  # fmt: skip

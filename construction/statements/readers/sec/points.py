@@ -225,13 +225,13 @@ def tag_table(tag: pl.DataFrame) -> pl.DataFrame:
         tag.select("tag", "version", "tlabel", "datatype", "crdr")
         .sort("tag", "version", "tlabel", "datatype", "crdr", nulls_last=True)
         .unique(["tag", "version"], keep="first", maintain_order=True)
-        .with_columns(label(pl.col("tlabel").str.replace(_DEPRECATED, "")))
+        .with_columns(_label(pl.col("tlabel").str.replace(_DEPRECATED, "")))
         .with_row_index("tag_id")
         .with_columns(pl.col("tag_id").cast(pl.Int64))
     )
 
 
-def label(text: pl.Expr) -> pl.Expr:
+def _label(text: pl.Expr) -> pl.Expr:
     """A label in one line, without the separator of sections; null if nothing remains."""
     whole = text.str.strip_chars()
     for part, instead in (("\n", " "), ("\r", " "), (SEPARATOR, " / ")):
@@ -252,7 +252,7 @@ def series_of(
     newest = pl.col("nth").cast(pl.Int64) * _TAGS + (pl.col("tag_id") + 1).fill_null(0)
     grouped = facts.group_by(KEY).agg(newest.max().alias("newest"), pl.col("fact"))
     other = pl.lit(Statement.OTHER.value, pl.Categorical)
-    filers = label(pl.when(pl.col("tlabel").is_null()).then("plabel"))
+    filers = _label(pl.when(pl.col("tlabel").is_null()).then("plabel"))
     known = (
         grouped.with_columns((pl.col("newest") % _TAGS - 1).alias("tag_id"))
         .join(tags.select("tag_id", "tlabel", "crdr"), on="tag_id", how="left")

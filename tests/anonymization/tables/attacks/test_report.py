@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from anonymization.tables.attacks.linked import Knowledge, Risk
-from anonymization.tables.attacks.report import attack, k_maps, known_columns
+from anonymization.tables.attacks.report import _k_maps, _known_columns, attack
 from anonymization.tables.config import (
     AttackConfig,
     ColumnConfig,
@@ -86,8 +86,8 @@ def test_a_table_of_one_measure_without_groups() -> None:
 
 def test_columns_named_first_are_known_first() -> None:
     linked = linked_world(NOISE)
-    assert known_columns(linked, SETTINGS)[:3] == SETTINGS.known
-    assert sorted(known_columns(linked, AttackConfig())) == sorted(linked.columns)
+    assert _known_columns(linked, SETTINGS)[:3] == SETTINGS.known
+    assert sorted(_known_columns(linked, AttackConfig())) == sorted(linked.columns)
 
 
 def test_k_map_counts_originals() -> None:
@@ -96,7 +96,7 @@ def test_k_map_counts_originals() -> None:
         | {name: [1, 2, 9, 9] for name in ("assets", "liabilities", "equity", "cash", "people")}
     )
     released = frame.with_columns(people=pl.Series([1, 9, 9, 1]))
-    kept, binned = k_maps(frame, released, company_config(NOISE), ["people"], bins=2)
+    kept, binned = _k_maps(frame, released, company_config(NOISE), ["people"], bins=2)
     assert (kept.columns, kept.k_min, kept.at_most[1], kept.unmatched) == (
         ("industry", "year"),
         1,

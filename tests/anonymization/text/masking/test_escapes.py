@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from anonymization.documents.document import mask_text
+from anonymization.documents.document import _mask_text
 from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
@@ -18,7 +18,7 @@ _DETECTOR = TextDetector(DetectionConfig())
 
 def masked(text: str, name: str = "note.txt") -> str:
     masker = Masker(_DETECTOR, bytes(32), Mode.SURROGATE, "scope")
-    return mask_text(text.encode(), name, masker).data.decode()
+    return _mask_text(text.encode(), name, masker).data.decode()
 
 
 @pytest.mark.parametrize(

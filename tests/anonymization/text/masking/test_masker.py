@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import pytest
 
-from anonymization.documents.document import mask_text
+from anonymization.documents.document import _mask_text
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import FROM_VAULT, Masker
@@ -117,7 +117,7 @@ def test_a_login_that_is_a_word_is_masked_in_its_place_alone(kind: EntityType, l
 
 def test_keys_that_carry_values_are_masked_and_others_stay() -> None:
     data = {"m@corp.com": {"name": 1}, "Margaret Thornquist": 2, "role": "user"}
-    masked = json.loads(mask_text(json.dumps(data).encode(), "session.jsonl", masker()).data)
+    masked = json.loads(_mask_text(json.dumps(data).encode(), "session.jsonl", masker()).data)
     assert list(masked)[2] == "role" and masked["role"] == "user"
     assert "m@corp.com" not in masked and "Margaret Thornquist" not in masked
 
@@ -132,7 +132,7 @@ def test_names_of_programs_need_proof() -> None:
 def test_every_string_is_visited(value: str) -> None:
     inner = json.dumps({value: ["陈思远", {"x": "a@b.com"}]})
     data = json.dumps({"content": [{"type": value, value: {"args": inner}}]}).encode()
-    masked = mask_text(data, "session.jsonl", masker()).data
+    masked = _mask_text(data, "session.jsonl", masker()).data
     assert b"a@b.com" not in masked and "陈思远".encode() not in masked
     assert b"\\u9648" not in masked  # nor escaped, in the JSON inside
     assert json.loads(json.loads(masked)["content"][0][value]["args"])[value][1]["x"].endswith(
@@ -143,7 +143,7 @@ def test_every_string_is_visited(value: str) -> None:
 def test_base64_and_percent_escapes_are_opened() -> None:
     blob = base64.b64encode(b"please mail a@b.com, Margaret Thornquist").decode()
     data = json.dumps({"t": f"data:text/plain;base64,{blob}", "u": "x?who=Margaret%20Thornquist"})
-    masked = json.loads(mask_text(data.encode(), "session.jsonl", masker()).data)
+    masked = json.loads(_mask_text(data.encode(), "session.jsonl", masker()).data)
     opened = base64.b64decode(masked["t"].split(",")[1]).decode()
     assert "a@b.com" not in opened and "Thornquist" not in opened and opened.startswith("please")
     assert "Thornquist" not in masked["u"] and "%20" in masked["u"]
@@ -151,14 +151,14 @@ def test_base64_and_percent_escapes_are_opened() -> None:
 
 def test_a_phone_number_that_is_a_number_stays_one() -> None:
     masked = json.loads(
-        mask_text(b'{"phone": 13812345678, "count": 13812345678}', "session.jsonl", masker()).data
+        _mask_text(b'{"phone": 13812345678, "count": 13812345678}', "session.jsonl", masker()).data
     )
     assert masked["phone"] != 13812345678 and isinstance(masked["phone"], int)
 
 
 def test_tables_keep_their_form() -> None:
     data = '﻿name,mail\r\n"Margaret Thornquist, ""Meg""",a@b.com\r\n'.encode()
-    masked = mask_text(data, "a.csv", masker()).data.decode()
+    masked = _mask_text(data, "a.csv", masker()).data.decode()
     assert masked.startswith('﻿name,mail\r\n"') and masked.endswith(".example\r\n")
     assert '""Meg""' in masked and "Thornquist" not in masked
 
@@ -168,13 +168,13 @@ def test_pages_are_read_across_tags() -> None:
         b"<p title='a@b.com'>Marg<b>aret</b> Thorn&#113;uist</p>"
         b"<!-- a@b.com --><script>var x='a@b.com'</script>"
     )
-    masked = mask_text(page, "a.html", masker()).data.decode()
+    masked = _mask_text(page, "a.html", masker()).data.decode()
     assert "a@b.com" not in masked and "aret" not in masked and "uist" not in masked
     assert masked.count("<b>") == 1 and masked.endswith("</script>")
 
 
 def test_the_audit_holds_no_value() -> None:
-    masked = mask_text(b'{"t":"Margaret Thornquist"}', "session.jsonl", masker())
+    masked = _mask_text(b'{"t":"Margaret Thornquist"}', "session.jsonl", masker())
     (edit,) = masked.edits
     result = {k: v for k, v in asdict(edit).items() if k != "new"}
     assert result == {"start": 6, "end": 25, "type": "PERSON", "recognizer": "fake", "score": 0.9}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymization.documents.document import mask_text
+from anonymization.documents.document import _mask_text
 from anonymization.text.contracts import Mode, VaultRefused
 from anonymization.text.vault import Vault, restore
 from tests.anonymization.text.masking.fakes import KEY, VALUES, masker, session
@@ -46,7 +46,7 @@ def _changed(seeds: range, mode: Mode, tmp_path: Path) -> int:
     for number in seeds:
         data = session(random.Random(number))
         worker = masker(mode)
-        masked = mask_text(data, "session.jsonl", worker)
+        masked = _mask_text(data, "session.jsonl", worker)
         worker.vault.save(tmp_path / "vault.json", KEY)
         document = Vault.load(tmp_path / "vault.json", KEY).documents["session.jsonl"]
         assert restore(masked.data, document, NOWHERE) == data
@@ -63,7 +63,7 @@ def _changed(seeds: range, mode: Mode, tmp_path: Path) -> int:
 def test_any_text_in_any_form_comes_back(text: str, parts: list[str], name: str) -> None:
     data = text.join(["", *parts, ""]).encode("utf-8", "surrogatepass")
     try:
-        masked = mask_text(data, name, masker())
+        masked = _mask_text(data, name, masker())
     except ValueError:
         assert b"\0" in data
         return
@@ -74,7 +74,7 @@ def test_any_text_in_any_form_comes_back(text: str, parts: list[str], name: str)
 def test_other_spellings_come_back_and_stand_nowhere(mode: Mode) -> None:
     lines = [{"text": value} for value in (*VALUES, *SPELLED)]
     data = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
-    masked = mask_text(data, "session.jsonl", masker(mode))
+    masked = _mask_text(data, "session.jsonl", masker(mode))
     assert restore(masked.data, masked.document, NOWHERE) == data
     for spelled in SPELLED:
         assert spelled.encode() not in masked.data
@@ -84,7 +84,7 @@ def test_other_spellings_come_back_and_stand_nowhere(mode: Mode) -> None:
 @settings(max_examples=200)
 def test_any_bytes_come_back(data: bytes) -> None:
     try:
-        masked = mask_text(data, "a.txt", masker())
+        masked = _mask_text(data, "a.txt", masker())
     except ValueError:
         return
     assert restore(masked.data, masked.document, NOWHERE) == data
@@ -92,7 +92,7 @@ def test_any_bytes_come_back(data: bytes) -> None:
 
 def test_masked_lines_are_still_json_and_hold_no_value() -> None:
     for number in range(80):
-        masked = mask_text(session(random.Random(number)), "session.jsonl", masker()).data
+        masked = _mask_text(session(random.Random(number)), "session.jsonl", masker()).data
         for value in VALUES[:6]:
             assert value.encode() not in masked
         for line in masked.split(b"\n")[:-2]:
@@ -102,14 +102,14 @@ def test_masked_lines_are_still_json_and_hold_no_value() -> None:
 
 def test_untouched_bytes_stay() -> None:
     data = b'{ "n" : 1.50e+3, "n": -0 ,\t"e":"\\u4e2d\\/", "who":"Margaret Thornquist \\u00e9"}\r\n'
-    masked = mask_text(data, "session.jsonl", masker()).data
+    masked = _mask_text(data, "session.jsonl", masker()).data
     before, after = data.split(b"Margaret Thornquist")
     assert masked.startswith(before) and masked.endswith(after) and masked != data
 
 
 def test_a_tampered_vault_is_refused(tmp_path: Path) -> None:
     worker = masker()
-    mask_text(b'{"t":"Margaret Thornquist"}', "session.jsonl", worker)
+    _mask_text(b'{"t":"Margaret Thornquist"}', "session.jsonl", worker)
     path = tmp_path / "vault.json"
     worker.vault.save(path, KEY)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -122,10 +122,10 @@ def test_a_tampered_vault_is_refused(tmp_path: Path) -> None:
 
 def test_a_changed_masked_text_is_refused() -> None:
     worker = masker()
-    masked = mask_text(b'{"t":"Margaret Thornquist"}', "session.jsonl", worker)
+    masked = _mask_text(b'{"t":"Margaret Thornquist"}', "session.jsonl", worker)
     with pytest.raises(VaultRefused, match="differs from what was masked"):
         restore(masked.data + b" ", masked.document, NOWHERE)
-    other = mask_text(b'{"t":"Ulrich Vandermeer"}', "session.jsonl", masker())
+    other = _mask_text(b'{"t":"Ulrich Vandermeer"}', "session.jsonl", masker())
     with pytest.raises(VaultRefused):
         restore(masked.data, other.document, NOWHERE)
 
@@ -135,7 +135,7 @@ def test_a_value_where_a_long_line_is_cut_is_found_and_comes_back(before: int) -
     value = "m.thornquist@quillfeather.com"
     filled = "x " * (before // 2)
     data = f"{filled}{value}{' x' * 30_000}".encode()
-    masked = mask_text(data, "a.txt", masker())
+    masked = _mask_text(data, "a.txt", masker())
     assert value.encode() not in masked.data
     assert masked.data.count(b"@") == 1 and len(masked.data.split()) == len(data.split())
     assert restore(masked.data, masked.document, NOWHERE) == data

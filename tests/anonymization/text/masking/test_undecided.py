@@ -12,7 +12,7 @@ from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.words_review import Why, open_rows, read_review, write_decisions
+from anonymization.words_review import Why, _read_review, open_rows, write_decisions
 
 _TEXT = "We asked zorblatt to send QT-0093-17 back.\nOwner: pebble\nSalary: 48500\n"
 
@@ -62,7 +62,7 @@ def test_what_is_decided_leaves_no_row_open(tmp_path: Path) -> None:
     rows = [row["word"] for row in open_rows(words)]
     write_decisions(words, {row: "private" if row == "zorblatt" else "keep" for row in rows})
     assert open_rows(words) == []
-    review = read_review(words)
+    review = _read_review(words)
     again = tmp_path / "again"
     listed = review.private
     reports = mask_paths(

@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from construction.grading.bundle_command import answer_path
-from construction.grading.exports.harbor import export_harbor, instruction
-from construction.grading.exports.writing import needs_judge
+from construction.grading.exports.harbor import _instruction, export_harbor
+from construction.grading.exports.writing import _needs_judge
 from construction.grading.spec import spec_of
 from construction.sandbox.toolset import FONTS, installed
 from data.errors import InputError
@@ -89,7 +89,7 @@ def test_directions_say_what_applies_in_the_language_of_the_task(
     def written(task: ReleasedTask, language: str) -> str:
         candidate = task.candidate.model_copy(update={"language": language})
         files = bool(candidate.deliverables)
-        text = instruction(
+        text = _instruction(
             replace(task, candidate=candidate), asks_files=files, has_tools=not files
         )
         return text.removeprefix(task.instruction.rstrip())
@@ -186,7 +186,7 @@ def test_tasks_that_only_a_judge_lets_pass_are_apart(snapshot: Path, tmp_path: P
     )
     for changed, expected in cases:
         graded = spec_of({**whole, "checks": [], **changed, "task_id": name})
-        assert needs_judge(graded) is expected, changed
+        assert _needs_judge(graded) is expected, changed
 
 
 def test_a_named_image_takes_the_place_of_the_dockerfile(

@@ -18,7 +18,7 @@ from construction.judging.baseline.label import (
     split_classes,
 )
 from construction.judging.settings import ClassesConfig
-from construction.signals.matching import Vectors, unit
+from construction.signals.matching import Vectors, _unit
 from data.contracts import TaskClass
 
 CONFIG = ClassesConfig()
@@ -28,7 +28,7 @@ TOPICS = ("invoice", "speech", "roof", "garden")
 def encode(texts: Sequence[str]) -> Vectors:
     """Vectors by the topic that a text names, and a little by its length."""
     rows = [[*(float(topic in text) for topic in TOPICS), len(text) / 1000] for text in texts]
-    return unit(np.array(rows))
+    return _unit(np.array(rows))
 
 
 def member(number: int, topic: str, role: str = "executive", skill: str = "speech") -> Member:

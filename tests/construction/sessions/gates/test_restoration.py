@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from construction.sessions.gates.restoration import (
     GATE,
-    MatchStrategy,
     RestorationConfig,
     RestorationReason,
-    RestorationStatus,
     RestoredSpan,
     _find_redactions,
     _host_of,
     _is_restorable,
+    _MatchStrategy,
+    _RestorationStatus,
     _without_scheme,
     apply,
     audit_row,
@@ -126,7 +126,7 @@ def test_each_mark_stands_for_a_character_or_more(redacted: str, path: str, fits
     url = f"https://docs.example.com/{path}"
     span = only(f"https://docs.example.com/{redacted} please", url)
     assert span.value == (url if fits else None)
-    assert fits or span.match_strategy is MatchStrategy.CONTRADICTED
+    assert fits or span.match_strategy is _MatchStrategy.CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_redacted_attachment_path_counts_unless_its_content_is_at_hand() -> No
     inline = Attachment("[REDACTED].png", "image/png", "aGk=")
     (span,) = measure(said("read it", attachments=[gone, inline]))
     assert span.field_path == "user_turns[0].attachments[0].path[6:16]"
-    assert span.status is RestorationStatus.UNRECOVERABLE
+    assert span.status is _RestorationStatus.UNRECOVERABLE
 
 
 def test_one_lost_span_rejects() -> None:
@@ -257,10 +257,10 @@ def test_a_single_url_is_restored_whatever_was_cut_out(path: str, before: int, r
     span = only(redacted, url)
     assert span.value == url
     assert span.match_strategy in (
-        MatchStrategy.ONLY_URL_OF_HOST,
-        MatchStrategy.PREFIX,
-        MatchStrategy.SUFFIX,
-        MatchStrategy.PREFIX_AND_SUFFIX,
+        _MatchStrategy.ONLY_URL_OF_HOST,
+        _MatchStrategy.PREFIX,
+        _MatchStrategy.SUFFIX,
+        _MatchStrategy.PREFIX_AND_SUFFIX,
     )
 
 
