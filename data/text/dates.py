@@ -34,6 +34,8 @@ MONTH_ABBREVIATIONS = (*(name[:3] for name in MONTHS if len(name) > 3), "Sept")
 # Names before abbreviations. "may" and "march" are verbs too: a pattern has to ask for a figure
 # beside them.
 MONTH_NAME = f"(?:{'|'.join((*MONTHS, *sorted(MONTH_ABBREVIATIONS, reverse=True)))})"
+# Those that are words or names of people too.
+MONTH_OR_WORD = "May|Mar|March|Jun|June|Jan|Sept?"
 # Months as other languages of Europe write them, where they differ from English ones.
 OTHER_MONTH_NAME = (
     "(?:Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril|mai|juin"

@@ -16,7 +16,7 @@ from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.wording import words
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.surrogates.dates import era_years
-from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME, YEAR, find_dates
+from data.text.dates import MONTH_NAME, MONTH_OR_WORD, OTHER_MONTH_NAME, YEAR, find_dates
 from data.text.folding import plain_form
 from data.text.numbers import ONE_TO_TEN
 from data.text.scripts import HAN
@@ -53,10 +53,10 @@ _ALONE = re.compile(
     r"|(?<![\d月第])\d{1,2}日(?![間间])"
     r"|(?<!\w)the (?:[12]?\d|3[01])(?:st|nd|rd|th)(?!\w)"
     r"|(?<![\w.])\d{1,2},? \(?(?:a )?[A-Z]?[a-z]{2,5}day(?!\w)"
-    rf"|(?<![\w'’])(?!May|Mar|March|Jun|June|Jan|Sept?\b){MONTH_NAME}(?![\w'’])"
-    rf"|(?i:(?<!\w)(?:{_BEFORE_MONTH})[ -])(?:May|March|June|Jan|Sept?)(?![\w'’])"
-    r"|(?<!\w)(?:May|March) (?=bank|accounts|payroll|report|figures)"
-    r"|/(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(?!\w)|(?<![\w-])Q[1-4](?![\w.-])"
+    rf"|(?<![\w'’])(?!{MONTH_OR_WORD}\b){MONTH_NAME}(?![\w'’])"
+    rf"|(?i:(?<!\w)(?:{_BEFORE_MONTH})[ -])(?:{MONTH_OR_WORD})(?![\w'’])"
+    rf"|(?<!\w)(?:{MONTH_OR_WORD}) (?=bank|accounts|payroll|report|figures)"
+    rf"|/{MONTH_NAME.upper()}(?!\w)|(?<![\w-])Q[1-4](?![\w.-])"
 )
 _WORD = re.compile(rf"[^\W\d_{HAN}]{{4,20}}|[{HAN}]{{2,}}")
 _FEWEST_DAYS = 2
