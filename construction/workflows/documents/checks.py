@@ -60,10 +60,12 @@ def checks_of(world: World, right: Decided, required: Sequence[str]) -> tuple[Ch
         check, may = _wanted(f"write.{number}", act, change, stating)
         wanted.append(check)
         allowed.append(may)
+    # Where nothing is to be done, the request says so: a note or a star is then a change too.
+    free = free_effects(wanted, world.state) if wanted else []
     only = Check(
         check_id="only",
         kind="unchanged",
-        params={"except": allowed, "free": free_effects(wanted, world.state)},
+        params={"except": allowed, "free": free},
         text="Nothing else is changed.",
         required=True,
     )

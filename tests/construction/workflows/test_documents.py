@@ -288,6 +288,15 @@ def test_a_refused_act_is_named_and_the_draft_can_still_be_derived_again() -> No
     assert draft.world.state == DRAFT.world.state
 
 
+def test_where_nothing_is_to_be_done_nothing_is_free() -> None:
+    def free_in(draft: Draft) -> Any:
+        return next(check for check in draft.checks if check.kind == "unchanged").params["free"]
+
+    refused = next(each for each in documents() if each.name == "void_refused")
+    assert free_in(build(refused, 1, SEED)) == []
+    assert free_in(DRAFT) != []
+
+
 def test_a_write_that_nobody_asked_for_and_that_passes_is_named() -> None:
     (draft,) = drafts_of(DOCUMENT, 1, SEED)
     open_checks = tuple(check for check in draft.checks if check.kind != "unchanged")
