@@ -231,11 +231,11 @@ class DetectionConfig(StageConfig):
     `english_model` is an installed spaCy package (nothing is ever downloaded), `chinese_model` the
     LAC wheel, and `japanese_model` the Sudachi dictionary; an empty value disables a model and
     leaves only the rules. `person_number_patterns` are regular expressions for your organisation's
-    employee, customer or patient numbers; they must be bounded and have no repeated groups, so that
-    hostile text cannot make them run away. Findings with scores below `min_score` are dropped. With
-    `births_only`, the only dates masked are those that a nearby word marks as a date of birth;
-    `public_places` keeps countries and well-known towns unless they are part of an address.
-    `memo_chars` limits the text cached between calls, in characters.
+    employee, customer or patient numbers; they must not use unbounded quantifiers or repeated
+    groups, so that hostile text cannot make them backtrack without end. Findings with scores below
+    `min_score` are dropped. With `births_only`, a date is masked only if a nearby word marks it as
+    a date of birth; `public_places` keeps countries and well-known towns unless they are part of an
+    address. `memo_chars` limits the text cached between calls, in characters.
     """
 
     entities: tuple[EntityType, ...] = _DEFAULT

@@ -86,7 +86,7 @@ class TrialOutcome:
 
 
 class SandboxReason(GateReason):
-    UPLOAD = "preflight.upload", "An input file does not arrive in the sandbox unchanged."
+    UPLOAD = "preflight.upload", "An input file is missing or altered when it reaches the sandbox."
     EXECUTION = (
         "preflight.execution",
         "One of the task's tools does not respond in the agents' environment.",

@@ -43,8 +43,8 @@ class ScreenReason(GateReason):
     )
     PASSED_BY_REPORT = (
         "screen.passed_by_report",
-        "A correct report without the required actions passes, or scores more than "
-        "undone work may.",
+        "A correct report without the required actions passes, or scores above the maximum for "
+        "work that was not done.",
     )
     PASSED_UNREAD = (
         "screen.passed_unread",

@@ -260,7 +260,7 @@ def skills_command(
     ],
     creators: Annotated[
         str,
-        typer.Option(help="Models that write skills, in Inspect's form: openai/m1,openai/m2."),
+        typer.Option(help="Models that write skills, in Inspect's format: openai/m1,openai/m2."),
     ],
     base_url: Annotated[
         str | None, typer.Option(help="URL of an OpenAI-compatible server for all models.")

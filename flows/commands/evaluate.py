@@ -42,20 +42,21 @@ def evaluate_command(
         str,
         typer.Option(
             help="With --model: react (uses the task's tools), claude-code, codex, gemini-cli, "
-            "opencode or openclaw. With its own model: a URL (http://…). human: a shell for you. "
+            "opencode or openclaw. An agent that brings its own model: its URL (http://…). "
+            "human: opens a shell for you. "
             f"Without a model: {', '.join(SCRIPTED_AGENTS)}. Comma-separate several: react,codex."
         ),
     ] = "react",
     model: Annotated[
         str | None,
-        typer.Option(help="Model in Inspect's form, provider/model; comma-separate several."),
+        typer.Option(help="Model in Inspect's format, provider/model; comma-separate several."),
     ] = None,
     base_url: Annotated[
         str | None, typer.Option(help="URL of an OpenAI-compatible server.")
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="With playback: folder with the attempts to repeat."),
+        typer.Option("--from", help="With playback: folder of the attempts to replay."),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="Configuration name; default: agent and model.")
@@ -83,7 +84,7 @@ def evaluate_command(
     ] = None,
     temperature: Annotated[
         float | None,
-        typer.Option(min=0, max=2, help="Sampling temperature; default: the model server's."),
+        typer.Option(min=0, max=2, help="Sampling temperature; defaults to the server's setting."),
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="Run only this task; repeatable.")] = None,
     epochs: Annotated[int, typer.Option(min=1, max=10_000, help="Attempts per task.")] = 1,
@@ -114,7 +115,11 @@ def evaluate_command(
     ] = None,
     reply_tokens: Annotated[
         int | None,
-        typer.Option(min=1, max=1 << 40, help="Maximum tokens per reply; 4096 with a budget."),
+        typer.Option(
+            min=1,
+            max=1 << 40,
+            help="Maximum tokens per reply; defaults to 4096 if a budget is set.",
+        ),
     ] = None,
     prices: Annotated[
         Path | None, typer.Option(help="File with model prices, for computing costs.")

@@ -56,9 +56,9 @@ def verify_command(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Check checksums, contracts, ledger, separation of halves and signature.
+    """Check the checksums, contracts, ledger and signature, and that the halves are kept apart.
 
-    Exits with 1 on findings, or if an expected signature is missing.
+    Exits with 1 if a problem is found or an expected signature is missing.
     """
     from data.releases.publishing import check_errata
     from data.snapshot.signature import check_signature, read_public_keys
