@@ -190,7 +190,9 @@ def test_a_command_out_of_time_is_killed_with_its_children(box: Sandbox) -> None
     done = box.run(["sh", "-c", "sleep 100 & sleep 100"], seconds=1)
     assert done.timed_out
     assert time.monotonic() - started < 10
-    assert b"sleep" not in box.run(["sh", "-c", "cat /proc/*/comm"], seconds=5).stdout
+    # A killed process is listed until the kernel has ended it, which takes a moment under load.
+    while b"sleep" in box.run(["sh", "-c", "cat /proc/*/comm"], seconds=5).stdout:
+        assert time.monotonic() - started < 20
 
 
 def test_more_memory_than_the_limit_kills_the_command_not_the_host(box: Sandbox) -> None:
