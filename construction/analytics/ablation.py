@@ -369,7 +369,7 @@ def idle_clauses(
             yield from idle
 
 
-_LEAST_READINGS, _LEAST_OF_SMOKE = 8, 3  # careless ones that change the answer, if there are any
+_LEAST_READINGS, _LEAST_OF_SMOKE = 5, 3  # careless ones that change the answer, if there are any
 Touched = MutableMapping[tuple[str, str, int, str], bool]
 _Policy = tuple[PolicyText, int, bool]  # in a period; for whom it leaves undecided?
 _Applied = Sequence[_Policy | None]
@@ -427,8 +427,8 @@ def _nothing(reading: str) -> str:
 def _too_few(
     idle: Sequence[str], differing: int, parts: Sequence[Part], applied: _Applied
 ) -> Iterator[str]:
-    is_full, readings = split_of(len(parts)) == "full", len(_readings(applied))
-    least = min(_LEAST_READINGS if is_full else _LEAST_OF_SMOKE, readings)
+    split, readings = split_of(len(parts), is_ruled=True), len(_readings(applied))
+    least = min(_LEAST_READINGS if split == "full" else _LEAST_OF_SMOKE, readings)
     if differing - len(idle) < least:
         yield from idle
     if differing < least:

@@ -130,6 +130,8 @@ def _guideline_lines(
         if read.intersection(convention.reads)
         and (not convention.of or selected.intersection(convention.of))
     ]
+    if any(part.undecided is not None for part in parts):
+        lines.append(words["pending"].format(word=words_table()["undecided"][language]))
     if allowance is not None:
         lines.append(words["archive"].format(n=allowance))
     lines.append(words["no_data"])

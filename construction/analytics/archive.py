@@ -1,4 +1,4 @@
-"""The papers of an office as records of an archive, and the reading that shows that a task can be
+"""The papers of an agency as records of an archive, and the reading that shows that a task can be
 solved by searching in it.
 
 The reading opens only papers that the gold rests on, and knows none of them before a search finds
@@ -16,22 +16,15 @@ import polars as pl
 
 from construction.analytics import steps as s
 from construction.analytics.contracts import ArchiveUse, Filing
-from construction.analytics.environment.declaration import (
-    Convention,
-    Declaration,
-    PolicyText,
-)
+from construction.analytics.environment.declaration import Declaration, PolicyText
 from construction.analytics.environment.papers import names_in
-from construction.analytics.environment.planted import how_to_read
 from construction.analytics.environment.variants import ID, TEXT
 from construction.workflows.archive import ARCHIVE, PAPERS, ArchivedPaper, archive_world
 from construction.workflows.contracts import World
 from construction.workflows.runs import InProcessClient, allowance_for, get, rows
-from data.text.lexicon import load_table
 
 LEAST_PAPERS = 60  # fewer are read whole by anybody
-_TABLES = "construction.analytics.environment"
-_ACTOR = "reader@office.example"
+_ACTOR = "reader@agency.example"
 _HEADING, _LONG_AGO = 200, "1900"
 
 
@@ -39,19 +32,6 @@ def archived_file(declaration: Declaration) -> str | None:
     """The file whose documents are papers of an archive; None where documents stay files."""
     names = (name for name, f in declaration.files.items() if len(f.filed) > LEAST_PAPERS)
     return next(names, None)
-
-
-def with_archive(declaration: Declaration) -> Declaration:
-    """The declaration whose guidelines say that the papers are in an archive."""
-    words = load_table(_TABLES, "policies.toml")["convention"]["archive"]
-    of_files = how_to_read(declaration)
-    conventions = [
-        each.model_copy(update={"words": {name: words[name] for name in each.words}})
-        if each.words == of_files
-        else each
-        for each in declaration.conventions
-    ]
-    return declaration.model_copy(update={"conventions": tuple[Convention, ...](conventions)})
 
 
 @dataclass(frozen=True)

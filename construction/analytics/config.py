@@ -31,14 +31,14 @@ _IgnorableNoise = Annotated[Noise, AfterValidator(_ignorable)]
 class AnalyticsRecipe(StageConfig):
     """Which variant agents get, and how many tasks must depend on its noise.
 
-    `papers`: where an office's papers are, if there are more than 60 of them: in its `archive`, a
+    `papers`: where an agency's papers are, if there are more than 60 of them: in its `archive`, a
     service that finds words and answers a limited number of requests, or among the `files`.
 
     `noisy`: the minimum share of tasks whose answer changes if some noise is ignored; `noise`: the
     minimum share per kind of noise. Candidates that would put these shares out of reach are
     rejected, so a set may be smaller than requested, but never short of noise. `splits`: which
-    tasks to make from templates: those that ask for three results or more (`full`), and easy ones
-    (`smoke`).
+    tasks to make from templates: those that apply a policy and ask for two results (`full`), and
+    easy ones (`smoke`).
 
     `quotas`: how many tasks to make per category: as the environment declares (`declared`), or the
     same total distributed by the weights from the signals lane (`signals`; `families.toml` says

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from construction.analytics.steps import Quote, StepOf, TypedStep
+from construction.analytics.steps import Policy, Quote, StepOf, TypedStep
 from data.contracts import Answer, GateReason, Milestone, StageConfig
 from data.contracts.candidate import Contract
 
@@ -106,12 +106,13 @@ class Part(Contract):
 
 UNDECIDED = "undecided"
 Split = Literal["full", "smoke"]
-_RESULTS_OF_FULL = 3  # asked for in one answer, so that it is not guessed
+_RESULTS_OF_FULL = 2  # asked for in one answer, so that it is not guessed
 
 
-def split_of(results: int) -> Split:
-    """Tasks that ask for one or two results are easy for capable agents, and of the split smoke."""
-    return "full" if results >= _RESULTS_OF_FULL else "smoke"
+def split_of(results: int, *, is_ruled: bool) -> Split:
+    """Tasks over tables alone, and those that ask for one result, are easy for capable agents, and
+    of the split smoke. `is_ruled`: do documents decide, whose rules have to be put together?"""
+    return "full" if is_ruled and results >= _RESULTS_OF_FULL else "smoke"
 
 
 _LONGEST_PROGRAM = 20  # steps of a record; more are no task of a category
@@ -149,6 +150,11 @@ class AnalyticTask(Contract):
     @property
     def steps(self) -> tuple[StepOf, ...]:
         return self.program
+
+    @property
+    def split(self) -> Split:
+        is_ruled = any(isinstance(step, Policy) for step in self.program)
+        return split_of(len(self.parts), is_ruled=is_ruled)
 
 
 def difficulty_of(category: Category, steps: int, label: Difficulty | None) -> Difficulty:

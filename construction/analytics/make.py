@@ -28,7 +28,6 @@ from construction.analytics.contracts import (
     Language,
     Part,
     difficulty_of,
-    split_of,
 )
 from construction.analytics.environment.declaration import Metric, PolicyText
 from construction.analytics.fairness import FAIR, fairness_of
@@ -276,7 +275,7 @@ def mint(
     world, quotas = World(bench.declaration, bench.tables), bench.declaration.quotas
     wanted = sum(n for of_category in quotas.values() for n in of_category.values())
     recipe = recipe or AnalyticsRecipe()
-    templates = [each for each in templates if split_of(len(each.answers)) in recipe.splits]
+    templates = [each for each in templates if each.split in recipe.splits]
     noise = NoiseQuota(recipe, wanted or None)
     minted = Minted(bench, _Guesser(world, bench.declaration.limits.closed_book), noise)
     for proposed in proposals:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from itertools import combinations
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
@@ -130,8 +129,7 @@ class Quote(_Closed):
 class Clause(_Closed):
     """Rows that pass `where` get `rate`; without one they are not covered.
 
-    The quotes hold every number of the clause, or its number of units in one and what a unit is
-    worth in another: a programme cannot state what its texts do not say.
+    The quotes hold every number of the clause: a programme cannot state what its texts do not say.
     """
 
     quotes: Annotated[tuple[Quote, ...], Field(min_length=1)]
@@ -140,9 +138,7 @@ class Clause(_Closed):
 
     @model_validator(mode="after")
     def _is_said(self) -> Self:
-        said = [_numbers_said(quote.says) for quote in self.quotes]
-        stated = set[float]().union(*said)
-        stated |= {a * b for one, other in combinations(said, 2) for a in one for b in other}
+        stated = set[float]().union(*(_numbers_said(quote.says) for quote in self.quotes))
         compared = [c.value for c in self.where if isinstance(c.value, int | float)]
         for number in [*compared, *([] if self.rate in (None, COVERED) else [self.rate])]:
             if not any(abs(float(number) - other) <= _SAME * abs(other) for other in stated):

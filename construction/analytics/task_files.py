@@ -21,7 +21,7 @@ from construction.analytics.answers import (
 )
 from construction.analytics.archive import Archive, archived_file
 from construction.analytics.config import Variant, family_of
-from construction.analytics.contracts import UNDECIDED, AnalyticTask, Language, Part, split_of
+from construction.analytics.contracts import UNDECIDED, AnalyticTask, Language, Part
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.environment.variants import (
     clean_tables,
@@ -127,7 +127,7 @@ def candidate_of(
         execution_surface="workspace",
         difficulty=task.difficulty,
         difficulty_rule=task.difficulty_rule,
-        split=split_of(len(task.parts)),
+        split=task.split,
         guidelines=task.guidelines,
         fixtures=tuple(fixtures),
         tools=("shell", *(_archive_tools() if task.archive else ())),

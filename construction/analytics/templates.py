@@ -21,7 +21,14 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from construction.analytics.contracts import RATED_BY_STEPS, Category, Difficulty, Language
+from construction.analytics.contracts import (
+    RATED_BY_STEPS,
+    Category,
+    Difficulty,
+    Language,
+    Split,
+    split_of,
+)
 from construction.analytics.environment.declaration import (
     RANK,
     ROLES,
@@ -85,6 +92,12 @@ class Template(StageConfig):
         """The roles that it needs, with the parts of each."""
         named = re.findall(r"\{([a-z]+)\.([a-z]+)\}", str([*self.steps, *self.answers]))
         return {(role, part) for role, part in named if role in ROLES}
+
+    @property
+    def split(self) -> Split:
+        """That of the tasks that are drawn from it."""
+        is_ruled = any(step["op"] == "policy" for step in self.steps)
+        return split_of(len(self.answers), is_ruled=is_ruled)
 
     def wordings(self, language: str) -> tuple[str, ...]:
         return self.en if language == "en" else self.zh

@@ -33,11 +33,32 @@ def signs_of(program: s.Program, declaration: Declaration) -> set[str]:
                 signs.add("reported")
             if _is_of_all(program, condition.value):
                 signs.add("over_all")
-    if any(declaration.is_in(column, "entities", "place") for column in placed_by(program)):
+    if any(
+        declaration.is_in(column, "entities", "place")
+        for column in placed_by(_without_policy_joins(program))
+    ):
         signs.add("seat")
     if _averages_counts(program):
         signs.add("some")
     return signs & set(words_table()["said"])
+
+
+def _without_policy_joins(program: s.Program) -> s.Program:
+    """The programme without the joins that only bring what policies test: whose place counts for
+    these, their documents say."""
+    tested = {
+        condition.column
+        for step in program
+        if isinstance(step, s.Policy)
+        for clause in step.clauses
+        for condition in clause.where
+    }
+    return tuple(
+        s.Filter(source=step.source, where=step.where)
+        if isinstance(step, s.Join) and tested and tested.issuperset(step.take)
+        else step
+        for step in program
+    )
 
 
 def _signs_of_step(step: s.StepOf) -> Iterator[str]:

@@ -16,7 +16,7 @@ import polars as pl
 from anonymization.tables.seal import Kept, keep, require_unchanged, sealed_output
 from construction.analytics.annotation import STAGE as ANNOTATION_STAGE
 from construction.analytics.annotation import Consented, Subject, annotate
-from construction.analytics.archive import Archive, with_archive
+from construction.analytics.archive import Archive
 from construction.analytics.config import AnalyticsRecipe, market_quotas
 from construction.analytics.contracts import STAGE
 from construction.analytics.environment.declaration import Declaration, read_declaration
@@ -242,7 +242,6 @@ def _make(work: Work, out: Path) -> None:
         quotas = market_quotas(wanted, task_weights(work.folders(_SIGNALS)))
         declaration = declaration.model_copy(update={"quotas": quotas})
     archive = Archive.of(declaration, original) if recipe.papers == "archive" else None
-    declaration = with_archive(declaration) if archive else declaration
     environment = Environment(declaration, root, original, replaced)
     with bench_of(environment, archive) as bench:
         minted = mint(bench, read_templates(), run.recipe.release.seed, recipe=recipe)

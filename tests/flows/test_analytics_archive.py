@@ -85,7 +85,7 @@ def test_the_papers_are_in_the_worlds_and_nowhere_else(
         assert candidate.structure is not None
         assert 4 * candidate.structure.calls <= 3 * (world.allowance or 0)
     for path in (snapshot / "public").rglob("*"):
-        assert path.is_dir() or b"Anvil guild" not in path.read_bytes(), path
+        assert path.is_dir() or b"sector group S1" not in path.read_bytes(), path
     for path in (snapshot / "private").glob("*/world.json"):
         assert path.parent.name in over
 
@@ -139,7 +139,7 @@ def test_an_agent_searches_reads_and_is_graded_by_its_answer(
     scripts = scripts_of(ORACLE, tasks, None, 1, None)
     answer = scripts[name, 1].answer
     calls: list[tuple[str, dict[str, Any]]] = [
-        ("archive_search_papers", {"query": "common terms", "limit": 50}),
+        ("archive_search_papers", {"query": "general rules", "limit": 50}),
         ("archive_get_paper", {"id": "paper-001"}),
         ("submit", {"answer": answer}),
     ]
@@ -171,7 +171,7 @@ def test_exports_hold_both_files_and_services(
     export_harbor_command(snapshot, tmp_path / "harbor", with_private=True)
     task = tmp_path / "harbor" / "tasks" / name
     held = contents(task)
-    named = {file for file, content in held.items() if b"Anvil guild" in content}
+    named = {file for file, content in held.items() if b"sector group S1" in content}
     assert named <= {"environment/services/world.json", "tests/spec.json"}  # graders' alone
     assert "environment/services/world.json" in named
     inputs = {file for file in held if file.startswith("environment/inputs/")}

@@ -1,8 +1,9 @@
 """What planted policies are written with: papers, quotes, letters, figures of an environment; and
-the names that papers go by, which a reader searches for."""
+the names in papers, which a reader searches for."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -25,15 +26,14 @@ NEW_YEAR = 3  # the last month of which letters hold from the period of the same
 
 @dataclass(eq=False)
 class Paper:
-    """A document in the making; it gets its name when all are written. `folder`: where it is filed,
-    by whoever wrote it; `day`: that which it bears, if it bears one; `subject`: the sentence in it
-    that is about something else than all others."""
+    """A document in the making; it gets its name when all are written. `folder`: where it is filed;
+    `day`: that which it bears, if it bears one; `heading`: what the registry shows of it."""
 
     lines: list[str]
     name: str = ""
-    folder: str = "schemes"
+    folder: str = "programmes"
     day: date | None = None
-    subject: str = ""
+    heading: str = ""
 
     def say(self, sentence: str) -> Said:
         """Add a numbered section; returns it as a quote."""
@@ -60,6 +60,7 @@ class Letter:
     """What was signed: its day, the period from which it holds if it names one, and its words.
 
     `veils`: the careless readings that do not see what it says. `rank`: that of who signed it.
+    `ref`: how other papers name it.
     """
 
     day: date
@@ -67,6 +68,7 @@ class Letter:
     quotes: tuple[Said, ...]
     veils: frozenset[str] = frozenset()
     rank: int = 1
+    ref: str = ""
 
     def since(self, reading: str) -> int:
         if reading in self.veils:
@@ -106,47 +108,40 @@ class Rule:
 
 @dataclass
 class Voice:
-    """How one letter speaks: its day and language; what its words take for granted is collected:
-    quotes of other papers, and the careless readings that get lost in them."""
+    """How one paper speaks: its day; what its words take for granted is collected: quotes of other
+    papers, and the careless readings that get lost in them."""
 
     day: date
-    language: str = "en"
     quotes: list[Said] = field(default_factory=list)
     veils: set[str] = field(default_factory=set)
 
 
-Words = str | Callable[[Voice], str]  # as they are, or as a letter says them
+Words = str | Callable[[Voice], str]  # as they are, or as a paper says them
 
 
 @dataclass
 class Named:
-    """Something with several names in English, the first of them its own, and one in others.
+    """Something with the code or name of today and, before a day, an earlier one.
 
-    `said`: by name the sentence that says whose it is.
+    `changed`: that day; `said`: the sentence that says so.
     """
 
-    english: Sequence[str]
-    others: Mapping[str, str] = field(default_factory=dict)
-    said: dict[str, Said] = field(default_factory=dict)
+    formal: str
+    before: str = ""
+    changed: date = date.min
+    said: Said | None = None
 
-    @property
-    def formal(self) -> str:
-        return self.english[0]
-
-    def called(self, voice: Voice, generator: np.random.Generator) -> str:
-        name = self.others.get(voice.language, "")
-        if not name:
-            name = self.english[int(generator.integers(len(self.english)))]
-            if name != self.formal:
-                voice.veils.add("aliases")
-        if name in self.said:
-            voice.quotes.append(self.said[name])
-        return name
+    def called(self, voice: Voice) -> str:
+        if not self.before or voice.day >= self.changed:
+            return self.formal
+        voice.veils.add("codes")
+        voice.quotes += [self.said] if self.said else []
+        return self.before
 
 
 @dataclass
 class Writer:
-    """What is drawn for one policy or for the office: forms, and figures of the environment."""
+    """What is drawn for one policy or for the agency: forms, and figures of the environment."""
 
     declaration: Declaration
     tables: Mapping[str, pl.DataFrame]
@@ -165,22 +160,17 @@ class Writer:
         """A period after the first two, if there are so many."""
         return int(self.pick(self.years[2:] or self.years[-1:]))
 
-    def period(self, year: int, language: str = "en") -> str:
-        return self.says("period", language).replace("{year}", str(year))
+    def period(self, year: int) -> str:
+        return self.says("period").replace("{year}", str(year))
 
-    def fields(self, language: str = "en") -> dict[str, str]:
+    @cached_property
+    def fields(self) -> dict[str, str]:
         """The words of the environment that forms may use."""
-        words = {key: self.says(key, language) for key in ("place", "entities")}
+        words = {key: self.says(key) for key in ("place", "places", "entity", "entities", "money")}
         return words | {"Entities": words["entities"][:1].upper() + words["entities"][1:]}
 
-    def says(self, key: str, language: str) -> str:
-        """A word of the environment, in English where it has none in the language."""
-        is_declared = language == "zh" and "zh" in self.declaration.languages
-        return self.declaration.says(key, "zh" if is_declared else "en")
-
-    def labelled(self, metric: Metric, language: str) -> str:
-        words = {str(own): label for own, label in metric.label.items()}
-        return words.get(language, words["en"])
+    def says(self, key: str) -> str:
+        return self.declaration.says(key, "en")
 
     def named(self, name: str) -> Metric:
         return next(metric for metric in self.declaration.metrics if metric.name == name)
@@ -243,7 +233,7 @@ class Writer:
         return written + self.money(metric)
 
     def money(self, metric: Metric) -> str:
-        return f" {self.says('money', 'en')}" if metric.kind == "money" else ""
+        return f" {self.says('money')}" if metric.kind == "money" else ""
 
     def kinds(self) -> list[str]:
         """Kinds of entities, the most frequent first."""
@@ -256,87 +246,61 @@ class Writer:
         role = self.declaration.roles["places"]
         return sorted(self.tables[role.table][role.place].drop_nulls().unique().to_list())
 
-    def called(self, value: str, of: str = "kind", language: str = "en") -> str:
+    def called(self, value: str, of: str = "kind") -> str:
         """A kind or a place in words."""
         names = self.declaration.names.get(of, {}).get(value, (value,))
-        return names[-1] if language == "zh" else names[0]
+        return str(names[0])
 
-    def of_all(self, values: Sequence[str], of: str = "kind") -> Words:
-        """Several kinds or places, as a letter lists them."""
-        return lambda voice: self.listed(
-            [self.called(value, of, voice.language) for value in values], voice.language
-        )
+    def of_all(self, values: Sequence[str], of: str = "kind") -> str:
+        """Several kinds or places, as a paper lists them."""
+        return self.listed([self.called(value, of) for value in values])
 
-    def listed(self, names: Sequence[str], language: str = "en") -> str:
-        last = str(self.words["separator"][language])
+    def listed(self, names: Sequence[str]) -> str:
+        last = str(self.words["separator"])
         return f"{', '.join(names[:-1])}{last}{names[-1]}" if len(names) > 1 else names[0]
 
     def form(self, group: str, part: str, since: int | None = None, /, **values: str) -> str:
         """A sentence of a scheme; `since`: the period from which it says that it holds."""
         when = "" if since is None else f", from {self.period(since)} on"
         form = self.pick(self.words[group][part])
-        return str(form.format(**{**self.fields(), "when": when, **values}))
+        return str(form.format(**{**self.fields, "when": when, **values}))
 
     def phrase(self, part: str, voice: Voice, /, **values: Words) -> str:
         """What a letter says, without its frame."""
-        return self.worded(self.pick(self.words["letter"][part][voice.language]), voice, **values)
+        return self.worded(self.pick(self.words["letter"][part]), voice, **values)
 
     def worded(self, form: str, voice: Voice, /, **values: Words) -> str:
-        """A form in the words of a letter; of the values only those that it names."""
+        """A form in the words of a paper; of the values only those that it names."""
         used = {name: value for name, value in values.items() if f"{{{name}}}" in form}
         made = {n: v if isinstance(v, str) else v(voice) for n, v in used.items()}
-        return form.format(**{**self.fields(voice.language), **made})
+        return form.format(**{**self.fields, **made})
 
-    def name_of(self, named: Named) -> Words:
-        return lambda voice: named.called(voice, self.generator)
+    def dated(self, day: date) -> str:
+        month = self.words["months"][day.month - 1]
+        return str(self.pick(self.words["days"]).format(day=day.day, month=month, year=day.year))
 
-    def dated(self, day: date, language: str = "en") -> str:
-        form, months = self.pick(self.words["days"][language]), self.words["months"]
-        month = months.get(language, months["en"])[day.month - 1]
-        return str(form.format(day=day.day, month=month, number=day.month, year=day.year))
-
-    def month(self, day: date, language: str = "en") -> str:
-        months = self.words["months"]
-        month = months.get(language, months["en"])[day.month - 1]
-        form = str(self.words["month_of"][language])
-        return form.format(month=month, number=day.month, year=day.year)
-
-
-def figure(value: float) -> str:
-    """A number as letters write it."""
-    return f"{value:,.6f}".rstrip("0").rstrip(".")
+    def month(self) -> str:
+        return str(self.pick(self.words["months"]))
 
 
 def when(column: str, test: str, value: Any) -> dict[str, Any]:
     return {"column": column, "test": test, "value": value}
 
 
+_REF = re.compile(r"(?:Circular|Resolution) \d+/\d{4}")
+
+
 def names_in(text: str) -> Iterator[str]:
     """What a reader of a text would search for, in the order in which it stands there."""
     folded = text.casefold()
-    places = ((folded.find(name), query) for name, query in _vocabulary().items())
+    places = [(folded.find(name.casefold()), name) for name in _vocabulary()]
+    places += [(match.start(), match[0]) for match in _REF.finditer(text)]
     yield from dict.fromkeys(query for at, query in sorted(places) if at >= 0)
 
 
 @cache
-def _vocabulary() -> Mapping[str, str]:
-    """By the names of groups, lists, schemes and events, and the terms of an office, as texts have
-    them: what is searched for. Who does not read a language has the name of an event translated."""
+def _vocabulary() -> Sequence[str]:
+    """The names of schemes, and of what papers speak of, as texts have them."""
     words: Mapping[str, Any] = load_table(__package__, "policies.toml")
-    made = {"common terms": "common terms", "founding trade": "founding trade"}
-    made |= dict.fromkeys(("unit of account", "units of account"), "unit of account")
-    for name in (*words["schemes"], *words["former"]):
-        made[name] = name
-    for city in words["agreed"]:
-        made[f"scheme agreed in {city}"] = f"scheme agreed in {city}"
-    for group in (*words["guilds"], *words["lists"], *words["circles"]):
-        for name in (*group["en"], group["de"], group["zh"]):
-            made[_plain(name)] = _plain(name)
-    for event in words["events"]:
-        for name in (event["en"], event["de"], event["zh"]):
-            made[_plain(name)] = _plain(event["en"])
-    return {name.casefold(): query for name, query in made.items()}
-
-
-def _plain(name: str) -> str:
-    return name.removeprefix("the ")
+    codes = (code for key in ("sectors", "areas", "categories") for of in words[key] for code in of)
+    return ("General Rules", "core industries", *words["schemes"], *words["former"], *codes)

@@ -1,10 +1,10 @@
 """Policies for an environment that has none: invented papers, and the clauses that they state.
 
-Scope, limits, an exception, an exception to it, and a change at some date are drawn by key from the
-data. Papers of an office and its council (`office`) speak to lists of schemes and to guilds of
-trades (`effects`); what belongs to these, by which other names they go, what a unit of account is
-worth, and when something happened, other papers say. Later letters change, end and revive earlier
-ones, which they call by month and guild alone; some matters are left open.
+Scope, limits, an exception, an exception to it, and an amendment are drawn by key from the data.
+Circulars of an agency and resolutions of its board (`agency`) are addressed to categories of
+programmes and concern sector groups and areas (`effects`), which annexes define and later circulars
+change. Later papers amend, repeal, suspend and reinstate earlier ones, which they call by number;
+some matters are pending.
 What is drawn is written into sentences of many forms (`policies.toml`), and each clause quotes
 the sentences that state it: the declaration refuses a clause whose numbers and names do not stand
 in its quotes. Beside the clauses a policy has those of careless readings (`READINGS`).
@@ -22,8 +22,8 @@ from typing import Any
 
 import polars as pl
 
+from construction.analytics.environment.agency import Agency, Group
 from construction.analytics.environment.declaration import Declaration, Role
-from construction.analytics.environment.office import Group, Office
 from construction.analytics.environment.papers import (
     NEVER,
     Letter,
@@ -34,7 +34,6 @@ from construction.analytics.environment.papers import (
     Voice,
     Words,
     Writer,
-    names_in,
     when,
 )
 from data.errors import ConfigError
@@ -42,41 +41,43 @@ from data.randomness import keyed_generator, keyed_order
 from data.text.lexicon import load_table
 
 _OLDEST = 8  # periods before the first
-_RATES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75)
-# Whom letters leave out (by a figure of theirs or of their place, or by a circle) or leave open,
-# who signs that, and what later letters do: for each list.
+_RATES = (0.01, 0.02, 0.025, 0.03, 0.04, 0.05, 0.075)
+# Whom papers exclude (by a figure of theirs or of their place, or by an area) or leave pending,
+# who signs that, and what later papers do: for each category.
 _OMISSIONS = (
     ("entities", "except", "office", ("ended", "restored")),
-    ("circle", "open", "council", ()),
+    ("area", "open", "board", ()),
     ("places", "except", "office", ("moved",)),
-    ("circle", "open", "office", ("ended",)),
-    ("circle", "except", "council", ("in_vain",)),
+    ("area", "open", "office", ("ended",)),
+    ("area", "except", "board", ("in_vain",)),
     ("entities", "except", "office", ("moved", "moved")),
     ("entities", "except", "draft", ()),
     ("places", "except", "office", ("spared",)),
     ("entities", "except", "office", ("confined",)),
-    ("circle", "open", "office", ("withdrawn",)),
-    ("entities", "except", "office", ("withdrawn",)),
-    ("places", "except", "office", ("ended", "restored")),
-    ("circle", "open", "draft", ()),
+    ("area", "open", "office", ("withdrawn",)),
+    ("places", "except", "office", ("suspended", "reinstated")),
     ("entities", "except", "office", ("confined", "withdrawn")),
 )
-_BUT = 4  # of so many letters one is for all lists but one
+_FURTHER = 4  # sections of a programme or levy that decide nobody's case
+_BUT = 4  # of so many papers one is for all categories but one
 _APART = 5
-_OF_A_GUILD = 7  # at most, so that month and guild name a letter
-_SIGNED_BY = {"withdrawn": "council"}
+_SIGNED_BY = {"withdrawn": "board"}
+# What papers say that have no words of their own for it.
+_SAID_AS = {"in_vain": "ended"}
+_ENDING = ("ended", "withdrawn", "suspended")
+_AT_ONCE = ("restored", "reinstated")  # so that the period after what they undo sees both
 
 
 @dataclass
 class Effect(ABC):
-    """What letters say to the schemes on a list."""
+    """What papers say to the programmes and levies of a category."""
 
-    office: Office
-    list: Named
-    is_but: bool = False  # for all lists but this one
+    agency: Agency
+    category: Named
+    is_but: bool = False  # for all categories but this one
 
     def is_on(self, named: Named) -> bool:
-        return (self.list is named) != self.is_but
+        return (self.category is named) != self.is_but
 
     @abstractmethod
     def rules(self, use: str, period: int, reading: str) -> Iterator[Rule]:
@@ -85,61 +86,59 @@ class Effect(ABC):
 
 @dataclass
 class Taking(Effect):
-    """Some are brought in, and pay, whatever they do."""
+    """Some are included, and owe, whatever their industry."""
 
     def __post_init__(self) -> None:
-        office, w = self.office, self.office.w
+        agency, w = self.agency, self.agency.w
         self.size, self.measure = w.metric("entities", "size"), w.metric("places", "rank")
         self.limit, self.bound = w.limit(self.size, 0.7, 0.85), w.limit(self.measure, 0.2, 0.4)
         self.rate = float(w.pick(_RATES))
-        self.letter = office.letter(
+        self.letter = agency.letter(
             "take",
             w.later(),
             "office",
-            list=w.name_of(self.list),
-            size=office.label(self.size),
-            measure=office.label(self.measure),
-            limit=office.amount(self.limit, self.size),
-            bound=office.amount(self.bound, self.measure),
+            category=self.category.called,
+            size=self.size.label["en"],
+            measure=self.measure.label["en"],
+            limit=w.amount(self.limit, self.size),
+            bound=w.amount(self.bound, self.measure),
             rate=f"{self.rate:g}",
         )
 
     def rules(self, use: str, period: int, reading: str) -> Iterator[Rule]:
         letter = self.letter
         if period >= letter.since(reading):
-            limit, unit = self.office.read(self.limit, self.size, letter.day, reading)
-            bound, more = self.office.read(self.bound, self.measure, letter.day, reading)
             where = (
-                when(self.size.column, ">=", limit),
-                when(self.measure.column, "<", bound),
+                when(self.size.column, ">=", self.limit),
+                when(self.measure.column, "<", self.bound),
             )
             rate = 1.0 if use == "cover" else self.rate
-            yield Rule(letter.order(reading), where, rate, (*letter.quotes, *unit, *more))
+            yield Rule(letter.order(reading), where, rate, letter.quotes)
 
 
 @dataclass
 class Omission(Effect):
-    """Some of a guild whom a letter leaves out, or leaves open, often since long ago, and later
-    letters that end this, change its limit, or spare some of them; or end it in vain, or by
+    """Some of a sector group that a paper excludes, or leaves pending, often since long ago, and
+    later papers that end or suspend this, change its limit, or narrow it; or end it in vain, or by
     mistake."""
 
-    guild: Group = field(kw_only=True)
+    sector: Group = field(kw_only=True)
     role: str = "entities"
     verb: str = "except"
     by: str = "office"
     acts: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        w, years = self.office.w, self.office.w.years
+        w, years = self.agency.w, self.agency.w.years
         role = "entities" if self.role == "entities" else "places"
         self.other = w.metric(role, "size" if role == "entities" else "rank")
         self.measure = w.metric("places", "rank", but=self.other)
-        kinds = {*self.guild.members, *(kind for _, kind, _ in self.guild.changes)}
+        kinds = {*self.sector.members, *(kind for _, kind, _ in self.sector.changes)}
         self.limits = [
             w.limit(self.other, low, low + 0.2, sorted(kinds)) for low in (0.35, 0.65, 0.5)
         ]
         self.bound = w.limit(self.measure, 0.4, 0.7)
-        self.circle, self.narrower = (w.pick(self.office.circles) for _ in range(2))
+        self.area, self.narrower = (w.pick(self.agency.areas) for _ in range(2))
         # The figures of places are of late years: what goes by them is no older.
         oldest = _OLDEST if self.role == "entities" else 1
         start = years[0] - int(w.generator.integers(0, oldest + 1))
@@ -150,44 +149,47 @@ class Omission(Effect):
         for at, act in enumerate(self.acts):
             earliest = of.period + 1
             later = [year for year in years[1:] if year >= earliest] or [earliest]
-            period = earliest if act == "restored" else int(w.pick(later))
-            values = {"month": self.office.month(of.day)}
-            values["instead"] = self.office.amount(self.limits[1 + at % 2], self.other)
-            of = self._letter(act, period, _SIGNED_BY.get(act, "office"), **values)
+            period = earliest if act in _AT_ONCE else int(w.pick(later))
+            of = self.issued if act == "reinstated" else of
+            values: dict[str, Words] = {"ref": of.ref}
+            values["instead"] = w.amount(self.limits[1 + at % 2], self.other)
+            part = _SAID_AS.get(act, act)
+            of = self._letter(part, period, _SIGNED_BY.get(act, "office"), **values)
             self.changes.append(of)
             of = self.issued if act == "confined" else of
 
     def _letter(self, part: str, period: int, by: str, **values: Words) -> Letter:
-        office, w = self.office, self.office.w
-        circle = self.narrower if part == "confined" else self.circle
-        values |= {
-            "list": w.name_of(self.list),
-            "guild": w.name_of(self.guild.names),
+        w = self.agency.w
+        area = self.narrower if part == "confined" else self.area
+        own: dict[str, Words] = {
+            "category": self.category.called,
+            "sector": self.sector.names.called,
             "who": self._who,
-            "circle": w.name_of(circle.names),
-            "measure": office.label(self.measure),
-            "bound": office.amount(self.bound, self.measure),
+            "area": area.names.called,
+            "measure": self.measure.label["en"],
+            "bound": w.amount(self.bound, self.measure),
         }
-        return office.letter(part, period, by, self.guild, **values)
+        letter = self.agency.letter(part, period, by, **own | values)
+        self.agency.written.append((self.sector, letter))
+        return letter
 
     def _who(self, voice: Voice) -> str:
-        office, w = self.office, self.office.w
-        form = w.pick(w.words["who"][self.role][voice.language])
+        w = self.agency.w
         values: dict[str, Words] = {
-            "other": office.label(self.other),
-            "bound": office.amount(self.limits[0], self.other),
-            "circle": w.name_of(self.circle.names),
+            "other": self.other.label["en"],
+            "bound": w.amount(self.limits[0], self.other),
+            "area": self.area.names.called,
         }
-        return w.worded(form, voice, **values)
+        return w.worded(w.pick(w.words["who"][self.role]), voice, **values)
 
     def rules(self, use: str, period: int, reading: str) -> Iterator[Rule]:
         issued = self.issued
         is_draft = self.by == "draft"
         if period < issued.since(reading) or (is_draft and reading != "drafts"):
             return
-        kinds, quotes = self.guild.at(period, reading)
-        value, day, quotes = self.limits[0], issued.day, (*issued.quotes, *quotes)
-        where, unit = list[dict[str, Any]](), tuple[Said, ...]()
+        kinds, quotes = self.sector.at(period, reading)
+        limit, quotes = self.limits[0], (*issued.quotes, *quotes)
+        where = list[dict[str, Any]]()
         ended_by: tuple[Said, ...] = ()
         for at, act, letter in self._noticed(reading):
             if act == "restored":
@@ -195,13 +197,16 @@ class Omission(Effect):
                 ended_by = ()
             elif period < letter.since(reading):
                 continue
-            elif act in ("ended", "withdrawn") or (act == "in_vain" and reading == "ranks"):
+            elif act in _ENDING or (act == "in_vain" and reading == "ranks"):
                 ended_by = letter.quotes
+            elif act == "reinstated":
+                quotes = (*quotes, *ended_by, *letter.quotes)
+                ended_by = ()
             elif act == "moved":
-                value, day = self.limits[1 + at % 2], letter.day
+                limit = self.limits[1 + at % 2]
                 quotes = (*quotes, *letter.quotes)
             elif reading != "exceptions" and act in ("spared", "confined"):
-                narrower, more = self._narrower(act, letter, period, reading)
+                narrower, more = self._narrower(act, period, reading)
                 where.append(narrower)
                 quotes = (*quotes, *letter.quotes, *more)
         if ended_by:
@@ -209,65 +214,59 @@ class Omission(Effect):
                 yield Rule((0, 0), (), None, (*issued.quotes, *ended_by), is_void=True)
             return
         first = when(self._entities.kind, "in", kinds)
-        if self.role == "circle":
-            members, unit = self.circle.at(period, reading)
-            second = when(self._entities.place, "in", members)
+        if self.role == "area":
+            members, more = self.area.at(period, reading)
+            second, quotes = when(self._entities.place, "in", members), (*quotes, *more)
         else:
-            limit, unit = self.office.read(value, self.other, day, reading)
             second = when(self.other.column, "<", limit)
         conditions, is_open = (first, second, *where), self.verb == "open"
-        yield Rule(issued.order(reading), conditions, None, (*quotes, *unit), is_open)
+        yield Rule(issued.order(reading), conditions, None, quotes, is_open)
 
     @property
     def _entities(self) -> Role:
-        return self.office.w.declaration.roles["entities"]
+        return self.agency.w.declaration.roles["entities"]
 
     def _noticed(self, reading: str) -> Iterator[tuple[int, str, Letter]]:
-        """The later letters that a reading sees, with what they do."""
+        """The later papers that a reading sees, with what they do."""
         for at, (act, letter) in enumerate(zip(self.acts, self.changes, strict=True)):
             is_late = at > 0 and act != "withdrawn" and reading == "revivals"
             if reading != "corrections" and not is_late and letter.since(reading) != NEVER:
                 yield at, act, letter
 
     def _narrower(
-        self, act: str, letter: Letter, period: int, reading: str
+        self, act: str, period: int, reading: str
     ) -> tuple[dict[str, Any], tuple[Said, ...]]:
         """Whom alone it still concerns."""
         if act == "confined":
             members, quotes = self.narrower.at(period, reading)
             return when(self._entities.place, "in", members), quotes
-        bound, quotes = self.office.read(self.bound, self.measure, letter.day, reading)
-        return when(self.measure.column, "<=", bound), quotes
+        return when(self.measure.column, "<=", self.bound), ()
 
 
-def _effects_of(office: Office) -> list[Effect]:
-    """All that letters say to the schemes on lists."""
-    made: list[Effect] = [Taking(office, named) for named in office.lists]
-    turns = zip(cycle(office.guilds), range(_OF_A_GUILD * len(office.guilds)), strict=False)
+def _effects_of(agency: Agency) -> list[Effect]:
+    """All that papers say to the programmes and levies of categories."""
+    made: list[Effect] = [Taking(agency, named) for named in agency.categories]
+    turns = cycle(agency.sectors)
     for first in range(len(_OMISSIONS)):
-        # Each list begins with others, so that a world of few guilds has several as well.
-        for at, (named, (guild, _)) in enumerate(zip(office.lists, turns, strict=False)):
+        # Each category begins with others, so that they differ.
+        for at, (named, sector) in enumerate(zip(agency.categories, turns, strict=False)):
             number = (first + at * _APART) % len(_OMISSIONS)
             role, verb, by, acts = _OMISSIONS[number]
-            is_but = verb == "except" and number % _BUT == _BUT - 2 and len(office.lists) > 1
-            made.append(
-                Omission(office, named, is_but, guild=guild, role=role, verb=verb, by=by, acts=acts)
-            )
+            is_but = verb == "except" and number % _BUT == _BUT - 2 and len(agency.categories) > 1
+            own = {"role": role, "verb": verb, "by": by}
+            made.append(Omission(agency, named, is_but, sector=sector, acts=acts, **own))
     return made
 
 
 FILE = "rules"
 READINGS = {
-    "corrections": "letters that change others are passed over",
-    "revivals": "that a change was changed again, or sent by mistake, is passed over",
-    "names": "what is written under a scheme's former name is passed over",
-    "aliases": "what calls a guild, a circle, a list or a scheme by another name is passed over",
-    "languages": "what is not in English is passed over",
-    "events": "what names a month or a period by an event is passed over",
-    "ranks": "the office can change what the council resolved, and the later word decides",
+    "corrections": "papers that change others are passed over",
+    "revivals": "that a change was changed again, made in error or lifted is passed over",
+    "names": "what is written under a programme's former name is passed over",
+    "codes": "what is written under the earlier code of a group, area or category is passed over",
+    "ranks": "a circular can change what the board resolved, and the later word decides",
     "dates": "everything holds from the year in which it was signed",
-    "units": "all amounts are in the unit of today",
-    "guilds": "guilds, circles and lists are taken as they were founded",
+    "annexes": "groups, areas, categories and core industries are taken as they were adopted",
     "drafts": "drafts are taken for binding",
     "exceptions": "exceptions to exceptions are passed over",
 }
@@ -292,11 +291,11 @@ def planted_policies(
         generator = keyed_generator(seed, "policies", f"{declaration.name}:{name}")
         return Writer(declaration, tables, generator, words)
 
-    office = Office(writer("office"))
-    schemes = [_Scheme(writer(f"{number}"), office, number) for number in range(n)]
-    effects = _enlist(office, schemes)
-    office.finish()
-    papers = [*office.papers, *(paper for each in schemes for paper in each.papers)]
+    agency = Agency(writer("agency"))
+    schemes = [_Scheme(writer(f"{number}"), agency, number) for number in range(n)]
+    effects = _enlist(agency, schemes)
+    agency.finish()
+    papers = [*agency.papers, *(paper for each in schemes for paper in each.papers)]
     order = keyed_order(seed, "papers", [f"{number}" for number in range(len(papers))])
     for number, at in enumerate(order, 1):
         papers[at].name = f"paper_{number:03d}"
@@ -307,55 +306,51 @@ def planted_policies(
 
 
 def _filing(paper: Paper) -> dict[str, str]:
-    """Where a clerk files it, and as what: by the names in what it is for, whether that binds or
-    not, or as it begins."""
-    filed = {"folder": paper.folder}
+    """Where a clerk files it, and as what."""
+    filed = {"folder": paper.folder, "heading": paper.heading or paper.lines[0]}
     if paper.day:
         filed["day"] = paper.day.isoformat()
-    if paper.subject:
-        filed["heading"] = f"On {', '.join(names_in(paper.subject))}"
     return filed
 
 
 def how_to_read(declaration: Declaration) -> dict[str, str]:
     """The convention of planted policies: which papers apply, in words for guidelines."""
     words = load_table(__package__, "policies.toml")["convention"]
-    return {language: words[language] for language in declaration.languages}
+    return {
+        language: words[language].replace("{entities}", declaration.says("entities", language))
+        for language in declaration.languages
+    }
 
 
-def _enlist(office: Office, schemes: Sequence[_Scheme]) -> list[Effect]:
-    """Put schemes on lists, write how they are called, and what letters say to the lists."""
-    w, first = office.w, office.w.years[0]
-    office.lists = office.lists[: len(schemes)]
-    office.schemes = [scheme.names for scheme in schemes]
-    for at, named in enumerate(office.lists):
-        own = schemes[at :: len(office.lists)]
-        names = w.listed([scheme.former for scheme in own])
-        said = office.say(date(first - 13, 2, 11 + at), "list", list=named.formal, names=names)[-1]
+def _enlist(agency: Agency, schemes: Sequence[_Scheme]) -> list[Effect]:
+    """Put schemes into categories, name them anew, and write what papers say to categories."""
+    w = agency.w
+    agency.categories = agency.categories[: len(schemes)]
+    for at, named in enumerate(agency.categories):
+        own = schemes[at :: len(agency.categories)]
+        names = w.listed([scheme.called for scheme in own])
+        said = agency.line(agency.annex, "category", category=named.before, names=names)
         for scheme in own:
-            scheme.lists.append((named, None, said))
+            quotes = tuple(each for each in (said, named.said) if each)
+            scheme.categories.append((named, None, quotes))
     for at, scheme in enumerate(schemes):
-        if at % 3 != 1 and len(office.lists) > 1:
-            _move(office, scheme)
+        if at % 3 != 1 and len(agency.categories) > 1:
+            _move(agency, scheme)
         if scheme.former != scheme.name:
             day = date(w.years[-1] + 1, 9, 1 + at)
-            values = {"former": scheme.former, "scheme": scheme.name}
-            scheme.renamed = office.say(day, "renamed", **values)[-1:]
-    return _effects_of(office)
+            values = {"former": scheme.called, "scheme": scheme.title(scheme.name)}
+            core = w.phrase("renamed", Voice(day), **values)
+            scheme.renamed = agency.file("notice", day, core)[0][-1:]
+    return _effects_of(agency)
 
 
-def _move(office: Office, scheme: _Scheme) -> None:
-    """A scheme goes over to another list."""
-    named = scheme.lists[0][0]
-    other = office.lists[(office.lists.index(named) + 1) % len(office.lists)]
-    values = {"name": scheme.names, "list": named, "other": other}
-    letter = office.letter(
-        "goes",
-        office.w.later(),
-        "office",
-        **{key: office.w.name_of(value) for key, value in values.items()},
-    )
-    scheme.lists.append((other, letter, letter.quotes[-1]))
+def _move(agency: Agency, scheme: _Scheme) -> None:
+    """A scheme goes over to another category."""
+    named = scheme.categories[0][0]
+    other = agency.categories[(agency.categories.index(named) + 1) % len(agency.categories)]
+    values: dict[str, Words] = {"name": scheme.called, "category": named.called}
+    letter = agency.letter("goes", agency.w.later(), "office", other=other.called, **values)
+    scheme.categories.append((other, letter, letter.quotes))
 
 
 # A clause with its place in the order, and the first of the periods in which it stands.
@@ -367,9 +362,9 @@ class _Scheme:
     """A policy in the making: its papers, and the measure that it goes by."""
 
     w: Writer
-    office: Office
+    agency: Agency
     number: int
-    lists: list[tuple[Named, Letter | None, Said]] = field(default_factory=list)
+    categories: list[tuple[Named, Letter | None, tuple[Said, ...]]] = field(default_factory=list)
     renamed: tuple[Said, ...] = ()
 
     def __post_init__(self) -> None:
@@ -377,24 +372,19 @@ class _Scheme:
         at = self.number % len(words["schemes"])
         self.name = words["schemes"][at]
         self.former = words["former"][at] if self.number % 2 == 0 else self.name
-        city = words["agreed"][at]
-        self.names = Named([self.former, f"the scheme agreed in {city}"])
-        agreed = self.office.say(
-            date(w.years[0] - 12, 3, 1 + at), "agreed", city=city, former=self.former
-        )
-        self.names.said[self.names.english[1]] = agreed[-1]
         self.use = ("cover", "levy", "cover")[self.number % 3]
+        self.called = self.title(self.former)
         # Nobody pays in heads or hectares, where there are amounts of money.
         paid = "money" if self.use == "levy" else None
         self.size = w.metric("entities", "size", kind=paid)
-        self.measure, self.kind = w.metric("places", "rank"), w.pick(self.office.steady)
-        self.label = words["titles"][self.use].format(scheme=self.name)
-        rules = Paper([self.label, w.pick(words["open"]["forms"])])
+        self.measure, self.kind = w.metric("places", "rank"), w.pick(self.agency.steady)
+        label = words["titles"][self.use].format(scheme=self.name)
+        rules = Paper([label, w.pick(words["open"]["forms"])])
         period = w.years[len(w.years) // 2]
         names = w.pick((None, None, period))
-        day = self.office.day(period)
-        signed = f"Signed by the board on {w.dated(day)}."
-        memo = Paper([f"{self.former}: a memo", signed], day=day)
+        day = self.agency.day(period + (0 if names is None else w.pick((0, 1))))
+        signed = f"Signed by the committee on {w.dated(day)}."
+        memo = Paper([f"Amendment 1 to {self.called}", signed], day=day)
         self.papers = (rules, memo)
         self._rules = self._levy if self.use == "levy" else self._cover
         values = self._draw()
@@ -403,8 +393,14 @@ class _Scheme:
             for part in w.words[self.use]
             if part != "raised"
         }
+        for _ in range(_FURTHER):
+            rules.say(self.agency.aside(f"further.{self.use}", words["further"][self.use]))
         raised = memo.say(w.form(self.use, "raised", names, **values | self.instead))
         self.memo = Letter(day, names, (Said(memo, memo.lines[1]), raised))
+
+    def title(self, name: str) -> str:
+        """How papers call it under a name."""
+        return str(self.w.words["called"][self.use]).format(scheme=name)
 
     def _draw(self) -> dict[str, str]:
         """Draw the figures of the rules; returned as they are written."""
@@ -434,20 +430,19 @@ class _Scheme:
         return reading != "names" or self.former == self.name
 
     def rules(self, period: int, reading: str, effects: Sequence[Effect]) -> Iterator[Rule]:
-        """Its own rules in a period, and what letters say to the list on which it is then."""
+        """Its own rules in a period, and what papers say to the category in which it is then."""
         is_later = self._is_known(reading) and period >= self.memo.since(reading)
         figures, memo = (self.later, self.memo.quotes) if is_later else (self.first, ())
         yield from self._rules(figures, memo, period, reading)
         if not self._is_known(reading):
             return
-        stays = reading == "guilds"
+        stays = reading == "annexes"
         on = [
             (named, letter, said)
-            for named, letter, said in self.lists
+            for named, letter, said in self.categories
             if letter is None or (not stays and period >= letter.since(reading))
         ]
-        named, letter, said = on[-1]
-        listed = letter.quotes if letter else (said,)
+        named, _, listed = on[-1]
         for effect in effects:
             for rule in effect.rules(self.use, period, reading) if effect.is_on(named) else ():
                 yield replace(rule, quotes=(*rule.quotes, *listed))
@@ -455,10 +450,11 @@ class _Scheme:
     def _cover(
         self, first: float, memo: tuple[Said, ...], period: int, reading: str
     ) -> Iterator[Rule]:
-        """Who is taken in: trades above a limit, not in large places, but the largest of a kind."""
+        """Who is covered: core industries above a limit, not in large places, but the largest of a
+        kind."""
         kind, size, said = self.w.declaration.roles["entities"].kind, self.size.column, self.said
-        trades, words = self.office.trades.at(period, reading)
-        where = (when(kind, "in", trades), when(size, ">=", first))
+        members, words = self.agency.core.at(period, reading)
+        where = (when(kind, "in", members), when(size, ">=", first))
         yield Rule((0, 1), where, 1.0, (said["base"], *memo, *words))
         large = (when(self.measure.column, ">", self.bound),)
         yield Rule((0, 2), large, None, (said["places"],))
@@ -469,10 +465,11 @@ class _Scheme:
     def _levy(
         self, rate: float, memo: tuple[Said, ...], period: int, reading: str
     ) -> Iterator[Rule]:
-        """Who owes what: trades the full rate, less in small places but one kind; not the small."""
+        """Who owes what: core industries the full rate, less in small places but one kind; not the
+        small."""
         kind, said = self.w.declaration.roles["entities"].kind, self.said
-        trades, words = self.office.trades.at(period, reading)
-        among, full = when(kind, "in", trades), (said["base"], *memo)
+        members, words = self.agency.core.at(period, reading)
+        among, full = when(kind, "in", members), (said["base"], *memo)
         small = when(self.measure.column, "<", self.bound)
         yield Rule((0, 1), (among,), rate, (*full, *words))
         yield Rule((0, 2), (among, small), self.low, (said["base"], said["places"], *words))
@@ -497,7 +494,7 @@ class _Scheme:
         }
 
     def _background(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
-        """What no clause quotes: that it was renamed, and letters that were laid aside."""
+        """What no clause quotes: that it was renamed, and papers that were repealed."""
         if self.renamed:
             yield {"quotes": [said.quote() for said in self.renamed]}
         void: dict[tuple[Said, ...], list[int]] = {}

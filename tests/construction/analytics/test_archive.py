@@ -15,7 +15,6 @@ from construction.analytics.archive import (
     Reading,
     archived_file,
     needed_for,
-    with_archive,
 )
 from construction.analytics.candidates import Bench
 from construction.analytics.config import AnalyticsRecipe, Variant
@@ -83,7 +82,7 @@ def test_all_that_a_policy_rests_on_is_found_from_its_name(own: str, seed: int) 
             needed = needed_for((step,), declared, periods)
             quoted = {quote.document for clause in step.clauses for quote in clause.quotes}
             laid_aside += len(needed.keys() - quoted)
-            reading = archive.read(f"{policy.label['en']}, by the common terms", needed)
+            reading = archive.read(f"{policy.label['en']}, by the General Rules", needed)
             assert reading.missed == (), (policy.name, period)
             assert reading.papers == len(needed) >= len(quoted)
             assert reading.papers < reading.requests < len(archive.texts) / 2
@@ -92,33 +91,31 @@ def test_all_that_a_policy_rests_on_is_found_from_its_name(own: str, seed: int) 
 
 def test_a_paper_whose_name_nothing_explains_is_missed() -> None:
     says = {
-        "rules": "Rules of the Bridgeway programme: the Anvil guild is left out.",
-        "alias": "When people say the brotherhood of the hammer, they mean the Anvil guild.",
-        "letter": "The brotherhood of the hammer is no longer left out.",
-        "aside": "The Anvil guild has bought a piano.",
+        "rules": "Rules of the Bridgeway programme: sector group S1 is excluded.",
+        "codes": "Sector group K4 becomes sector group S1.",
+        "letter": "Sector group K4 is no longer excluded.",
+        "aside": "The desk for sector group S1 has moved.",
     }
     filed = {name: Filing(folder="sundry", day="2020-05-01") for name in says}
     archive = Archive(FILE, says, filed)
     needed = {name: [text] for name, text in says.items() if name != "aside"}
     question = "How many does the Bridgeway programme cover?"
     assert archive.read(question, needed) == Reading(requests=6, papers=3)
-    unsaid = needed | {"alias": ["When people say so, they mean something else."]}
+    unsaid = needed | {"codes": ["Sector group S1 has another code than before."]}
     assert archive.read(question, unsaid).missed == ("letter",)
     assert archive.read("How many are covered?", needed) == Reading(0, 0, tuple(sorted(needed)))
 
 
 def test_the_reading_opens_only_what_a_search_finds() -> None:
     archive = planted("demo", 3)[1]
-    (name,) = [n for n, text in archive.texts.items() if text.startswith("Common terms")]
-    assert archive.read("the common terms", {name: []}) == Reading(2, 1)
-    assert archive.read("the Anvil guild", {name: []}).missed == (name,)
+    (name,) = [n for n, text in archive.texts.items() if text.startswith("General Rules")]
+    assert archive.read("the General Rules", {name: []}) == Reading(2, 1)
+    assert archive.read("sector group S1", {name: []}).missed == (name,)
 
 
 def test_a_reader_looks_for_names_in_the_order_of_a_text() -> None:
-    text = "Gilde Amboss and the Lake Circle, since 海关楼失火; in units of account."
-    assert list(names_in(text)) == [
-        "Gilde Amboss", "lake circle", "fire in the customs house", "unit of account"
-    ]  # fmt: skip
+    text = "Circular 7/2019 on Sector group K4 and area A1; the Keystone levy is not concerned."
+    assert list(names_in(text)) == ["Circular 7/2019", "sector group K4", "area A1", "Keystone"]
 
 
 @pytest.mark.parametrize(
@@ -145,11 +142,10 @@ def searched() -> tuple[Path, Declaration, Archive, Minted, Bench]:
     paths = {name: f"archived/{name}.txt" for name in texts}
     more = with_texts(cooperatives.corrected(), paths, FILE, filed)
     convention = {"reads": [FILE], "words": how_to_read(plain)}
-    own = cooperatives.declaration(**more, policies=policies, conventions=[convention])
-    files = read_files(folder, own)
-    archive = Archive.of(own, files)
+    declared = cooperatives.declaration(**more, policies=policies, conventions=[convention])
+    files = read_files(folder, declared)
+    archive = Archive.of(declared, files)
     assert archive is not None
-    declared = with_archive(own)
     clean = clean_tables(declared, files)
     tables = {name: folder / f"{name}.searched.parquet" for name in clean}
     for name, frame in clean.items():
@@ -181,7 +177,6 @@ def test_tasks_over_papers_have_the_archive_beside_the_shell(tmp_path: Path) -> 
             continue
         assert candidate.tools == ("shell", "archive_search_papers", "archive_get_paper")
         assert f"answers {allowance} requests in all" in task.guidelines
-        assert "among the files say" not in task.guidelines
         given = read_world(path)
         assert given.allowance == allowance
         papers = given.state[ARCHIVE][PAPERS]
@@ -207,10 +202,11 @@ def test_the_same_papers_are_the_same_tasks_and_worlds() -> None:
 def test_a_task_with_a_paper_that_no_search_finds_is_rejected_for_that() -> None:
     _, _, archive, _, bench = searched()
     hidden = {
-        name: text if "common terms" not in text.casefold() else "Moved to the attic."
+        name: text if "general rules" not in text.casefold() else "Moved to the store."
         for name, text in archive.texts.items()
     }
-    blind = replace(bench, archive=replace(archive, texts=hidden))
+    filed = {n: f.model_copy(update={"heading": ""}) for n, f in archive.filed.items()}
+    blind = replace(bench, archive=replace(archive, texts=hidden, filed=filed))
     minted = mint(blind, read_templates(), 0, recipe=AnalyticsRecipe(noisy=0.0, per_template=1))
     assert all(task.archive is None for task in minted.tasks)
     assert AnalyticsReason.UNREACHED in {row.reason for row in minted.ledger}
@@ -226,7 +222,7 @@ def test_no_variant_has_the_papers_and_the_declaration_gives_them_back(
     assert paths
     for path in paths:
         content = path.read_bytes().decode("utf-8", "replace")
-        assert "guild" not in content
+        assert "sector group" not in content
         assert FILE not in path.relative_to(tmp_path).as_posix()
         assert "doc_id" not in content
     write_declaration(tmp_path, raw_declaration(declared, set()), variant, archive)
@@ -249,11 +245,3 @@ def test_few_documents_and_those_that_nobody_filed_stay_files() -> None:
     files = {**own.files, FILE: own.files[FILE].model_copy(update=few)}
     assert archived_file(own.model_copy(update={"files": files})) is None
     assert Archive.of(declared, {}) is None
-
-
-def test_only_the_convention_of_papers_changes() -> None:
-    own = searched()[1]
-    other = own.conventions[0].model_copy(update={"words": {"en": "Amounts are net."}})
-    both = own.model_copy(update={"conventions": (other, *own.conventions)})
-    assert with_archive(both).conventions == both.conventions
-    assert with_archive(both).conventions[0].words["en"] == "Amounts are net."

@@ -18,8 +18,10 @@ from construction.analytics.ablation import Touched, idle_readings, outcome, unt
 from construction.analytics.candidates import Bench
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import Category
+from construction.analytics.environment.agency import PAPERS, fillers
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
 from construction.analytics.environment.declaration import Clause as PolicyClause
+from construction.analytics.environment.papers import names_in
 from construction.analytics.environment.planted import READINGS, planted_policies
 from construction.analytics.environment.profile import (
     _kind_of,
@@ -37,7 +39,6 @@ from construction.analytics.templates import World, families_of, read_templates
 from data.configuration import validated
 from data.demo.generate import COOPERATIVES, copy_frozen
 from data.errors import ConfigError, InputError
-from data.text.lexicon import load_table
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="benchmint-cooperatives-")  # until the tests end
 LABELS = {
@@ -216,59 +217,59 @@ def test_roles_that_the_data_do_not_bear_out(role: str, change: Any, expected: s
     assert expected in next(role_faults(own, tables(own)))
 
 
-def test_no_name_of_a_scheme_or_a_guild_finds_what_is_said_about_it() -> None:
+def test_no_name_of_a_scheme_or_a_code_finds_what_is_said_about_it() -> None:
     plain = declaration()
     texts, policies, _ = planted_policies(plain, tables(plain), 4, 0)
-    lengths = [len(text.split()) for text in texts.values()]
-    assert 300 <= len(texts) <= 500
-    assert min(lengths) < 60 < 400 < max(lengths)
+    assert 150 <= len(texts) <= PAPERS
     about: list[str] = []
     for policy in policies:
         scheme = policy["name"].partition("_")[0].capitalize()
         quoted = {q["document"]: q["says"] for c in policy["clauses"] for q in c["quotes"]}
         naming = {name for name, text in texts.items() if scheme in text}
         assert len(quoted.keys() - naming) > 10, scheme
-        about += [says for says in quoted.values() if re.search("left? out|our letter", says)]
-    formal = [says for says in about if "he Anvil guild " in says]
-    assert 0 < len(formal) < len(about) * 0.75
-    languages = [t for t in texts.values() if "签发" in t or "gezeichnet" in t]
-    assert len(languages) > 10
+        about += [says for says in quoted.values() if re.search("exclude|Circular", says)]
+    today = [says for says in about if "sector group S" in says]
+    assert 0 < len(today) < len(about) * 0.75
 
 
-def test_month_and_guild_name_one_letter() -> None:
+def test_no_heading_lists_what_a_paper_is_about() -> None:
     plain = declaration()
-    words = load_table("construction.analytics.environment", "policies.toml")
-    names = {
-        name: guild["en"][0]
-        for guild in words["guilds"]
-        for name in (*guild["en"], guild["de"], guild["zh"])
-    }
-    months = {name: at for own in words["months"].values() for at, name in enumerate(own, 1)}
-    written = re.compile(
-        r"(?P<y>\d{4})-(?P<m>\d\d)-\d\d|(?:\d+\.? )?(?P<n>[A-ZM][a-zä]+) (?:\d+, )?(?P<z>\d{4})"
-        r"|(?P<j>\d{4})年(?P<k>\d+)月\d+日"
-    )
-    signs = [
-        re.escape(form.partition("{day}")[0].replace("{clerk}", "CLERK")).replace("CLERK", ".+?")
-        for language in ("en", "de", "zh")
-        for form in words["signed"][language]["office"]
-    ]
+    texts, policies, filed = planted_policies(plain, tables(plain), 4, 0)
+    quoted = {q["document"] for p in policies for c in p["clauses"] for q in c["quotes"]}
+    assert filed.keys() == texts.keys() > quoted
+    for name in quoted:
+        named = [each for each in names_in(filed[name]["heading"]) if "/" not in each]
+        assert len(named) <= 1, filed[name]["heading"]
+
+
+def test_a_number_names_one_paper_and_later_papers_have_higher_ones() -> None:
+    plain = declaration()
     for seed in range(3):
-        texts, _, _ = planted_policies(plain, tables(plain), 4, seed)
-        letters: Counter[tuple[str, int, int]] = Counter()
-        for text in texts.values():
-            line = next((n for n in text.splitlines() if re.match("|".join(signs), n)), None)
-            if line is None or "northern" in line:
-                continue
-            day = written.search(line)
-            assert day is not None, line
-            year = int(day["y"] or day["z"] or day["j"])
-            month = int(day["m"] or day["k"] or months[day["n"]])
-            for guild in {
-                formal for name, formal in names.items() if name in text.replace("The ", "the ")
-            }:
-                letters[guild, year, month] += "> " not in text
-        assert letters.most_common(1)[0][1] == 1, (seed, letters.most_common(2))
+        texts, _, filed = planted_policies(plain, tables(plain), 4, seed)
+        days: dict[tuple[str, int], list[tuple[int, str]]] = {}
+        for name, text in texts.items():
+            if numbered := re.match(r"(Circular|Resolution) (\d+)/(\d{4})\n", text):
+                kind, number, year = numbered.groups()
+                assert filed[name]["day"].startswith(year)
+                days.setdefault((kind, int(year)), []).append((int(number), filed[name]["day"]))
+        assert sum(map(len, days.values())) > 50
+        for own in days.values():
+            numbers, dated = zip(*sorted(own), strict=True)
+            assert len(set(numbers)) == len(numbers)
+            assert list(dated) == sorted(dated)
+
+
+def test_papers_about_other_matters_name_nothing_that_decides_and_are_used_once() -> None:
+    plain = declaration()
+    texts, _, filed = planted_policies(plain, tables(plain), 4, 0)
+    headings = Counter(each["heading"] for each in filed.values())
+    bodies = Counter(texts.values())
+    assert len(fillers()) > 60
+    assert sum(each["heading"] in headings for each in fillers()) > 60
+    for each in fillers():
+        body = "\n\n".join(each["paragraphs"])
+        assert list(names_in(f"{each['heading']} {body}")) == []
+        assert bodies[body] <= 1
 
 
 def test_each_careless_reading_is_another_rule_and_its_words_are_in_the_papers() -> None:
@@ -281,7 +282,7 @@ def test_each_careless_reading_is_another_rule_and_its_words_are_in_the_papers()
     for policy in own.policies:
         right = policy.in_force(period)
         assert right == policy.in_force(period, "none of them")
-        assert {"corrections", "aliases", "exceptions"} <= set(policy.careless)
+        assert {"corrections", "codes", "exceptions"} <= set(policy.careless)
         assert policy.in_force(period, "exceptions") != right
         for clause in policy.clauses:
             for quote in clause.quotes:
