@@ -49,13 +49,14 @@ TASKS, MOST, WORKERS = SERVICES + REPAIRED + ANALYTIC, 3, 2
 # 48 tasks over services; where a draft is refused, a small one takes its place.
 SMALL = ("bug_triage", "contract_notice", "order_enquiries", "regional_sales", "supplier_phones")
 SMOKE = 15  # at most; 12 if no draft is refused
-# Analytic tasks to choose from: each answer leads to the next, and several are asked for. Three for
-# each template, which is as many as a release takes.
+# Analytic tasks to choose from, all over policies: three for each template, which is as many as a
+# release takes.
 HARD = {
-    "enterprise_industry_policy": {"hard": 9},
-    "comprehensive_decision": {"hard": 6},
-    "hypothesis_verification": {"hard": 3},
-    "risk_assessment": {"hard": 6},
+    "enterprise_industry_policy": {"hard": 18},
+    "comprehensive_decision": {"hard": 15},
+    "hypothesis_verification": {"hard": 9},
+    "industry_planning": {"hard": 9},
+    "risk_assessment": {"hard": 18},
 }
 OF_A_FAMILY = 2  # analytic tasks, of the three, over the same policies and metrics
 SEED_ALL_PASS, SEED_ALL_FAIL = 19, 27  # of 105 tasks published earlier

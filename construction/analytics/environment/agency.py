@@ -31,8 +31,8 @@ from construction.analytics.environment.papers import (
 PAPERS = 240  # of an agency at most; those about other matters make up the number
 _NORTHERN, _LOST = 16, 14  # notices of another agency, and proposals that were rejected
 _RANKS = {"office": 1, "board": 2}
-_TOPICS = ("except", "ended", "moved", "spared", "confined", "passes")
-_ABOUT_LETTERS = ("ended", "moved", "spared", "confined")
+_TOPICS = ("except", "ended", "spared", "confined", "passes")
+_ABOUT_LETTERS = ("ended", "spared", "confined")
 _FOLDERS = {"minutes": "minutes", "email": "correspondence", "letter": "correspondence"}
 _WITHOUT_SUBJECT = ("lost", "notice")
 
@@ -158,9 +158,9 @@ class Agency:
         body = [self.aside(f"{kind}.openings", form["openings"]), sentence]
         if w.pick((0, 1)):
             body = [" ".join(body)]
-        closing = self.aside(f"{kind}.closings", form["closings"])
+        body += [self.aside(f"{kind}.closings", form["closings"]) for _ in range(w.pick((1, 1, 2)))]
         head = [ref] if ref else []
-        paper = Paper([*head, addressed, *body, closing, signed], folder=form["folder"], day=day)
+        paper = Paper([*head, addressed, *body, signed], folder=form["folder"], day=day)
         subject = next((name for name in names_in(sentence) if "/" not in name), "")
         title = ref or addressed
         is_bare = kind in _WITHOUT_SUBJECT or not subject
@@ -223,7 +223,7 @@ class Agency:
         """A notice of another agency, or a proposal that was rejected, in words as of circulars."""
         w, (about, _) = self.w, self.w.pick(self.written)
         others = [each for each in self.sectors if each is not about] or [about]
-        size, rank = w.metric("entities", "size"), w.metric("places", "rank")
+        rank = w.metric("places", "rank")
         day = self.day(range(w.years[0] - 8, w.years[-1] + 2))
         refs = [
             its.ref for each, its in self.written if each is about and its.day < day and its.ref
@@ -235,12 +235,11 @@ class Agency:
             "category": w.pick(self.categories).called,
             "sector": about.names.called,
             "ref": w.pick(refs) if refs else "",
-            "instead": w.amount(w.limit(size, 0.3, 0.8), size),
             "measure": rank.label["en"],
             "bound": w.amount(w.limit(rank, 0.3, 0.7), rank),
             "area": w.pick(self.areas).names.called,
             "kinds": w.called(w.pick(about.members)),
-            "when": w.pick(("", self._since(w.later()))),
+            "when": w.pick(("", self._since(day.year + 1))),
             "other": w.pick(others).names.called,
         }
         values["who"] = w.worded(w.pick(w.words["who"]["area"]), voice, **values)
