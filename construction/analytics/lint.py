@@ -68,7 +68,7 @@ def judge_records(path: Path, bench: Bench) -> list[_RecordVerdict]:
     for number, line in enumerate(lines, 1):
         verdict = _judge_record(line, f"line {number}", bench)
         if verdict.record in seen:
-            again = (AnalyticsReason.INVALID, "an id of an earlier record")
+            again = (AnalyticsReason.INVALID, "the same ID as an earlier record")
             verdict = _RecordVerdict(verdict.record, (again, *verdict.faults))
         seen.add(verdict.record)
         verdicts.append(verdict)

@@ -121,7 +121,8 @@ def test_papers_stay_files_where_that_is_asked_for(given: Path, tmp_path: Path) 
     snapshot = (tmp_path / "out/snapshots/latest").resolve()
     tasks = read_tasks(snapshot).tasks.values()
     assert {task.candidate.tools for task in tasks} == {("shell",)}
-    assert any("among the files say" in task.candidate.guidelines for task in tasks)
+    assert any("General Rules" in task.candidate.guidelines for task in tasks)
+    assert all("archive" not in task.candidate.guidelines for task in tasks)
     assert len(list((snapshot / "public/environments").rglob("paper_*.txt"))) > 400
     assert not list((snapshot / "private").glob("*/world.json"))
 

@@ -16,7 +16,7 @@ from tests.construction.analytics import test_roles as cooperatives
 from tests.construction.analytics import world
 from tests.construction.analytics.second_reader import OPEN, Decision, Reader, decision
 
-WORLDS = [("cooperatives", 1), ("demo", 3), ("demo", 4)]
+WORLDS = [("cooperatives", 4), ("demo", 0), ("demo", 2)]
 
 
 def environment(own: str) -> tuple[Declaration, Mapping[str, pl.DataFrame]]:
