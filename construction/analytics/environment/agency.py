@@ -28,7 +28,7 @@ from construction.analytics.environment.papers import (
     names_in,
 )
 
-PAPERS = 240  # of an agency at most; those about other matters make up the number
+PAPERS = 260  # of an agency at most; those about other matters make up the number
 _NORTHERN, _LOST = 16, 14  # notices of another agency, and proposals that were rejected
 _RANKS = {"office": 1, "board": 2}
 _TOPICS = ("except", "ended", "spared", "confined", "passes")
@@ -211,12 +211,13 @@ class Agency:
     def _since(self, period: int) -> str:
         return str(self.w.pick(self.w.words["since"])).format(period=self.w.period(period))
 
-    def finish(self) -> None:
-        """Write what binds nobody, and file what is about other matters."""
+    def finish(self, written: int) -> None:
+        """Write what binds nobody, and file what is about other matters. `written`: how many papers
+        there are elsewhere."""
         for number in range(_NORTHERN + _LOST):
             self._of_no_effect(is_lost=number >= _NORTHERN)
-        others = fillers()
-        for at in self.w.generator.permutation(len(others)).tolist()[: PAPERS - len(self.papers)]:
+        others, more = fillers(), max(PAPERS - written - len(self.papers), 0)
+        for at in self.w.generator.permutation(len(others)).tolist()[:more]:
             self._file_other(others[at])
 
     def _of_no_effect(self, *, is_lost: bool) -> None:

@@ -294,8 +294,9 @@ def planted_policies(
     agency = Agency(writer("agency"))
     schemes = [_Scheme(writer(f"{number}"), agency, number) for number in range(n)]
     effects = _enlist(agency, schemes)
-    agency.finish()
-    papers = [*agency.papers, *(paper for each in schemes for paper in each.papers)]
+    of_schemes = [paper for each in schemes for paper in each.papers]
+    agency.finish(len(of_schemes))
+    papers = [*agency.papers, *of_schemes]
     order = keyed_order(seed, "papers", [f"{number}" for number in range(len(papers))])
     for number, at in enumerate(order, 1):
         papers[at].name = f"paper_{number:03d}"
