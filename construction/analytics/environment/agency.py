@@ -1,5 +1,5 @@
 """The agency whose papers planted policies are: annexes, circulars, resolutions, and what binds
-nobody: drafts, rejected proposals, notices of a neighbouring agency.
+nobody: drafts, rejected proposals, questions, notices of a neighbouring agency.
 
 A paper says one thing that matters, among sentences about how it came about. Papers before a day
 use other codes of sector groups, areas and categories than those after it. The rest of the archive
@@ -29,12 +29,13 @@ from construction.analytics.environment.papers import (
 )
 
 PAPERS = 260  # of an agency at most; those about other matters make up the number
-_NORTHERN, _LOST = 16, 14  # notices of another agency, and proposals that were rejected
+# Notices of another agency, proposals that were rejected, and questions.
+_OF_NO_EFFECT = {"north": 16, "lost": 12, "email": 10}
 _RANKS = {"office": 1, "board": 2}
 _TOPICS = ("except", "ended", "spared", "confined", "passes")
 _ABOUT_LETTERS = ("ended", "spared", "confined")
 _FOLDERS = {"minutes": "minutes", "email": "correspondence", "letter": "correspondence"}
-_WITHOUT_SUBJECT = ("lost", "notice")
+_WITHOUT_SUBJECT = ("lost", "email", "notice")
 
 
 @dataclass
@@ -214,14 +215,15 @@ class Agency:
     def finish(self, written: int) -> None:
         """Write what binds nobody, and file what is about other matters. `written`: how many papers
         there are elsewhere."""
-        for number in range(_NORTHERN + _LOST):
-            self._of_no_effect(is_lost=number >= _NORTHERN)
+        for kind, n in _OF_NO_EFFECT.items():
+            for _ in range(n):
+                self._of_no_effect(kind)
         others, more = fillers(), max(PAPERS - written - len(self.papers), 0)
         for at in self.w.generator.permutation(len(others)).tolist()[:more]:
             self._file_other(others[at])
 
-    def _of_no_effect(self, *, is_lost: bool) -> None:
-        """A notice of another agency, or a proposal that was rejected, in words as of circulars."""
+    def _of_no_effect(self, kind: str) -> None:
+        """What binds nobody, in words as of circulars."""
         w, (about, _) = self.w, self.w.pick(self.written)
         others = [each for each in self.sectors if each is not about] or [about]
         rank = w.metric("places", "rank")
@@ -229,7 +231,7 @@ class Agency:
         refs = [
             its.ref for each, its in self.written if each is about and its.day < day and its.ref
         ]
-        of_letters = _ABOUT_LETTERS if is_lost and refs else ()
+        of_letters = _ABOUT_LETTERS if kind != "north" and refs else ()
         topics = [each for each in _TOPICS if each not in _ABOUT_LETTERS or each in of_letters]
         voice = Voice(day)
         values: dict[str, Words] = {
@@ -245,7 +247,7 @@ class Agency:
         }
         values["who"] = w.worded(w.pick(w.words["who"]["area"]), voice, **values)
         core = w.phrase(w.pick(topics), voice, **values)
-        self.file("lost" if is_lost else "north", day, core)
+        self.file(kind, day, core)
 
     def _file_other(self, filler: Mapping[str, Any]) -> None:
         """A paper about another matter."""
