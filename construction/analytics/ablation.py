@@ -369,7 +369,7 @@ def idle_clauses(
             yield from idle
 
 
-_LEAST_READINGS, _LEAST_OF_SMOKE = 5, 3  # careless ones that change the answer, if there are any
+_LEAST_READINGS, _LEAST_OF_SMOKE = 6, 3  # careless ones that change the answer, if there are any
 Touched = MutableMapping[tuple[str, str, int, str], bool]
 _Policy = tuple[PolicyText, int, bool]  # in a period; for whom it leaves undecided?
 _Applied = Sequence[_Policy | None]

@@ -327,15 +327,17 @@ def _enlist(agency: Agency, schemes: Sequence[_Scheme]) -> list[Effect]:
     """Put schemes into categories, name them anew, and write what papers say to categories."""
     w = agency.w
     agency.categories = agency.categories[: len(schemes)]
+    n = len(agency.categories)
     for at, named in enumerate(agency.categories):
-        own = schemes[at :: len(agency.categories)]
+        # Each has both programmes and levies, which take turns themselves.
+        own = [scheme for scheme in schemes if (scheme.number + scheme.number // n) % n == at]
         names = w.listed([scheme.called for scheme in own])
         said = agency.line(agency.annex, "category", category=named.before, names=names)
         for scheme in own:
             quotes = tuple(each for each in (said, named.said) if each)
             scheme.categories.append((named, None, quotes))
     for at, scheme in enumerate(schemes):
-        if at % 3 != 1 and len(agency.categories) > 1:
+        if at % 4 != 1 and n > 1:
             _move(agency, scheme)
         if scheme.former != scheme.name:
             day = date(w.years[-1] + 1, 9, 1 + at)
