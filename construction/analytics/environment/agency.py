@@ -153,9 +153,9 @@ class Agency:
         papers name it."""
         w, form = self.w, self.w.words["kinds"][kind]
         ref = form["number"].format(number=_number(day))
-        sentence = _capital(self._filled(w.pick(form["frames"]), core=core))
-        signed = self._filled(w.pick(form["signed"]), day=w.dated(day))
-        addressed = self._filled(w.pick(form["to"]))
+        sentence = _capital(self.filled(w.pick(form["frames"]), core=core))
+        signed = self.filled(w.pick(form["signed"]), day=w.dated(day))
+        addressed = self.filled(w.pick(form["to"]))
         body = [self.aside(f"{kind}.openings", form["openings"]), sentence]
         if w.pick((0, 1)):
             body = [" ".join(body)]
@@ -173,9 +173,9 @@ class Agency:
         """A sentence that decides nothing; none comes again before all of its kind were used."""
         if not self.unused.get(name):
             self.unused[name] = self.w.generator.permutation(list(forms)).tolist()
-        return self._filled(self.unused[name].pop())
+        return self.filled(self.unused[name].pop())
 
-    def _filled(self, form: str, **values: str) -> str:
+    def filled(self, form: str, **values: str) -> str:
         """A form with people, places and numbers that matter to nobody."""
         w = self.w
         first, second = w.generator.permutation(w.words["clerk"]).tolist()[:2]

@@ -396,8 +396,8 @@ class _Scheme:
             for part in w.words[self.use]
             if part != "raised"
         }
-        for _ in range(_FURTHER):
-            rules.say(self.agency.aside(f"further.{self.use}", words["further"][self.use]))
+        for form in w.generator.permutation(words["further"][self.use]).tolist()[:_FURTHER]:
+            rules.say(self.agency.filled(form))
         raised = memo.say(w.form(self.use, "raised", names, **values | self.instead))
         self.memo = Letter(day, names, (Said(memo, memo.lines[1]), raised))
 
