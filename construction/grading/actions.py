@@ -289,6 +289,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "in": lambda value, wanted: any(_equals(value, item) for item in wanted),
     "contains": _contains,
     "contains_all": _all_of,
+    "contains_none": lambda value, barred: not any(_contains(value, item) for item in barred),
     "same_items": _same_items,
     "matches": lambda value, wanted: re.search(wanted, str(value)[:_MAX_CHARS], re.I) is not None,
     "min": lambda value, bound: _compares(value, bound, 1),

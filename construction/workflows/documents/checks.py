@@ -119,7 +119,7 @@ def _wanted(
     rules = fields_of(f"{service}.{change.record.partition('/')[0]}")
     stamps = {f for f, rule in rules.items() if rule.read_only and rule.type in _CLOCKED}
     open_fields = {*act.loose, *stamps}
-    plain = {f: _meant(v, stating) for f, v in after.items() if f not in open_fields}
+    plain = {f: _meant(v, stating, act.only_of) for f, v in after.items() if f not in open_fields}
     if before is None:
         where = {f: v for f, v in plain.items() if f != "id"}
         params = {"service": service, "where": where, "min": 1, "max": 1}
@@ -129,9 +129,11 @@ def _wanted(
     return _check(name, "record_equals", params, act), {**params, "where": plain}
 
 
-def _meant(value: Any, stating: Mapping[str, list[Any]]) -> Any:
+def _meant(value: Any, stating: Mapping[str, list[Any]], only_of: Sequence[str]) -> Any:
     if isinstance(value, str) and value in stating:
-        return {"contains_all": [str(each) for each in stating[value]]}
+        stated = [str(each) for each in stating[value]]
+        barred = [word for word in only_of if word not in stated]
+        return {"contains_all": stated, **({"contains_none": barred} if barred else {})}
     if isinstance(value, list) and value:
         return {"same_items": value}
     return value

@@ -132,13 +132,15 @@ class Read(Contract):
 class Act(Contract):
     """What is to be done: `operation`, once for each row of `select`, whose columns are arguments.
 
-    A list in an argument that is a text means: a text that states all of them. `loose` are fields
-    that the agent words as it likes. `then` are operations on the record that was made.
+    A list in an argument that is a text means: a text that states all of them, and of the words
+    in `only_of` no other. `loose` are fields that the agent words as it likes. `then` are
+    operations on the record that was made.
     """
 
     operation: Annotated[str, Field(pattern=r"^[a-z]+\.[a-z_]+$")]
     select: Sql
     text: str
+    only_of: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
 
