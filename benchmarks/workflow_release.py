@@ -45,10 +45,6 @@ LEAST_ANALYTIC = (
     15  # drafts of some templates are all rejected; tasks over services take their place
 )
 TASKS, MOST, WORKERS = SERVICES + REPAIRED + ANALYTIC, 3, 2
-# Of the small scenarios those of the heaviest families that no full one serves. The full ones make
-# 48 tasks over services; where a draft is refused, a small one takes its place.
-SMALL = ("bug_triage", "contract_notice", "order_enquiries", "regional_sales", "supplier_phones")
-SMOKE = 15  # at most; 12 if no draft is refused
 # Analytic tasks to choose from, all over policies: three for each template, which is as many as a
 # release takes.
 HARD = {
@@ -67,7 +63,7 @@ def settings_of(signals: Path, declaration: Path, out: Path) -> str:
     """The settings of the build, as TOML."""
     full = [each.name for each in scenarios().values() if each.split == "full"]
     full += [each.name for each in REPAIRS.values() if each.split == "full"]
-    names = sorted((*full, *SMALL))
+    names = sorted(full)
     return f"""
 [runtime]
 signals = ["{signals}"]
@@ -94,9 +90,6 @@ max_per_generator = {MOST}
 [selection.lane_shares]
 workflows = {{ low = {1 - ANALYTIC / TASKS}, high = {1 - LEAST_ANALYTIC / TASKS} }}
 analytics = {{ low = {LEAST_ANALYTIC / TASKS}, high = {ANALYTIC / TASKS} }}
-
-[selection.split_shares]
-smoke = {{ high = {SMOKE / TASKS} }}
 """
 
 
@@ -147,7 +140,6 @@ def figures_of(out: Path, snapshot: Path) -> dict[str, Any]:
         "services": len(released) - repairs,
         "repairs": repairs,
         "analytic": len(tasks) - len(released),
-        "smoke": sum(task["split"] == "smoke" for task in tasks),
         "most_of_a_generator": max(Counter(builders.values()).values()),
         **_shared(snapshot, builders),
         **_families(selection["family_weights"], released),
@@ -225,8 +217,7 @@ def page(figures: Mapping[str, Any]) -> str:
             f"The release has {figures['released']} tasks (wanted: {TASKS}): "
             f"{figures['services']} over services ({SERVICES}), {figures['repairs']} repairs "
             f"({REPAIRED}), {figures['analytic']} analytic ones ({ANALYTIC}). "
-            f"{figures['smoke']} are of the split *smoke*, since there are too few full builders "
-            f"for {SERVICES} and {REPAIRED}. No builder made more than "
+            "All are of the split *full*. No builder made more than "
             f"{figures['most_of_a_generator']} (bar: {MOST}). "
             f"{figures['screened']} of {figures['drafts']} drafts of {figures['generators']} "
             f"builders pass the screening (rejected: {figures['rejected'] or 'none'}).",
