@@ -126,7 +126,6 @@ mutants: $(TESTS) ## check that the tests catch 60 mutants; writes benchmarks/re
 	$(BIN)/python -m benchmarks.mutation
 
 docs: $(READY) ## regenerate the generated parts of the docs
-	$(BIN)/python -m data.staging.page > docs/schema.md
 	$(BIN)/python -m flows.docs
 
 site: $(DOCS)/.ready ## build the searchable documentation site in site/

@@ -58,9 +58,7 @@ from data.contracts import (
     dump_instance,
 )
 from data.ledger import deciding, gated_row
-from data.schemas import MASKED_SPANS
-from data.stage_tables import write_stage_tables
-from data.survivors import (
+from data.pool import (
     FIXTURES,
     ContentStore,
     Survivor,
@@ -69,6 +67,8 @@ from data.survivors import (
     with_texts,
     write_survivors,
 )
+from data.schemas import MASKED_SPANS
+from data.stage_tables import write_stage_tables
 from data.tables import write_rows
 
 _FILE = "words_left.json"

@@ -18,7 +18,7 @@ from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure
 from data.demo import generate
-from data.survivors import read_survivors, unpack_fixtures
+from data.pool import read_survivors, unpack_fixtures
 
 _VERSIONS = 10
 _SEED = 5000

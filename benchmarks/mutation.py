@@ -87,7 +87,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "sampling": Room(("selection/sampling",), ("tests/selection/sampling", _DEFAULTS)),
     "selection": Room(
-        ("selection/*.py",), ("tests/selection/*.py", _DEFAULTS), ("selection/plots.py",)
+        ("selection/*.py",), ("tests/selection/*.py", _DEFAULTS), ("selection/quality.py",)
     ),
     "snapshot": Room(
         ("data/snapshot",), ("tests/data/snapshot",), ("data/snapshot/report_page.py",)

@@ -32,9 +32,9 @@ from urllib.parse import urlsplit
 
 from data.atomic import PRIVATE_FILE
 from data.canonical import digest
+from data.child import can_have_workers
 from data.errors import BenchmintError, ConfigError
 from data.neutralise import one_line
-from data.processes import can_have_workers
 from data.remote_folder import ShardStore
 from data.run_store import RunStore, StageOutput
 

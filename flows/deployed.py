@@ -18,9 +18,9 @@ from prefect.context import FlowRunContext
 from prefect.runtime import deployment, flow_run
 from prefect.states import Completed
 
-from construction.ideas.candidate_ideas import IDEAS_FILE
 from construction.signals.collect import capture_registry
 from construction.signals.mixture import CHART, DRIFT, REPORT, mixture_report
+from construction.workflows.candidate_ideas import IDEAS_FILE
 from data.attempts import TABLES_FOLDER
 from data.builds import RUN_SECONDS, BuildRunning, building
 from data.errors import BenchmintError

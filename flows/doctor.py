@@ -9,7 +9,7 @@ import pulp
 
 from anonymization.text.contracts import DetectionConfig
 from construction.grading.trial import Boxes
-from data.processes import can_have_workers
+from data.child import can_have_workers
 from flows import ROOT, surroundings
 from flows.recipe import Settings
 from flows.service import Service, processes_of

@@ -20,9 +20,9 @@ import orjson
 from anonymization.leaks.candidate_leaks import guard_release, masking_report
 from anonymization.tables import judged_tables
 from construction.grading.preflight import grading_facts
-from construction.ideas.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
 from construction.signals.mixture import pictures_of, public_mixture
+from construction.workflows.candidate_ideas import IDEAS_FILE
 from construction.workflows.world_file import worlds_of
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.builds import PUBLISHED, architecture, host_and_tools, lock_digest

@@ -19,9 +19,9 @@ import httpx
 import typer
 
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes, write_once
+from data.child import ProcessGroup, ServiceError
 from data.errors import BenchmintError, ConfigError
 from data.loopback import is_free
-from data.processes import ProcessGroup, ServiceError
 from flows import ROOT
 from flows.surroundings import NOTHING_SENT
 

@@ -26,12 +26,12 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from construction.sandbox.presence import sandbox_problem
+from construction.sandbox.sandbox import sandbox_problem
 from data.builds import nearest
+from data.child import can_have_workers
 from data.errors import BenchmintError, InputError, missing_package, runnable
 from data.loopback import LOOPBACK
 from data.neutralise import one_line
-from data.processes import can_have_workers
 from data.randomness import release_key
 
 _PYTHON = (3, 11)

@@ -18,7 +18,6 @@ from anonymization.words_review import (
     write_decisions,
     write_words,
 )
-from construction.ideas.candidate_ideas import IDEAS_FILE, candidate_ideas, seeds_of, write_ideas
 from construction.judging.settings import Judges
 from construction.signals.codebook import default_crosswalk
 from construction.signals.collect import (
@@ -39,6 +38,12 @@ from construction.signals.mixture import (
     public_mixture,
     task_weights,
     write_mixture,
+)
+from construction.workflows.candidate_ideas import (
+    IDEAS_FILE,
+    candidate_ideas,
+    seeds_of,
+    write_ideas,
 )
 from construction.workflows.demand import demanded, generators, write_demand
 from construction.workflows.screening import WorkflowsRecipe

@@ -15,8 +15,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from construction.grading.combine import PASS_THRESHOLD
-from construction.grading.grade import grade
-from construction.grading.milestones import termination
+from construction.grading.grade import grade, termination
 from construction.grading.programs_box import ENVIRONMENTS, Boxes
 from construction.grading.spec import TaskSpec, spec_of
 from construction.statements.tools.agent_tools import BY_NAME, answer

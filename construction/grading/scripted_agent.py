@@ -1,7 +1,8 @@
 """The scripted agent of the sandbox preflight: reads what it is given, writes what is asked for.
 
-It runs inside the sandbox as any agent's program would, taken there as a bundle (`bundle.py`): the
-plan comes as JSON on standard input, the report leaves as JSON on standard output.
+It runs inside the sandbox as any agent's program would, taken there as a bundle
+(`exports/writing.py`): the plan comes as JSON on standard input, the report leaves as JSON on
+standard output.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from construction.grading.bundle import GRADER, Bundle, bundle_files
 from construction.grading.bundle_command import ANSWER, OUTPUTS
+from construction.grading.exports.writing import GRADER, Bundle, bundle_files
 from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.routes import unresolved
 from construction.grading.sandbox_preflight import STAGE, Fault, TrialOutcome, TrialStep

@@ -19,9 +19,8 @@ from typing import Any
 from construction.grading.combine import combine, is_passed
 from construction.grading.file_child import regular_files
 from construction.grading.file_types import type_of
-from construction.grading.grade import criteria
+from construction.grading.grade import criteria, termination
 from construction.grading.logs import GradedRun
-from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Asker, ModelStagesConfig

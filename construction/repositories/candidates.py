@@ -23,11 +23,10 @@ from construction.repositories.contracts import (
     TestPlan,
 )
 from construction.repositories.environment import PACK, Built, python_of
-from construction.repositories.git import Store
+from construction.repositories.git import Store, members
 from construction.repositories.proof import COMMAND, GRACE, runner_files
 from construction.repositories.requests import Request, Unwritten
 from construction.repositories.suites import Suite
-from construction.repositories.trees import members
 from data.canonical import canonical_json, digest
 from data.contracts import (
     Budget,

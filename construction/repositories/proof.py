@@ -23,9 +23,9 @@ from construction.repositories.contracts import (
     TestPlan,
 )
 from construction.repositories.environment import python_of
+from construction.repositories.git import archive
 from construction.repositories.run_tests import PASSED
 from construction.repositories.suites import Change, Suite
-from construction.repositories.trees import archive
 from data.canonical import canonical_json, digest
 from data.captures import CaptureFile
 

@@ -38,6 +38,7 @@ from construction.repositories.contracts import (
     Said,
     Speaker,
 )
+from construction.repositories.git import added_lines
 from construction.repositories.run_tests import is_test
 from construction.repositories.suites import (
     Change,
@@ -48,7 +49,6 @@ from construction.repositories.suites import (
     kind_of,
     unsaid,
 )
-from construction.repositories.trees import added_lines
 from data.contracts import share
 from data.neutralise import HIDDEN, visible
 from data.text.scripts import leading_language

@@ -25,14 +25,23 @@ from construction.repositories.contracts import (
     load,
 )
 from construction.repositories.environment import Built, Environments, build, name_of
-from construction.repositories.git import GitFailed
+from construction.repositories.git import GitFailed, archive
 from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.recovery import Repository, matching
 from construction.repositories.requests import Request, Unwritten, write_requests
-from construction.repositories.rubrics import STAGE, case_of, write_rubrics
 from construction.repositories.suites import Change, Suite, suite_of
-from construction.repositories.tasks import Found, Mask, Turned, masked_task, opened, take, tasks_of
-from construction.repositories.trees import archive
+from construction.repositories.tasks import (
+    STAGE,
+    Found,
+    Mask,
+    Turned,
+    case_of,
+    masked_task,
+    opened,
+    take,
+    tasks_of,
+    write_rubrics,
+)
 from construction.repositories.written_tests import (
     MODEL_STAGE,
     VERSION,

@@ -41,6 +41,7 @@ from construction.repositories.contracts import (
     TestPlan,
     dump,
 )
+from construction.repositories.git import is_safe
 from construction.repositories.proof import Prover
 from construction.repositories.requests import outline, shown_talk
 from construction.repositories.run_tests import PASSED, is_test
@@ -53,7 +54,6 @@ from construction.repositories.suites import (
     suite_of,
     unsaid,
 )
-from construction.repositories.trees import is_safe
 from data.canonical import digest
 
 # Copies of what a change brought, wrong in one place each, which its tests have to notice.

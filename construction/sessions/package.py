@@ -42,7 +42,7 @@ from data.contracts import (
     UserTurn,
 )
 from data.ledger import gated_row
-from data.survivors import Survivor
+from data.pool import Survivor
 from data.text.language import UNDETERMINED, language_of
 
 _LIMITS = RuleLimits(total_seconds=3600, files=100_000)

@@ -47,10 +47,10 @@ from data.contracts import (
 )
 from data.errors import InputError
 from data.ledger import close, deciding, gated_row, tally_outcomes
+from data.pool import FIXTURES, SURVIVORS, ContentStore, survivor_values
 from data.schemas import FIXTURES as FIXTURE_ROWS
 from data.schemas import RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
 from data.stage_tables import MISSING, write_private
-from data.survivors import FIXTURES, SURVIVORS, ContentStore, survivor_values
 from data.tables import (
     LEDGER,
     LINEAGE,

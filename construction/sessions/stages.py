@@ -42,9 +42,8 @@ from data.contracts import (
 )
 from data.errors import InputError
 from data.ledger import deciding, gated_row
-from data.pool import write_pool
+from data.pool import FIXTURES, Survivor, unpack_fixtures, write_pool
 from data.stage_tables import write_stage_tables
-from data.survivors import FIXTURES, Survivor, unpack_fixtures
 
 _NAMED = 3  # files by name
 _PROBES = "probes.json"

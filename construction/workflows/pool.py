@@ -22,14 +22,14 @@ from construction.workflows.documents.scenario import scenario_of, scenarios
 from construction.workflows.proposals import Proposed, read_proposals
 from construction.workflows.repair import catalogue as repair_candidates
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
-from construction.workflows.repair.drafts import Repair
-from construction.workflows.repair.screening import (
+from construction.workflows.repair.catalogue import (
     graded,
     own_programs,
     panel_scores,
     screen_repair,
     spec_of_repair,
 )
+from construction.workflows.repair.drafts import Repair
 from construction.workflows.runs import (
     CALLS,
     PANEL,

@@ -16,7 +16,7 @@ from data.contracts import PRIVATE_FIELDS, Candidate
 from data.errors import ReleaseError
 from data.figures import amount, number, percent
 from data.neutralise import storable_tree
-from data.snapshot import audit_pages, card, layout, pages, report_page, task_pages, tasks
+from data.snapshot import card, layout, pages, report_page, task_pages, tasks
 from data.snapshot.ledger import Frames, LedgerCounts, Rows, gate_order, turned_away
 from data.snapshot.manifest import Manifest
 from data.snapshot.release import Release
@@ -374,7 +374,7 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
     for name, source in sorted(contents.release.private_files.items()):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, root / name)
-    instances = audit_pages.write_pages(
+    instances = card.write_pages(
         contents.frames,
         contents.manifest,
         contents.funnel,
@@ -487,7 +487,7 @@ def _report(contents: Contents) -> str:
         words=words,
         labels=release.labels,
         limits=contents.counts.limits(),
-        has_privacy_page=audit_pages.has_tables(release.privacy_report),
+        has_privacy_page=card.has_tables(release.privacy_report),
     )
 
 
@@ -523,8 +523,8 @@ def _write_audit(root: Path, contents: Contents) -> None:
     style = pages.asset("report.css")
     page = pages.page("validity.html.j2", style, manifest=manifest, items=items, totals=totals)
     _write_text(root / layout.VALIDITY_PAGE, page)
-    if release.privacy_report is not None and audit_pages.has_tables(release.privacy_report):
-        privacy_html = audit_pages.privacy_page(
+    if release.privacy_report is not None and card.has_tables(release.privacy_report):
+        privacy_html = card.privacy_page(
             release.card, manifest, release.privacy_report, release.pictures
         )
         _write_text(root / layout.PRIVACY_PAGE, privacy_html)

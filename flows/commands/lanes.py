@@ -47,9 +47,9 @@ def signals_command(
 
     Every snapshot is kept in OUT/captures as history for the drift page.
     """
-    from construction.ideas import candidate_ideas as lane
     from construction.signals import mixture
     from construction.signals.collect import capture_registry
+    from construction.workflows import candidate_ideas as lane
     from flows.recipe import load_settings
 
     settings = load_settings(config, {"runtime": {"out": out}})

@@ -21,14 +21,14 @@ from construction.judging.judged_attempts import JudgedRun, judge_run, packets, 
 from construction.judging.model.asking import model_client
 from construction.judging.model.attempt_case import WORTH
 from construction.judging.review import queued, recorded, write_items
-from construction.repositories.rubrics import with_changed_files
+from construction.repositories.tasks import with_changed_files
 from data.atomic import private_dir
 from data.attempts import write_tables
 from data.contracts import Lane
 from data.errors import InputError, ReleaseError, program
 from data.randomness import release_key
 from data.releases.tasks import ReleasedTasks, read_tasks, require_guarded, require_outside
-from flows.evaluate.closed_off import require_closed_off, run_closed_off, work_closed_off
+from flows.evaluate.grading import require_closed_off, run_closed_off, work_closed_off
 from selection.evaluation.intervals import agreement, prediction_powered
 
 _HOME = "judging"  # below the attempts: replies, pages, packets

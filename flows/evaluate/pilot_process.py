@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from data.attempts import TABLES_FOLDER
-from flows.evaluate.closed_off import require_closed_off, run_closed_off, work_closed_off
+from flows.evaluate.grading import require_closed_off, run_closed_off, work_closed_off
 from flows.evaluate.plan import Request, plan_of
 
 

@@ -16,8 +16,6 @@ from construction.mentions.files import file_name_spans
 from construction.repositories.candidates import Origin
 from construction.repositories.contracts import RepositoryReason, dump
 from construction.repositories.requests import PROMPT
-from construction.repositories.rubrics import MODEL_STAGE, STAGE, UNPROVABLE
-from construction.repositories.rubrics import VERSION as _RUBRICS
 from construction.repositories.stages import (
     PROVE,
     RECOVER,
@@ -32,9 +30,17 @@ from construction.repositories.stages import (
     write_proofs,
     write_tasks,
 )
-from construction.repositories.tasks import Mask, find_repositories, source_digest
+from construction.repositories.tasks import (
+    MODEL_STAGE,
+    STAGE,
+    UNPROVABLE,
+    Mask,
+    find_repositories,
+    source_digest,
+)
+from construction.repositories.tasks import VERSION as _RUBRICS
 from construction.repositories.written_tests import PROMPT as TESTS_PROMPT
-from construction.sandbox.presence import Presence
+from construction.sandbox.sandbox import Presence
 from construction.sessions.scan import read_scan
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, StageKind

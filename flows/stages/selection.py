@@ -41,9 +41,9 @@ from construction.grading.trial import (
     stored_faults,
     trial_key,
 )
-from construction.repositories.rubrics import STAGE as RUBRICS
 from construction.repositories.stages import REQUEST as REPOSITORIES
-from construction.sandbox.presence import Presence
+from construction.repositories.tasks import STAGE as RUBRICS
+from construction.sandbox.sandbox import Presence
 from construction.signals.analyse import with_families
 from construction.signals.matching import encode_multilingual
 from construction.signals.mixture import task_weights

@@ -76,10 +76,9 @@ from data.atomic import private_dir
 from data.canonical import canonical_json, digest, file_digest
 from data.contracts import Disclosure, Gate, StageKind
 from data.errors import ConfigError, InputError
-from data.pool import read_pool
+from data.pool import Survivor, read_pool, read_survivors
 from data.stage_tables import kept_ids
 from data.stages import Folders, Observed, Shard, Stage, Unit
-from data.survivors import Survivor, read_survivors
 from flows.run import Run, Work
 
 FILTER, _DERIVE = StageKind.FILTER, StageKind.DERIVE

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from construction.ideas.candidate_ideas import (
+from construction.judging.model.prompt import load_prompt
+from construction.judging.settings import ModelStage
+from construction.signals.mixture import dated_files, mixture_report, write_mixture
+from construction.workflows.candidate_ideas import (
     candidate_ideas,
     prompts_of_release,
     seeds_of,
     write_ideas,
 )
-from construction.judging.model.prompt import load_prompt
-from construction.judging.settings import ModelStage
-from construction.signals.mixture import dated_files, mixture_report, write_mixture
 from data.canonical import file_digest
 from data.contracts import StageKind
 from data.stages import Observed, Stage, Unit

@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from construction.ideas.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import require_answers, write_model_use
 from construction.judging.settings import ModelStage
-from construction.sandbox.presence import Presence
+from construction.sandbox.sandbox import Presence
 from construction.signals.mixture import pattern_needs, task_weights
+from construction.workflows.candidate_ideas import IDEAS_FILE
 from construction.workflows.demand import STAGE as DEMAND
 from construction.workflows.demand import demand_report, demanded, write_demand
 from construction.workflows.documents.author import (

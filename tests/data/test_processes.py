@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from data.child import ProcessGroup, ServiceError
 from data.loopback import is_free, listen
-from data.processes import ProcessGroup, ServiceError
 
 IDLE = ("timeit", "-n1", "-r1", "import time; time.sleep(60)")
 ENDS = ("timeit", "-n1", "-r1", "pass")

@@ -12,7 +12,6 @@ from construction.grading.findings import FindingReason
 from construction.grading.hard_rules import ContentReason, RuleReason
 from construction.grading.hard_rules import FileReason as OwnWorkReason
 from construction.grading.state_kinds import StateReason
-from construction.ideas.prefilters import IdeaReason
 from construction.judging.calls.contracts import CallReason
 from construction.judging.checks.prove import ProofReason
 from construction.judging.consensus import ConsensusReason
@@ -27,10 +26,11 @@ from construction.statements.database import _FilterReason, _ScaleReason
 from construction.statements.periods.fill import _PeriodReason
 from construction.statements.questions.contracts import QuestionReason
 from construction.statements.readers.edinet.source import Reason as EdinetReason
-from construction.statements.readers.sec.contracts import SecReason
+from construction.statements.readers.sec.source import SecReason
 from construction.statements.readers.xbrl.source import XbrlReason
 from construction.workflows.demand import _DemandReason
 from construction.workflows.pool import _ProposalReason
+from construction.workflows.prefilters import IdeaReason
 from data.contracts import CutReason
 from data.reasons import ReasonWords, sentences, stage_sentences
 from data.releases.facts import _IdentityReason

@@ -12,7 +12,7 @@ from data.contracts import (
     UserTurn,
 )
 from data.contracts.session import dump_instance
-from data.survivors import texts_of, with_texts
+from data.pool import texts_of, with_texts
 
 # Ids and the path of the log stay, which are never released, and the names of the agent's tools.
 STAY = ("session_uid", "session_id", "source_path", "tools")

@@ -15,9 +15,9 @@ from data.attempts import AttemptRecord, attempt_id_of, write_attempt
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import error_line
 from data.neutralise import one_line
+from data.pool import ContentStore
 from data.snapshot.writer import write_snapshot
 from data.staging.runs import stage_run
-from data.survivors import ContentStore
 from tests.data.snapshot.sample import release
 from tests.data.staging.test_runs import FACTS, stage
 

@@ -9,8 +9,8 @@ from anonymization.masking_recipe import MaskingLevel, MaskingRecipe
 from anonymization.recogniser.contracts import RecogniserConfig
 from anonymization.text.contracts import DetectionConfig
 from construction.judging.calls.contracts import LlmRuntime
+from data.pool import read_survivors, texts_of
 from data.stages import Results, run_stage
-from data.survivors import read_survivors, texts_of
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.stages.sessions import (

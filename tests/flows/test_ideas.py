@@ -10,8 +10,10 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.ideas import candidate_ideas as ideas_module
-from construction.ideas.candidate_ideas import (
+from construction.judging.model.asking import model_costs
+from construction.signals.weights import SeedIdea, _gradings
+from construction.workflows import candidate_ideas as ideas_module
+from construction.workflows.candidate_ideas import (
     IDEAS_FILE,
     _CandidateIdeas,
     candidate_ideas,
@@ -21,9 +23,7 @@ from construction.ideas.candidate_ideas import (
     summary,
     write_ideas,
 )
-from construction.ideas.prefilters import PREFILTER, STAGE, IdeaReason
-from construction.judging.model.asking import model_costs
-from construction.signals.weights import SeedIdea, _gradings
+from construction.workflows.prefilters import PREFILTER, STAGE, IdeaReason
 from data.canonical import canonical_json
 from data.errors import InputError
 from flows.recipe import Recipe, Runtime

@@ -12,7 +12,7 @@ import pytest
 
 from data.errors import InputError
 from data.releases.tasks import read_tasks
-from flows.evaluate.closed_off import ClosedOffStopped
+from flows.evaluate.grading import ClosedOffStopped
 from flows.evaluate.judging import private_of_build
 from tests.flows.judge_attempts import (
     LONG,
@@ -74,7 +74,7 @@ def test_the_judge_cannot_read_what_the_build_keeps_private(
 ) -> None:
     assert private_of_build(snapshot) == (vault,)
     with judging() as (url, requests):
-        monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
+        monkeypatch.setattr("flows.evaluate.grading._covers", lambda hidden: [])
         with pytest.raises(ClosedOffStopped, match=r"private can be read where models run"):
             judged(attempts, snapshot, url)
     assert requests == []

@@ -9,7 +9,7 @@ import pytest
 
 from construction.judging.model.prompt import load_prompt
 from data.releases.tasks import ReleasedTasks, read_tasks
-from flows.evaluate.closed_off import ClosedOffStopped
+from flows.evaluate.grading import ClosedOffStopped
 from selection.evaluation.board import Board, TaskFacts, board
 from tests.flows.judge_attempts import LONG, SHORT, attempted, attempts, judged, snapshot
 from tests.flows.judge_server import NOT_TAKEN, judging

@@ -26,7 +26,7 @@ from anonymization.text.vault import Vault, restore
 from construction.mentions.files import file_name_spans
 from data.canonical import digest
 from data.contracts import Disclosure, Fixture, TaskInstance
-from data.survivors import ContentStore, Survivor, _unpack, read_survivors
+from data.pool import ContentStore, Survivor, _unpack, read_survivors
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))

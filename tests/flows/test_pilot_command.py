@@ -22,7 +22,7 @@ from data.releases.tasks import ReleasedTasks, require_guarded
 from data.snapshot.verification import verify
 from data.snapshot.writer import write_snapshot
 from flows.deployed import evaluate_snapshot
-from flows.evaluate.closed_off import ClosedOffStopped, readable
+from flows.evaluate.grading import ClosedOffStopped, readable
 from flows.evaluate.pilot_process import Job, run_pilots
 from flows.evaluate.pilots import _best_first, _score_matrix
 from flows.evaluate.plan import Request, requests_of
@@ -55,7 +55,7 @@ def test_a_process_that_can_read_a_key_lets_no_agent_in(
 ) -> None:
     key = tmp_path / "release.key"
     key.write_text("5a" * 32)
-    monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
+    monkeypatch.setattr("flows.evaluate.grading._covers", lambda hidden: [])
     request = Request(snapshot=snapshot, out=tmp_path / "out", agent="null")
     with pytest.raises(ClosedOffStopped, match=r"release\.key can be read where models run"):
         run_pilots(Job((request,), (key,)))

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from data.atomic import private_dir
-from data.snapshot.audit_pages import privacy_page
+from data.snapshot.card import privacy_page
 from data.snapshot.manifest import Manifest
 from data.snapshot.release import CardConfig
 from data.snapshot.verification import verify

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selection.plots import Chart, Shape, draw
+from selection.quality import Chart, Shape, draw
 
 finite = st.floats(-1e6, 1e6)
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import tomli_w
 
-from construction.grading.bundle import write_bundle
 from construction.grading.bundle_command import ANSWER, OUTPUTS, answer_path
 from construction.grading.exports.writing import (
     SOLVER,
@@ -23,6 +22,7 @@ from construction.grading.exports.writing import (
     link_server,
     needs_tables,
     new_folder,
+    write_bundle,
     write_client,
     write_server,
     write_services,

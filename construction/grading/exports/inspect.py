@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from construction.grading.bundle import write_bundle
 from construction.grading.exports.writing import (
     TEMPLATES,
     Export,
@@ -15,6 +14,7 @@ from construction.grading.exports.writing import (
     copy_inputs,
     needs_tables,
     new_folder,
+    write_bundle,
     write_server,
     write_services,
     write_text,

@@ -24,7 +24,7 @@ from construction.analytics.steps import Operation, operation_of
 from construction.analytics.task_files import answer_text, candidate_of, prompt_of
 from construction.analytics.templates import read_templates
 from construction.grading.answers.parts import grade_answers
-from construction.grading.milestones import _inferred
+from construction.grading.grade import _inferred
 from construction.grading.spec import spec_of
 from data.contracts import Outcome
 from data.errors import ConfigError

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from construction.grading import actions, grade, hard_rules, milestones
+from construction.grading import actions, grade, hard_rules
 from construction.grading.answers import parts as answers
 from construction.grading.spec import TaskSpec
 from data.contracts.attempt import Submission
@@ -79,7 +79,7 @@ if FOLDER in os.environ:
         answers.grade_answers, lambda answer: Submission(answer=answer)
     )
     actions.grade_actions = _recording(actions.grade_actions, _same)
-    milestones.progress = _recording(milestones.progress, _same)
-    milestones._reached = _recording(milestones._reached, _same)
+    grade.progress = _recording(grade.progress, _same)
+    grade._reached = _recording(grade._reached, _same)
     hard_rules.grade_files = _recording(hard_rules.grade_files, _delivered)
     grade.grade = _recording(grade.grade, _same)

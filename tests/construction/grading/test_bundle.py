@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from construction.grading.attacks import look_here
-from construction.grading.bundle import Bundle, BundleError, bundle_files, write_bundle
 from construction.grading.bundle_command import answer_path, submission_of
+from construction.grading.exports.writing import Bundle, BundleError, bundle_files, write_bundle
 from construction.grading.grade import grade
 from construction.grading.hard_rules import grade_files
 from construction.grading.spec import spec_of

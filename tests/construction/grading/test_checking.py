@@ -12,7 +12,6 @@ import docx
 import openpyxl
 import pytest
 
-from construction.grading.bundle import bundle_files
 from construction.grading.checking import (
     Findings,
     about,
@@ -31,6 +30,7 @@ from construction.grading.checking import (
     text,
     times,
 )
+from construction.grading.exports.writing import bundle_files
 from construction.grading.findings import library, program_of
 
 

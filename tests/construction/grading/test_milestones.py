@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from construction.grading.milestones import _inferred, _reached, progress, termination
+from construction.grading.grade import _inferred, _reached, progress, termination
 from construction.grading.spec import AnswerSpec, MilestoneSpec, StepSpec, TaskSpec
 from data.contracts.attempt import AttemptStatus, Call, Progress, Submission, Termination
 

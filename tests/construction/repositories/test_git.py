@@ -11,9 +11,17 @@ from pathlib import Path
 import pytest
 
 from construction.repositories.contracts import RepositoriesConfig, RepositoryReason
-from construction.repositories.git import GitFailed, Store, references
+from construction.repositories.git import (
+    GitFailed,
+    Store,
+    _is_inside,
+    archive,
+    is_safe,
+    problem_of,
+    references,
+    strays,
+)
 from construction.repositories.tasks import find_repositories, source_digest, take
-from construction.repositories.trees import _is_inside, archive, is_safe, problem_of, strays
 from tests.construction.repositories.invented import BASE, START, clone, commit, git
 
 

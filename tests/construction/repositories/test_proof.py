@@ -26,11 +26,10 @@ from construction.repositories.contracts import (
     RepositoryTask,
 )
 from construction.repositories.environment import Built
-from construction.repositories.git import Store
+from construction.repositories.git import Store, archive
 from construction.repositories.proof import Prover, _run_plan
 from construction.repositories.requests import Request, Unwritten
 from construction.repositories.suites import Change, Suite, split, suite_of
-from construction.repositories.trees import archive
 from data.contracts import Candidate, Disclosure, Lane
 from tests.construction.repositories.invented import BASE, REQUEST, clone, environment, log
 from tests.construction.repositories.test_tasks import repository_at, task_in

@@ -34,8 +34,8 @@ from construction.repositories.candidates import (
 )
 from construction.repositories.contracts import ProofOfTests, RepositoryReason, TestPlan
 from construction.repositories.requests import Request, Unwritten
-from construction.repositories.rubrics import REFERENCE, case_of, with_changed_files
 from construction.repositories.suites import Change
+from construction.repositories.tasks import REFERENCE, case_of, with_changed_files
 from data.attempts import outputs_folder
 from data.contracts import Candidate, Disclosure, Lane
 from data.contracts.attempt import Submission

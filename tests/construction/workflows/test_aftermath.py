@@ -23,11 +23,10 @@ from construction.workflows.repair.aftermath import (
     drawn_change,
     read_aftermath,
 )
-from construction.workflows.repair.catalogue import BY_NAME
+from construction.workflows.repair.catalogue import BY_NAME, screen_repair
 from construction.workflows.repair.drafts import Draw, RepairDraft, untar
 from construction.workflows.repair.faulty_programs import NAMES
 from construction.workflows.repair.papers import facts_said, states_facts
-from construction.workflows.repair.screening import screen_repair
 from construction.workflows.repair.settlement import read_archive
 from construction.workflows.repair.working_program import edited, read_program, run_project
 from construction.workflows.screening import ScreeningConfig, ScreenReason

@@ -13,16 +13,17 @@ import pytest
 from construction.grading.programs import STDOUT, Program, Run
 from construction.workflows.repair import faulty_programs
 from construction.workflows.repair.aftermath import read_aftermath
-from construction.workflows.repair.catalogue import BY_NAME, candidate_of
-from construction.workflows.repair.drafts import RepairDraft
-from construction.workflows.repair.faulty_programs import NAMES, _case_output, _staged
-from construction.workflows.repair.screening import (
+from construction.workflows.repair.catalogue import (
+    BY_NAME,
     _solved,
+    candidate_of,
     graded,
     own_programs,
     screen_repair,
     spec_of_repair,
 )
+from construction.workflows.repair.drafts import RepairDraft
+from construction.workflows.repair.faulty_programs import NAMES, _case_output, _staged
 from construction.workflows.repair.working_program import (
     FOLDER,
     edited,

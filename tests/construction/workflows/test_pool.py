@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from construction.grading.attacks import attacks
-from construction.grading.bundle import write_bundle
+from construction.grading.exports.writing import write_bundle
 from construction.grading.spec import REPORT, spec_of
 from construction.workflows.contracts import Request
 from construction.workflows.declaration import operations, split_tool_name

@@ -18,7 +18,7 @@ import pytest
 
 from data.contracts import MISSING, MISSING_NAMES, LedgerRow, Outcome
 from data.reasons import ReasonWords
-from data.snapshot.audit_pages import PER_INDEX, _index_name
+from data.snapshot.card import PER_INDEX, _index_name
 from data.snapshot.release import Release
 from data.snapshot.report_page import NARROW, WIDE, _Step, draw, steps
 from data.snapshot.verification import verify
@@ -170,8 +170,8 @@ def test_an_instance_page_tells_gates_evidence_and_lineage(pristine: Path) -> No
 def test_the_index_lists_instances_in_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data.snapshot.audit_pages.PER_INDEX", 10)
-    monkeypatch.setattr("data.snapshot.audit_pages.LIMIT", 25)
+    monkeypatch.setattr("data.snapshot.card.PER_INDEX", 10)
+    monkeypatch.setattr("data.snapshot.card.LIMIT", 25)
     ref = write_snapshot(release(tmp_path, MANY), tmp_path / "out")
     folder = ref.path / "private/audit"
     indexes = [folder / _index_name(number) for number in (1, 2, 3)]

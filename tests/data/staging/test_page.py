@@ -11,8 +11,8 @@ import pytest
 from benchmarks.staging import facts, questions
 from benchmarks.staging_rows import write_run
 from data.staging.database import open_read_only
-from data.staging.page import _schema_page
 from data.staging.runs import stage_run
+from flows.docs import schema_page
 from tests.conftest import REPO
 
 QUESTIONS = dict(questions())
@@ -39,9 +39,9 @@ def ask(out: Path, number: int) -> list[tuple[Any, ...]]:
         return staging.sql(sql).fetchall()
 
 
-def test_the_schema_page_is_current() -> None:
+def test_theschema_page_is_current() -> None:
     result = (REPO / "docs" / "schema.md").read_text(encoding="utf-8")
-    assert result == _schema_page(), "run: python -m data.staging.page > docs/schema.md"
+    assert result == schema_page(), "run: python -m flows.docs"
 
 
 def test_the_views_that_were_asked_for_are_there_with_a_run_id(out: Path) -> None:

@@ -16,14 +16,14 @@ from pathlib import Path
 import polars as pl
 
 from construction.statements.model import CLOSINGS, COMPANIES, CONVENTIONS
-from construction.statements.periods.conventions import (
+from construction.statements.periods.fill import (
     DaysKnown,
     NamingEvidence,
     YearLabel,
+    month_index,
     sec_year,
 )
-from construction.statements.periods.fill import month_index
-from construction.statements.readers.sec.contracts import SecConfig, SecReason
+from construction.statements.readers.sec.source import SecConfig, SecReason
 from data.errors import InputError
 from data.text.dates import MONTHS, month_number
 

@@ -25,8 +25,7 @@ from construction.statements.model import (
     Statement,
     Statements,
 )
-from construction.statements.periods.conventions import DaysKnown, NamingEvidence
-from construction.statements.readers.sec.contracts import SecConfig
+from construction.statements.periods.fill import DaysKnown, NamingEvidence
 from construction.statements.readers.sec.points import (
     Context,
     judged_facts,
@@ -42,7 +41,7 @@ from construction.statements.readers.sec.read import (
     tag_rows_in_filings,
     tag_rows_of_companies,
 )
-from construction.statements.readers.sec.source import SecTable, empty_table
+from construction.statements.readers.sec.source import SecConfig, SecTable, empty_table
 from construction.statements.readers.xbrl.source import (
     STAGE,
     Document,

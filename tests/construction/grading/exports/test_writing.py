@@ -14,9 +14,9 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from construction.grading.bundle import write_bundle
 from construction.grading.exports.writing import (
     SOLVER,
+    write_bundle,
     write_client,
     write_server,
     write_services,

@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.model import POINTS
-from construction.statements.periods.conventions import PeriodConfig, YearLabel
 from construction.statements.periods.fill import (
+    PeriodConfig,
+    YearLabel,
     _difference,
     derived_points,
     period_reasons,

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from construction.ideas.candidate_ideas import _propose_ideas
-from construction.ideas.prefilters import (
+from construction.judging.calls.contracts import CallReason
+from construction.signals.weights import SeedIdea, _gradings
+from construction.workflows.candidate_ideas import _propose_ideas
+from construction.workflows.prefilters import (
     PREFILTER,
     STAGE,
     Idea,
@@ -16,8 +18,6 @@ from construction.ideas.prefilters import (
     _first_fault,
     _twins,
 )
-from construction.judging.calls.contracts import CallReason
-from construction.signals.weights import SeedIdea, _gradings
 from data.contracts import Evidence, Outcome
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always
 

@@ -15,15 +15,6 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import Field, TypeAdapter
 
-from construction.ideas.prefilters import (
-    PREFILTER,
-    STAGE,
-    Idea,
-    IdeaReason,
-    Proposed,
-    ideas_wanted,
-    sift,
-)
 from construction.judging.contracts import (
     Answer,
     Asker,
@@ -43,6 +34,15 @@ from construction.judging.model.asking import (
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import Judges, ModelStage
 from construction.signals.weights import SeedIdea
+from construction.workflows.prefilters import (
+    PREFILTER,
+    STAGE,
+    Idea,
+    IdeaReason,
+    Proposed,
+    ideas_wanted,
+    sift,
+)
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import Evidence, Lane, Outcome

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from construction.ideas.candidate_ideas import _moves, _situations, _suggest_ideas
-from construction.ideas.prefilters import IdeaReason, Proposed
 from construction.judging.contracts import ModelStagesConfig
 from construction.signals.codebook import default_codebook
 from construction.signals.weights import SeedIdea, _gradings
+from construction.workflows.candidate_ideas import _moves, _situations, _suggest_ideas
+from construction.workflows.prefilters import IdeaReason, Proposed
 from data.contracts import Outcome
 
 CONFIG = ModelStagesConfig()

@@ -1,1 +1,0 @@
-"""Candidate ideas of seeds, by a model or by rules, and their filters."""

@@ -1,1 +1,0 @@
-"""The generators of workspace repair, one module for each: `REPAIR` is its record."""
