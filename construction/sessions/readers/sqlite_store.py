@@ -16,10 +16,10 @@ from typing import Any
 from urllib.parse import quote
 
 from construction.sessions.readers import (
-    adk,
+    coding_agents,
     cursor,
+    frameworks,
     goose,
-    kiro,
     openai_responses,
     opencode,
     pieces,
@@ -332,7 +332,7 @@ def _adk(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | Re
                 if isinstance(held, dict)
                 else {**event, "content": decoded(event.get("content"))}
             )
-            adk.add_event(talk, held, 0)
+            frameworks.add_adk_event(talk, held, 0)
         if talk.drafts or talk.issues:
             yield from talk.session(first_text(row, "id"), uids=uids, agent_name="google-adk")
 
@@ -437,8 +437,8 @@ def _kiro(source: SourceFile, query: _Query, uids: Uids) -> Iterator[Session | R
         held = decoded(row["value"])
         if isinstance(held, dict):
             talk = Talk(source, SourceFormat.KIRO, is_typed=True)
-            kiro.add_history(talk, held, 0)
-            yield from kiro.session_of(talk, held, plain(row["key"]), uids)
+            coding_agents.add_kiro_history(talk, held, 0)
+            yield from coding_agents.kiro_session(talk, held, plain(row["key"]), uids)
 
 
 def _quoted(name: str | None) -> str:

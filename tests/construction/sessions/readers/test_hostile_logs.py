@@ -18,7 +18,7 @@ from construction.sessions.readers import (
     atif,
     claude_code,
     codex,
-    continue_dev,
+    coding_agents,
     copilot,
     openai_responses,
     source,
@@ -195,7 +195,7 @@ def test_ids_of_calls_that_are_no_texts(tmp_path: Path, own: object) -> None:
         },
     ]
     chat = {"sessionId": "s", "workspaceDirectory": "/w", "history": history}
-    assert len(session(continue_dev.read, lines(tmp_path, [chat])).turns) == 2
+    assert len(session(coding_agents.read_continue_dev, lines(tmp_path, [chat])).turns) == 2
 
 
 def test_long_chains_and_wide_forks(tmp_path: Path) -> None:
