@@ -9,9 +9,8 @@ from pathlib import Path
 from pydantic import field_validator
 
 from anonymization.documents.contracts import DocumentConfig, Pictures
-from anonymization.instruction_gate import InstructionConfig
-from anonymization.language_gate import LanguageConfig
 from anonymization.leaks.contracts import LeakConfig
+from anonymization.masking_gates import InstructionConfig, LanguageConfig
 from anonymization.recogniser.contracts import RecogniserConfig
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from data.contracts import Disclosure, StageConfig

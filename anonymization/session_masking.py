@@ -25,10 +25,14 @@ from anonymization.documents.remaining_words import (
     words_left,
 )
 from anonymization.documents.scopes import detector, languages_of, unmasked
-from anonymization.instruction_gate import ChangedPart, write_changes
-from anonymization.language_gate import GATE as LANGUAGE
-from anonymization.language_gate import measure as language_use
-from anonymization.language_gate import spoken_languages, supported_languages
+from anonymization.masking_gates import (
+    LANGUAGE,
+    ChangedPart,
+    language_use,
+    spoken_languages,
+    supported_languages,
+    write_changes,
+)
 from anonymization.masking_recipe import MaskingLevel, MaskingRecipe
 from anonymization.recogniser.answers import ask_about
 from anonymization.recogniser.contracts import AskModel, Call, Recognised

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from anonymization.documents.visitor import name_edits
-from anonymization.instruction_gate import (
+from anonymization.masking_gates import (
     ChangedPart,
     ChangeKind,
     MaskedWords,

@@ -28,8 +28,8 @@ from benchmarks.report import table, write_result
 from construction.grading.grade import grade
 from construction.grading.oracle import OracleError, oracle
 from construction.grading.spec import TaskSpec, spec_of
+from construction.statements.asked_periods import parse_period
 from construction.statements.model import read_statements
-from construction.statements.periods.query import parse_period
 from construction.statements.tools.agent_tools import get_company_fundamentals
 from construction.statements.tools.database import Database, Refusal, Value, index_database
 from construction.statements.tools.discovery import discover_companies, discover_company_series

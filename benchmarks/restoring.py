@@ -35,7 +35,7 @@ from anonymization.documents.scopes import (
     mask_paths,
     restore_folder,
 )
-from anonymization.language_gate import LanguageConfig
+from anonymization.masking_gates import LanguageConfig
 from anonymization.masking_recipe import MaskingLevel
 from benchmarks.report import table, write_result
 

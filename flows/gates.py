@@ -7,9 +7,8 @@ wings meet.
 from __future__ import annotations
 
 from anonymization.documents.contracts import GATE as MASKING
-from anonymization.instruction_gate import GATE as INSTRUCTION
-from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.leaks.contracts import GATE as LEAKS
+from anonymization.masking_gates import INSTRUCTION, LANGUAGE
 from anonymization.tables.gates import FIDELITY as FIDELITY
 from anonymization.tables.gates import RE_IDENTIFICATION as RE_IDENTIFICATION
 from construction.analytics.gates import FAIR

@@ -19,16 +19,16 @@ from anonymization.documents.contracts import DocumentConfig, DocumentReport, Re
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.documents.remaining_words import merged, propose, rows_for_model, words_left
 from anonymization.documents.worth_a_look import GONE
-from anonymization.language_gate import (
-    LanguageConfig,
-    languages_in,
-    measure,
-    short_language,
-    supported_languages,
-)
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, Matcher
 from anonymization.leaks.scan import scan_bytes
+from anonymization.masking_gates import (
+    LanguageConfig,
+    language_use,
+    languages_in,
+    short_language,
+    supported_languages,
+)
 from anonymization.masking_recipe import MaskingLevel, Undecided, at_level
 from anonymization.recogniser.answers import ask_about
 from anonymization.recogniser.contracts import (
@@ -404,9 +404,9 @@ def _languages(
     supported = supported_languages(config.detection)
     counts = {name: languages_of(read, config.detection) for name, read in pieces.items()}
     if config.scope is Scope.PATH:
-        whole = measure(counts.values(), supported).language
+        whole = language_use(counts.values(), supported).language
         return dict.fromkeys(counts, whole)
-    return {name: measure([of_file], supported).language for name, of_file in counts.items()}
+    return {name: language_use([of_file], supported).language for name, of_file in counts.items()}
 
 
 _NAMES = re.compile(r"\W*(?>[A-Za-z\u00c0-\u024f]+\W*){1,3}")

@@ -13,12 +13,16 @@ from typing import Any
 
 import polars as pl
 
-from anonymization.instruction_gate import GATE as INSTRUCTION
-from anonymization.instruction_gate import ChangedPart, InstructionConfig, described
-from anonymization.instruction_gate import measure as changes_of
 from anonymization.leaks.contracts import GATE, Encoding, Leak, LeakConfig, PrivateValue, measure
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.leaks.scan import scan_bytes, scan_release
+from anonymization.masking_gates import (
+    INSTRUCTION,
+    ChangedPart,
+    InstructionConfig,
+    changes_of,
+    described,
+)
 from anonymization.session_masking import VAULTS
 from anonymization.text.contracts import EntityType, Entry
 from anonymization.text.masking.known_search import (

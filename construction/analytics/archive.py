@@ -19,9 +19,9 @@ from construction.analytics.contracts import ArchiveUse, Filing
 from construction.analytics.environment.declaration import Declaration, PolicyText
 from construction.analytics.environment.papers import names_in
 from construction.analytics.environment.variants import ID, TEXT
-from construction.workflows.archive import ARCHIVE, PAPERS, ArchivedPaper, archive_world
 from construction.workflows.contracts import World
 from construction.workflows.runs import InProcessClient, allowance_for, get, rows
+from construction.workflows.world_file import ARCHIVE, PAPERS, ArchivedPaper, archive_world
 
 LEAST_PAPERS = 60  # fewer are read whole by anybody
 _ACTOR = "reader@agency.example"

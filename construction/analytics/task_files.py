@@ -30,10 +30,9 @@ from construction.analytics.environment.variants import (
     read_files,
 )
 from construction.analytics.execute_polars import StepFailedError, run
-from construction.workflows.archive import ARCHIVE
 from construction.workflows.declaration import has_services, tools_of
 from construction.workflows.runs import CALLS
-from construction.workflows.world_file import WORLDS, read_world, write_world
+from construction.workflows.world_file import ARCHIVE, WORLDS, read_world, write_world
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import (

@@ -17,8 +17,8 @@ from typing import Any
 
 from construction.grading.bundle_command import ANSWER, OUTPUTS
 from construction.grading.exports.writing import GRADER, Bundle, bundle_files
+from construction.grading.gate import unresolved
 from construction.grading.oracle import OracleError, computable, oracle
-from construction.grading.routes import unresolved
 from construction.grading.sandbox_preflight import STAGE, Fault, TrialOutcome, TrialStep
 from construction.grading.scripted_agent import slug
 from construction.grading.spec import spec_of

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from construction.statements.categories import Category, CategoryReason, assign, load_rules
-from construction.statements.hierarchy.rebuild import rebuild
+from construction.statements.hierarchy_rebuilt import rebuild
 from construction.statements.model import (
     POINTS,
     TABLES,
@@ -22,7 +22,7 @@ from construction.statements.model import (
     plain_texts,
     write_statements,
 )
-from construction.statements.periods.fill import (
+from construction.statements.periods import (
     ELAPSED,
     PeriodConfig,
     derived_points,

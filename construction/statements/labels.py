@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from construction.statements.hierarchy.sections import Role, default_trees
 from construction.statements.model import LabelMethod, Statement
+from construction.statements.sections import Role, default_trees
 from data.errors import ConfigError
 from data.text.folding import without_spaces
 from data.text.lexicon import load_table

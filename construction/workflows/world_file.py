@@ -1,9 +1,11 @@
-"""Worlds as files: canonical JSON, checked against the declared services when it is read."""
+"""Worlds as files: canonical JSON, checked against the declared services when it is read; and an
+archive of papers as a world, in which what is read has to be found first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -157,3 +159,42 @@ def _fault_faults(world: World) -> list[str]:
         for fault in world.faults
         if fault.service not in world.state or fault.operation not in operations(fault.service)
     ]
+
+
+ARCHIVE, PAPERS = "archive", "papers"
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedPaper:
+    """A paper as it is filed: what a clerk would note of it, and its whole text."""
+
+    heading: str
+    body: str
+    folder: str | None = None
+    filed_on: str | None = None  # an ISO 8601 day
+
+
+def archive_world(
+    papers: Sequence[ArchivedPaper], now: str, actor: str, allowance: int | None = None
+) -> World:
+    """A world whose only service is an archive; ids are numbers in the order of the papers.
+
+    Raises InputError with the first thing that does not fit.
+    """
+    prefix = service(ARCHIVE).collections[PAPERS].prefix
+    records = {}
+    for number, paper in enumerate(papers, 1):
+        fields = {
+            "id": f"{prefix}-{number:03d}",
+            "heading": paper.heading,
+            "folder": paper.folder,
+            "filed_on": paper.filed_on,
+            "body": paper.body,
+        }
+        filled = {name: value for name, value in fields.items() if value is not None}
+        records[filled["id"]] = filled
+    world = World({ARCHIVE: {PAPERS: records}}, now, actor, allowance=allowance)
+    if faults := world_faults(world):
+        todo = "Shorten the paper, or correct it."
+        raise InputError(ARCHIVE, faults[0], "papers as the archive keeps them", todo)
+    return world

@@ -60,9 +60,13 @@ from data.contracts.session import (
     CutReason,
     KeptText,
     Origin,
+    Popularity,
     ReadIssue,
     Role,
     Session,
+    Signal,
+    SignalProvenance,
+    SignalSnapshot,
     SourceFormat,
     TaskInstance,
     ToolCall,
@@ -71,7 +75,6 @@ from data.contracts.session import (
     dump_instance,
     load_instance,
 )
-from data.contracts.signal import Popularity, Signal, SignalProvenance, SignalSnapshot
 
 __all__ = [
     "MISSING",

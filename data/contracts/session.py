@@ -1,13 +1,16 @@
-"""Sessions and turns as readers yield them, and the task instances recovered from them.
+"""What enters: sessions and turns as readers yield them, task instances recovered from them, and
+signals, what people install from a skill registry at one date.
 
 Sessions are a superset of ATIF (Harbor's trajectory format).
 
-These are plain slotted dataclasses, not pydantic models: half a gigabyte of logs passes
+Those of sessions are plain slotted dataclasses, not pydantic models: half a gigabyte of logs passes
 through them, and they are built by our own readers from input that was checked line by line.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -270,3 +273,64 @@ def load_instance(payload: str) -> TaskInstance:
 def _adapter() -> TypeAdapter[TaskInstance]:
     """Built when it is first needed: it costs milliseconds at the start of every command."""
     return TypeAdapter(TaskInstance)
+
+
+class Popularity(StrEnum):
+    """What registries count of a skill; one of them is declared as the measure of a snapshot.
+
+    `listings` is 1 for each entry of a source that counts nothing.
+    """
+
+    DOWNLOADS = "downloads"
+    STARS = "stars"
+    INSTALLS_CURRENT = "installs_current"
+    INSTALLS_ALL_TIME = "installs_all_time"
+    COMMENTS = "comments"
+    VERSIONS = "versions"
+    USES = "uses"
+    LISTINGS = "listings"
+
+
+@dataclass(frozen=True, slots=True)
+class SignalProvenance:
+    """The origin of a signal. `rank` is 1-based: as stated by the source, otherwise by the measure.
+
+    `date` is the date of the snapshot, `url` the skill's page or API address where it is known.
+    """
+
+    source: str
+    date: dt.date
+    url: str | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One skill of a registry. Its texts are untrusted: show them escaped.
+
+    `popularity` holds the counts that the source gives; a count that it does not give is absent,
+    which is not 0. `created_at` is in seconds since the epoch, UTC. `tags` are sorted.
+    """
+
+    slug: str
+    name: str
+    summary: str
+    owner: str | None
+    popularity: Mapping[Popularity, int]
+    tags: tuple[str, ...]
+    provenance: SignalProvenance
+    created_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SignalSnapshot:
+    """The signals of one source at one date, sorted by slug; each slug once, each with `measure`.
+
+    `digest` is the SHA-256 (hex) of all the rest, and does not depend on the order of the input.
+    """
+
+    date: dt.date
+    source: str
+    measure: Popularity
+    signals: tuple[Signal, ...]
+    digest: str

@@ -33,7 +33,7 @@ from data.figures import amount
 from data.progress import keep_telling
 from flows.commands.build import checked_settings, print_built, print_plan
 from flows.commands.evaluate import ATTEMPTS, Snapshot
-from flows.commands.options import WORKSPACE, BuiltInto, Config, Key, WriteTo, given
+from flows.commands.table import WORKSPACE, BuiltInto, Config, Key, WriteTo, given
 from flows.server import own_server
 
 if TYPE_CHECKING:

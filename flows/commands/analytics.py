@@ -21,7 +21,7 @@ from data.canonical import digest, keyed_digest, pretty_json
 from data.errors import InputError
 from data.figures import percent
 from data.neutralise import one_line
-from flows.commands.options import Config, Key, WriteTo
+from flows.commands.table import Config, Key, WriteTo
 
 if TYPE_CHECKING:
     from construction.analytics.environment.declaration import Declaration

@@ -45,7 +45,7 @@ from data.errors import InputError, program
 from data.figures import amount
 from data.neutralise import one_line
 from data.randomness import release_key
-from flows.commands.options import Approvals, Json, Key, Masking, PrivateValues, Processes, Reviewed
+from flows.commands.table import Approvals, Json, Key, Masking, PrivateValues, Processes, Reviewed
 
 
 def _masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:

@@ -24,7 +24,7 @@ from data.staging.print import (
     print_tables,
     print_turned_away,
 )
-from flows.commands.options import WORKSPACE, BuiltInto, Json
+from flows.commands.table import WORKSPACE, BuiltInto, Json
 from flows.gates import GATES
 
 _GATES = tuple(gate.name for gate in GATES)

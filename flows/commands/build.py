@@ -18,7 +18,7 @@ import typer
 from data.builds import PUBLISHED, building
 from data.contracts import SourceFormat
 from data.errors import InputError
-from flows.commands.options import Config, Edinet, Key, PrivateValues, Reviewed, Sec, Xbrl, given
+from flows.commands.table import Config, Edinet, Key, PrivateValues, Reviewed, Sec, Xbrl, given
 from flows.server import leads_to_server, own_server
 
 if TYPE_CHECKING:

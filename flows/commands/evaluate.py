@@ -18,7 +18,7 @@ import typer
 from data.attempts import TABLES_FOLDER, infra_errors
 from data.errors import InputError, require_extra
 from data.reasons import own_labels
-from flows.commands.options import Json, Processes
+from flows.commands.table import Json, Processes
 
 if TYPE_CHECKING:
     from flows.evaluate.plan import Plan, Request

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from data.errors import InputError
-from flows.commands.options import Config, Edinet, Key, Sec, WriteTo, Xbrl, given
+from flows.commands.table import Config, Edinet, Key, Sec, WriteTo, Xbrl, given
 from selection.config import Objective
 
 if TYPE_CHECKING:

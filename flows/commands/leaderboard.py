@@ -14,7 +14,7 @@ import typer
 from data.errors import InputError
 from data.neutralise import one_line, visible
 from flows.commands.evaluate import ATTEMPTS, Snapshot
-from flows.commands.options import WriteTo
+from flows.commands.table import WriteTo
 
 if TYPE_CHECKING:
     from selection.evaluation.board import Board

@@ -17,7 +17,7 @@ import typer
 from data.canonical import pretty_json
 from data.errors import NOT_BUILT, InputError, ReleaseError
 from data.neutralise import one_line
-from flows.commands.options import WORKSPACE, BuiltInto, Json
+from flows.commands.table import WORKSPACE, BuiltInto, Json
 
 if TYPE_CHECKING:
     from construction.grading.exports.writing import Export

@@ -20,7 +20,7 @@ from data.neutralise import one_line
 from data.staging.database import Shell, open_shell
 from data.staging.print import Format, print_result, query_text
 from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, run_sql
-from flows.commands.options import WORKSPACE, BuiltInto, Config
+from flows.commands.table import WORKSPACE, BuiltInto, Config
 
 if TYPE_CHECKING:
     pass

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from anonymization.instruction_gate import read_changes
 from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
 from anonymization.leaks.candidate_leaks import (
     LeakTargets,
@@ -19,6 +18,7 @@ from anonymization.leaks.candidate_leaks import (
     shared_values,
     write_leak_check,
 )
+from anonymization.masking_gates import read_changes
 from anonymization.masking_recipe import MaskingRecipe, Undecided, for_source, with_approvals
 from anonymization.recogniser.contracts import Recognised, summed
 from anonymization.recogniser.passages import prompt_digest

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from anonymization.instruction_gate import (
-    GATE,
+from anonymization.masking_gates import (
+    INSTRUCTION,
     ChangedPart,
     ChangeKind,
     InstructionChange,
     InstructionConfig,
     MaskedWords,
     changed_parts,
+    changes_of,
     described,
-    measure,
     read_changes,
     write_changes,
 )
@@ -31,7 +31,7 @@ def change(text: str, old: str, kind: EntityType, names: tuple[str, ...] = ()) -
 
 
 def counted(words: MaskedWords, given: Collection[str] = ()) -> InstructionChange:
-    return measure(changed_parts([words], given))
+    return changes_of(changed_parts([words], given))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def counted(words: MaskedWords, given: Collection[str] = ()) -> InstructionChang
 def test_what_a_result_has_to_hold_may_not_change(
     text: str, old: str, kind: EntityType, changed: bool
 ) -> None:
-    verdict = GATE.judge(counted(change(text, old, kind)), InstructionConfig())
+    verdict = INSTRUCTION.judge(counted(change(text, old, kind)), InstructionConfig())
     assert verdict.reason == ("masking.instruction_changed" if changed else None)
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from anonymization.documents.document import pieces_in
 from anonymization.documents.scopes import MaskingConfig, languages_of
-from anonymization.language_gate import (
-    GATE,
+from anonymization.masking_gates import (
+    LANGUAGE,
     LanguageConfig,
+    language_use,
     languages_in,
-    measure,
     spoken_languages,
     supported_languages,
 )
@@ -39,8 +39,8 @@ WRITTEN = {
 def test_only_the_languages_of_the_models_pass(language: str) -> None:
     counts = languages_in([WRITTEN[language]])
     assert counts == {language: 1}
-    seen = measure([counts], supported_languages(DetectionConfig()))
-    verdict = GATE.judge(seen, LanguageConfig())
+    seen = language_use([counts], supported_languages(DetectionConfig()))
+    verdict = LANGUAGE.judge(seen, LanguageConfig())
     if language in ("en", "ja", "zh"):
         assert verdict.status is Status.PASSED
     else:
@@ -71,8 +71,8 @@ def test_names_code_paths_and_numbers_are_in_no_other_language(text: str) -> Non
 
 
 def test_kept_tasks_are_unverified() -> None:
-    seen = measure([languages_in([WRITTEN["de"]])], {"en", "zh"})
-    verdict = GATE.judge(seen, LanguageConfig(unsupported="keep"))
+    seen = language_use([languages_in([WRITTEN["de"]])], {"en", "zh"})
+    verdict = LANGUAGE.judge(seen, LanguageConfig(unsupported="keep"))
     assert (verdict.status, verdict.reason) == (
         Status.UNVERIFIED,
         "masking.language_unsupported",
@@ -80,7 +80,7 @@ def test_kept_tasks_are_unverified() -> None:
 
 
 def test_the_commonest_unsupported_language_is_named() -> None:
-    seen = measure([{"de": 1, "en": 5}, {"fr": 2, "de": 1}, {"ko": 1}], {"en"})
+    seen = language_use([{"de": 1, "en": 5}, {"fr": 2, "de": 1}, {"ko": 1}], {"en"})
     assert (seen.blocks, seen.unsupported, seen.language) == (10, 5, "de")
 
 
@@ -91,8 +91,8 @@ def test_what_is_known_by_its_form_needs_no_language() -> None:
     assert supported_languages(full.detection) == frozenset({"en", "ja", "zh"})
     english = DetectionConfig(chinese_model="", japanese_model="")
     assert supported_languages(english) == frozenset({"en"})
-    seen = measure([{"de": 3}], None)
-    assert GATE.judge(seen, LanguageConfig()).status is Status.PASSED
+    seen = language_use([{"de": 3}], None)
+    assert LANGUAGE.judge(seen, LanguageConfig()).status is Status.PASSED
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_what_is_known_by_its_form_needs_no_language() -> None:
     ],
 )
 def test_short_texts_of_a_task_show_their_language_too(text: str, language: str) -> None:
-    seen = measure([spoken_languages([text])], {"en", "zh", "ja"})
+    seen = language_use([spoken_languages([text])], {"en", "zh", "ja"})
     assert seen.language == language
-    assert GATE.judge(seen, LanguageConfig()).status is Status.FAILED
+    assert LANGUAGE.judge(seen, LanguageConfig()).status is Status.FAILED
 
 
 def test_a_menu_of_languages_and_single_letters_are_in_no_other_language() -> None:
     menu = "English | Deutsch | Français | 한국어 | Русский | 日本語"
     for text in (menu, "α = 0.05 and β = 0.2", "Use the Jürgen theme for the façade"):
-        assert measure([spoken_languages([text])], {"en", "zh", "ja"}).unsupported == 0
+        assert language_use([spoken_languages([text])], {"en", "zh", "ja"}).unsupported == 0
 
 
 def test_a_log_is_no_prose_in_any_language() -> None:

@@ -23,7 +23,7 @@ from construction.sessions.scan import FileReason
 from construction.signals.collect.fields import SignalReason
 from construction.statements.categories import CategoryReason
 from construction.statements.database import _FilterReason, _ScaleReason
-from construction.statements.periods.fill import _PeriodReason
+from construction.statements.periods import _PeriodReason
 from construction.statements.questions.contracts import QuestionReason
 from construction.statements.readers.edinet.source import Reason as EdinetReason
 from construction.statements.readers.sec.source import SecReason

@@ -13,10 +13,9 @@ import tomli_w
 
 from construction.grading.grade import grade
 from construction.grading.spec import spec_of
-from construction.workflows.archive import ARCHIVE, PAPERS
 from construction.workflows.declaration import has_services
 from construction.workflows.runs import is_replayed
-from construction.workflows.world_file import read_world
+from construction.workflows.world_file import ARCHIVE, PAPERS, read_world
 from data.attempts import read_attempts
 from data.contracts import Lane
 from data.contracts.attempt import AttemptStatus, Configuration

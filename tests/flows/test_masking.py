@@ -12,10 +12,10 @@ import pytest
 
 from anonymization.documents.document import masked_path
 from anonymization.documents.scopes import detector
-from anonymization.instruction_gate import read_changes
 from anonymization.leaks.candidate_leaks import LeakTargets, read_vaults, shared_values
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.leaks.scan import scan_bytes
+from anonymization.masking_gates import read_changes
 from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.session_masking import MaskJob, _vault_name, find_shard, mask_shard
 from anonymization.session_texts import masked_text, text_edits

@@ -130,7 +130,7 @@ class MachineLines:
 _UNIT_LINE = pattern_of(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
 # A unit of the name model, which was measured with these: bounded, and cut at a full stop only
 # after two small letters or digits, so that initials, titles and short forms stay whole. They are
-# not the sentences of `data.text.sentences`.
+# not the sentences of `data.text.scripts`.
 _SENTENCE = pattern_of(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = pattern_of(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
 _JAPANESE = pattern_of(r"[^。！？\n\r]{1,400}[。！？]?")

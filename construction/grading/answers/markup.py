@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from data.text.folding import fold_width
-from data.text.sentences import edited_sentence_end
+from data.text.scripts import edited_sentence_end
 
 # Private-use characters mark emphasis and tags until positions are final.
 _BOLD_OPEN, _BOLD_CLOSE, _BOX_OPEN, _BOX_CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"

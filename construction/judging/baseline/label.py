@@ -38,8 +38,7 @@ from construction.signals.matching import Encode, Vectors, cosine, encode_multil
 from data.contracts import Label, TaskClass
 from data.randomness import Key, keyed_order
 from data.text.lexicon import any_of, load_table
-from data.text.scripts import HAN, count_han, is_han
-from data.text.sentences import phrase_form, sentence_spans
+from data.text.scripts import HAN, count_han, is_han, phrase_form, sentence_spans
 
 _STRENGTHS = {"strong": 3.0, "usual": 1.0, "weak": 0.3}
 _DOUBT, _SKILL_DOUBT = 3.0, 2.0  # the weight of being none of them, in a short request

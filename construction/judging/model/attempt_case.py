@@ -34,7 +34,7 @@ from construction.judging.model.prompt import CUT, addresses_judge, cleaned
 from data.neutralise import HIDDEN, SHOWN
 from data.randomness import Key, keyed_generator, keyed_order
 from data.text.lexicon import load_table
-from data.text.sentences import sentence_spans
+from data.text.scripts import sentence_spans
 
 CONTROLS = 2  # per attempt, beside the twins
 _LETTERS = "AHKNRTVX"

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from construction.grading.routes import VISUAL
+from construction.grading.gate import VISUAL
 from construction.judging.baseline.grade import WORD_RULES
 from construction.judging.contracts import Answer, Case, Graded, JudgeReason, ModelStagesConfig
 from construction.judging.evidence.shown import find_quote

@@ -41,7 +41,7 @@ from data.errors import ConfigError
 from data.neutralise import HIDDEN, visible
 from data.text.folding import fold_width
 from data.text.lexicon import load_table
-from data.text.sentences import sentence_spans
+from data.text.scripts import sentence_spans
 
 _CHAT_TOKEN = re.compile(
     r"<[|｜][^|｜<>\n]{0,40}[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<</?SYS>>"

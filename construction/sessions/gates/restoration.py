@@ -27,8 +27,7 @@ from data.contracts import (
     UserTurn,
 )
 from data.text.lexicon import pattern_of
-from data.text.scripts import HAN
-from data.text.sentences import last_sentence
+from data.text.scripts import HAN, last_sentence
 
 _HINTS_ZH = ("脱敏", "已隐", "已屏蔽", "已打码", "已涂黑", "已遮", "已删除")
 

@@ -35,7 +35,7 @@ from typing import TypeVar
 import polars as pl
 
 from construction.statements.model import SEPARATOR, LabelMethod, Statement, Statements
-from construction.statements.periods.fill import UNKNOWN, read_conventions
+from construction.statements.periods import UNKNOWN, read_conventions
 from construction.statements.questions.contracts import (
     Cause,
     Company,

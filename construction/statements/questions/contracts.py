@@ -12,7 +12,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from construction.grading.answers.lexicon import GoldAnswer
-from construction.statements.periods.fill import UNKNOWN, Convention, PeriodConfig
+from construction.statements.periods import UNKNOWN, Convention, PeriodConfig
 from construction.statements.readers.edinet.source import EdinetConfig
 from construction.statements.readers.sec.source import SecConfig
 from construction.statements.readers.xbrl.source import XbrlConfig

@@ -18,7 +18,7 @@ from typing import Any
 from construction.grading.answers.check import check_answer
 from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
 from construction.statements.model import Statement
-from construction.statements.periods.fill import ELAPSED
+from construction.statements.periods import ELAPSED
 from construction.statements.questions.ambiguity import Database, Slots, other_values, rivals
 from construction.statements.questions.contracts import (
     Combined,

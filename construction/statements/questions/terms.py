@@ -15,7 +15,7 @@ from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL, GoldA
 from construction.grading.answers.question import sides
 from construction.grading.answers.units import measure_words
 from construction.statements.model import Statement, Statements
-from construction.statements.periods.fill import ELAPSED, Convention, YearLabel
+from construction.statements.periods import ELAPSED, Convention, YearLabel
 from construction.statements.questions.contracts import Company, FlowSide, Point
 from construction.statements.questions.wording import WORDS, Phrase, filed_phrase, phrase_of
 from data.text.dates import MONTHS, write_date

@@ -19,7 +19,7 @@ import orjson
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from construction.statements.periods.query import Basis, PeriodQuery, parse_period
+from construction.statements.asked_periods import Basis, PeriodQuery, parse_period
 from construction.statements.tools.database import (
     MOST_COMPANIES,
     MOST_SERIES,

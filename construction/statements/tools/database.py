@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 from rapidfuzz import fuzz, process
 
-from construction.statements.hierarchy.sections import spaced
+from construction.statements.asked_periods import Basis, PeriodQuery
 from construction.statements.model import COMPANIES, HISTORY, POINTS, SERIES, read_tables
-from construction.statements.periods.query import Basis, PeriodQuery
+from construction.statements.sections import spaced
 from data.text.folding import fold_width, fold_words
 
 # What the lookups return; the field descriptions become the tools' output schemas.

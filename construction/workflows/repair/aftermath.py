@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from construction.workflows.archive import ArchivedPaper
 from construction.workflows.repair.drafts import Draw, table
 from construction.workflows.repair.papers import Papers, day_of, spoken
+from construction.workflows.world_file import ArchivedPaper
 
 Key = tuple[str, ...]  # the party, and of what
 Shown = Mapping[Key, str]

@@ -15,8 +15,8 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from construction.workflows.archive import ArchivedPaper
 from construction.workflows.repair.drafts import Draw
+from construction.workflows.world_file import ArchivedPaper
 
 _CHANNEL_DAYS, _CHAT_LINES = 90, (35, 65)
 _WHOLE_LINES = 5  # of a day of the channel; the others are put together

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from construction.workflows.archive import ARCHIVE, PAPERS, ArchivedPaper, archive_world
 from construction.workflows.contracts import World
 from construction.workflows.repair.aftermath import (
     Aftermath,
@@ -28,6 +27,7 @@ from construction.workflows.repair.aftermath import (
 from construction.workflows.repair.drafts import Files
 from construction.workflows.repair.papers import day_of, facts_said, spoken, states_facts
 from construction.workflows.runs import InProcessClient, allowance_for, get, rows
+from construction.workflows.world_file import ARCHIVE, PAPERS, ArchivedPaper, archive_world
 
 _DUE = """
 WITH closed(month) AS (

@@ -8,13 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from anonymization.instruction_gate import (
-    ChangedPart,
-    ChangeKind,
-    InstructionConfig,
-    read_changes,
-    write_changes,
-)
 from anonymization.leaks.candidate_leaks import (
     STAGE,
     LeakTargets,
@@ -26,6 +19,13 @@ from anonymization.leaks.candidate_leaks import (
     write_leak_check,
 )
 from anonymization.leaks.contracts import GATE, LeakConfig, measure
+from anonymization.masking_gates import (
+    ChangedPart,
+    ChangeKind,
+    InstructionConfig,
+    read_changes,
+    write_changes,
+)
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.vault import Vault
 from data.canonical import digest

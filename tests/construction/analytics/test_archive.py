@@ -10,12 +10,7 @@ from pathlib import Path
 import pytest
 
 from construction.analytics.answers import guideline_faults
-from construction.analytics.archive import (
-    Archive,
-    Reading,
-    archived_file,
-    needed_for,
-)
+from construction.analytics.archive import Archive, Reading, archived_file, needed_for
 from construction.analytics.candidates import Bench
 from construction.analytics.config import AnalyticsRecipe, Variant
 from construction.analytics.contracts import AnalyticsReason, Filing
@@ -45,8 +40,7 @@ from construction.analytics.task_files import (
     write_worlds,
 )
 from construction.analytics.templates import read_templates
-from construction.workflows.archive import ARCHIVE, PAPERS
-from construction.workflows.world_file import WORLDS, read_world
+from construction.workflows.world_file import ARCHIVE, PAPERS, WORLDS, read_world
 from tests.construction.analytics import test_roles as cooperatives
 from tests.construction.analytics.test_second_reader import WORLDS as ALL_WORLDS
 from tests.construction.analytics.test_second_reader import environment

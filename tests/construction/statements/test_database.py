@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from construction.statements.database import SEED_DROPPED_SHARE, _filter_points, _implausible
 from construction.statements.model import HISTORY, POINTS, ROWS, Statements
-from construction.statements.periods.fill import PeriodConfig, with_periods
+from construction.statements.periods import PeriodConfig, with_periods
 from construction.statements.questions.contracts import FilterConfig
 from construction.statements.readers.sec.read import read_sec
 from data.contracts import Outcome

@@ -10,7 +10,7 @@ import pytest
 
 from construction.statements.database import _filter_points
 from construction.statements.model import HISTORY, Statement, Statements
-from construction.statements.periods.fill import PeriodConfig, with_periods
+from construction.statements.periods import PeriodConfig, with_periods
 from construction.statements.presentation import contradicted, sides
 from construction.statements.questions.contracts import FilterConfig
 from tests.construction.statements.frames import companies, points, rows, series

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from construction.workflows.archive import ArchivedPaper, archive_world
 from construction.workflows.declaration import tools_of
 from construction.workflows.runs import InProcessClient
+from construction.workflows.world_file import ArchivedPaper, archive_world
 from data.errors import InputError
 from tests.construction.workflows.clients import ids, refused
 from tests.construction.workflows.worlds import ACTOR, NOW

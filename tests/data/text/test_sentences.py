@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.text.sentences import last_sentence, phrase_form, sentence_spans
+from data.text.scripts import last_sentence, phrase_form, sentence_spans
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,9 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.workflows.archive import ArchivedPaper, archive_world
 from construction.workflows.repair.catalogue import BY_NAME, candidate_of
 from construction.workflows.repair.drafts import Files, RepairDraft, printed_lines, runs
-from construction.workflows.world_file import write_world
+from construction.workflows.world_file import ArchivedPaper, archive_world, write_world
 from data.attempts import read_attempts
 from data.contracts import Candidate
 from data.contracts.attempt import AttemptStatus, Configuration

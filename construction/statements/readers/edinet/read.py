@@ -24,7 +24,7 @@ from pathlib import Path
 import polars as pl
 
 from construction.statements.model import COMPANIES, CONVENTIONS, Statements
-from construction.statements.periods.fill import DaysKnown, NamingEvidence
+from construction.statements.periods import DaysKnown, NamingEvidence
 from construction.statements.readers.edinet.source import (
     STAGE,
     Company,

@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from construction.statements.model import CLOSINGS, COMPANIES, CONVENTIONS
-from construction.statements.periods.fill import (
+from construction.statements.periods import (
     DaysKnown,
     NamingEvidence,
     YearLabel,

@@ -25,7 +25,7 @@ from construction.statements.model import (
     Statement,
     Statements,
 )
-from construction.statements.periods.fill import DaysKnown, NamingEvidence
+from construction.statements.periods import DaysKnown, NamingEvidence
 from construction.statements.readers.sec.points import (
     Context,
     judged_facts,

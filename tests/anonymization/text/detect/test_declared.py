@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymization.language_gate import short_language
+from anonymization.masking_gates import short_language
 from anonymization.text.contracts import EntityType as T
 from anonymization.text.contracts import Finding
 from anonymization.text.detect.declared import declared_kind, find_declared, find_rows

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from construction.judging.calls.contracts import Question
-from data.text.sentences import sentence_spans
+from data.text.scripts import sentence_spans
 from tests.flows.judge_server import material, scopes, stands
 
 HELD = "grounded_accuracy: The number of errors in May is reported."

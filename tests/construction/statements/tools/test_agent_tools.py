@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.statements.periods.query import Basis
+from construction.statements.asked_periods import Basis
 from construction.statements.tools.agent_tools import get_company_fundamentals
 from construction.statements.tools.database import Fundamentals, Refusal
 from tests.construction.statements.tools.tiny import (

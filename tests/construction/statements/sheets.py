@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.hierarchy.rebuild import rebuild
+from construction.statements.hierarchy_rebuilt import rebuild
 from tests.construction.statements.frames import points, rows, series
 
 Line = tuple[str, str, str | None]  # concept, label, value

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from construction.statements.hierarchy.rebuild import rebuild
-from construction.statements.hierarchy.sections import (
+from construction.statements.hierarchy_rebuilt import rebuild
+from construction.statements.sections import (
     Role,
     _parse_trees,
     _section_title,
@@ -14,7 +14,7 @@ from construction.statements.hierarchy.sections import (
     spaced,
 )
 from data.errors import InputError
-from tests.construction.statements.hierarchy.sheets import (
+from tests.construction.statements.sheets import (
     SHEET,
     Line,
     as_filed,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.periods.fill import PeriodConfig, with_periods
-from construction.statements.periods.query import Basis, PeriodQuery, parse_period
+from construction.statements.asked_periods import Basis, PeriodQuery, parse_period
+from construction.statements.periods import PeriodConfig, with_periods
 from data.errors import InputError
 from tests.construction.statements.frames import companies, points
 

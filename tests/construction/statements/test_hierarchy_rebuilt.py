@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.hierarchy.rebuild import rebuild
+from construction.statements.hierarchy_rebuilt import rebuild
 from construction.statements.model import SERIES, Statements
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.edinet.source import EdinetConfig
 from construction.statements.readers.sec.read import read_sec
 from tests.construction.statements.frames import points, rows, series
-from tests.construction.statements.hierarchy.sheets import (
+from tests.construction.statements.sheets import (
     SHEET,
     Line,
     as_filed,
@@ -74,7 +74,7 @@ def test_a_separator_in_a_label_is_no_separator() -> None:
 
 def test_deep_sections_keep_the_outer_ones_and_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = as_filed([("土地", "Land", None)])
-    monkeypatch.setattr("construction.statements.hierarchy.rebuild._MOST_SECTIONS", 2)
+    monkeypatch.setattr("construction.statements.hierarchy_rebuilt._MOST_SECTIONS", 2)
     actual = rebuild(*sheet)
     assert actual["name"][0] == "Balance sheet | Assets | Property, plant and equipment | Land"
 

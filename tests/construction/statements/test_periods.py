@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.model import POINTS
-from construction.statements.periods.fill import (
+from construction.statements.periods import (
     PeriodConfig,
     YearLabel,
     _difference,
@@ -30,7 +30,7 @@ FILLED = ("fiscal_year", "fiscal_period", "calendar_period", "period_type")
 
 
 def _cases() -> list[list[str | None]]:
-    text = Path(__file__).with_name("cases.tsv").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("period_cases.tsv").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return [[None if cell == "-" else cell for cell in line.split("\t")] for line in lines]
 

@@ -10,7 +10,7 @@ its day matters (some Japanese companies close on the 20th).
 How companies name and close their fiscal years is a setting of the recipe, and what filings show.
 Three kinds of statements show a name, each compared with the end of the fiscal year it is about:
 
-- `calendar`: the year ends in December, so that both ways of naming give one name.
+- `calendar`: the year is that of the calendar, so that both ways of naming give one name.
 - `words`: the filer writes "fiscal 2010 and 2009" beside figures of that year.
 - `fy`: a filing's fiscal year focus. In many of SEC's data sets it follows a rule for every filer
   (`sec_year`), and shows nothing: it counts if it breaks the rule, or if two companies of its data

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import polars as pl
 
-from construction.statements.periods.fill import ELAPSED
+from construction.statements.periods import ELAPSED
 from data.errors import InputError
 from data.text.dates import MONTHS, read_date
 from data.text.folding import fold_spaces, fold_width

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from construction.statements.hierarchy.sections import (
+from construction.statements.model import SEPARATOR, SERIES, HierarchyMethod
+from construction.statements.sections import (
     Item,
     Names,
     Node,
@@ -27,7 +28,6 @@ from construction.statements.hierarchy.sections import (
     join,
     plain_label,
 )
-from construction.statements.model import SEPARATOR, SERIES, HierarchyMethod
 from data.text.scripts import HAN_KANA
 
 _MOST_SECTIONS = 4  # of a name, between statement and label
