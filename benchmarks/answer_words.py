@@ -26,7 +26,7 @@ from benchmarks.grading import material_sources
 from benchmarks.report import table, write_result
 from construction.grading.answers.lexicon import AnswerReason
 from construction.grading.answers.parts import grade_answers
-from construction.grading.answers.question import name_of_side
+from construction.grading.answers.question import _name_of_side
 from construction.grading.spec import TaskSpec, spec_of
 from construction.statements.database import ASKABLE, DATABASE, Sources, write_database
 from construction.statements.model import read_statements
@@ -106,7 +106,7 @@ def cases_of(questions: Sequence[Question], name: str) -> Iterator[Case]:
     for number, question in enumerate(questions):
         spec = spec_of(candidate_of(question, f"q-{number}").model_dump(mode="json"))
         forms = _forms(question, number)
-        side = name_of_side(question.text)
+        side = _name_of_side(question.text)
         sentences: dict[str, Any] = listed["sides"].get(side, {}) if side else {}
         right, contrary = _sided(sentences, forms, question, turns[f"side {side}"])
         turns[f"side {side}"] += 1

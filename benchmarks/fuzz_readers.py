@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from anonymization.tables.files import read_table
-from construction.sessions.fixtures.safety import archive_problem
+from construction.sessions.fixtures.safety import _archive_problem
 from construction.sessions.gates.fixture import FixtureConfig
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
@@ -28,10 +28,10 @@ from construction.statements.readers.edinet.source import EdinetConfig
 from construction.statements.readers.sec.read import read_sec
 from data.attempts import (
     AttemptRecord,
+    _read_attempt,
     attempt_id_of,
     bundle,
     outputs_folder,
-    read_attempt,
     unpack,
     write_attempt,
 )
@@ -133,7 +133,7 @@ def _archives(_: Path) -> Sequence[bytes]:
 def _archive(folder: Path, content: bytes) -> None:
     path = _written(folder, "archive", content)
     with path.open("rb") as handle:
-        archive_problem(handle, len(content), FixtureConfig())
+        _archive_problem(handle, len(content), FixtureConfig())
 
 
 def _snapshot(folder: Path) -> Path:
@@ -188,7 +188,7 @@ def _attempts(folder: Path) -> Sequence[bytes]:
 
 
 def _attempt(folder: Path, content: bytes) -> None:
-    read_attempt(_written(folder, "t-1-1.json", content))
+    _read_attempt(_written(folder, "t-1-1.json", content))
 
 
 def _submissions(folder: Path) -> Sequence[bytes]:

@@ -28,9 +28,9 @@ from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery import RecoveryConfig, Tasks, recover
 from construction.sessions.recovery.by_model import (
-    conversation_of,
+    _conversation_of,
+    _recovery_stage,
     joined,
-    recovery_stage,
     shortened,
     windows,
 )
@@ -87,10 +87,10 @@ def by_model(sessions: Sequence[Labelled], arguments: argparse.Namespace) -> Map
     """The model's answers, by the uid of the session."""
     config = LlmConfig(mode=Mode(arguments.mode), model=arguments.model)
     runtime = LlmRuntime(base_url=arguments.base_url, timeout=3600, concurrency=64)
-    conversations = [c for c in (conversation_of(of.session) for of in sessions) if c is not None]
+    conversations = [c for c in (_conversation_of(of.session) for of in sessions) if c is not None]
     parts = [shortened(part, _CONFIG) for talk in conversations for part in windows(talk, _CONFIG)]
     with model_client(config, runtime, arguments.store, masked=True) as client:
-        return joined(ask(recovery_stage(), parts, client))
+        return joined(ask(_recovery_stage(), parts, client))
 
 
 def score(sessions: Sequence[Labelled], tasks: Mapping[str, Tasks]) -> list[int]:

@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.report import table, write_result
-from construction.sandbox.resources import descendants
+from construction.sandbox.resources import _descendants
 
 BASELINE = 60
 _SAMPLE_SECONDS = 2.0
@@ -99,7 +99,7 @@ def watched(
     """
     peak = largest = 0
     while build.poll() is None:
-        processes = list(descendants(build.pid))
+        processes = list(_descendants(build.pid))
         sizes = [size for pid in processes if (size := _memory(pid)) is not None]
         peak = max(peak, sum(pss for pss, _ in sizes))
         largest = max([largest, *(rss for _, rss in sizes)])

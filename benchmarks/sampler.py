@@ -25,7 +25,7 @@ from benchmarks.sampler_fit import Fit, fit_of_samples
 from data.figures import percent
 from data.randomness import keyed_generator
 from selection.config import SEPARATOR
-from selection.sampling.stages import DampingReport, compare_dampings
+from selection.sampling.stages import _compare_dampings, _DampingReport
 from selection.sampling.systematic import draw_with_replacement, leaf_probabilities
 
 SERIES = DRAWS = 1_000_000
@@ -39,7 +39,7 @@ T = TypeVar("T")
 SEED_FALL = (28, 39)  # percentage points by which the seed's breakdown share falls under √log
 
 
-def dampings_page(report: DampingReport) -> str:
+def dampings_page(report: _DampingReport) -> str:
     """The report as a section of a page: a table of shares and a table by depth."""
     low, high = SEED_FALL
     lines = [
@@ -78,7 +78,7 @@ def main() -> None:
     load = os.getloadavg()[0]
     listed, origin = _listed(options.names)
     breakdown = (listed["kind"] == "breakdown").to_numpy()
-    dampings = compare_dampings(listed["name"], breakdown=breakdown, separator=options.separator)
+    dampings = _compare_dampings(listed["name"], breakdown=breakdown, separator=options.separator)
     weights = leaf_probabilities(listed["name"], separator=options.separator)
     fit = fit_of_samples(listed["name"].to_list(), weights, SIZE, range(SAMPLES))
     about = (
@@ -175,7 +175,7 @@ def _listed(path: Path | None) -> tuple[pl.DataFrame, str]:
     return pl.DataFrame({"name": heads + below, "kind": kinds}), "generated"
 
 
-def _page(times: dict[str, list[float]], fit: Fit, dampings: DampingReport, origin: str) -> str:
+def _page(times: dict[str, list[float]], fit: Fit, dampings: _DampingReport, origin: str) -> str:
     labels = {
         "probabilities": f"exact probabilities, {SERIES:,} names of depth 6, from strings",
         "recursive": "the same, plain recursion",

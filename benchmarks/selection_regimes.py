@@ -29,9 +29,9 @@ from selection.config import Objective, SelectionConfig
 from selection.estimator import (
     Estimator,
     PilotFits,
-    ResponseModel,
+    _fit_responses,
+    _ResponseModel,
     calibrate,
-    fit_responses,
     kendall_tau,
     pool_means,
     subset_means,
@@ -63,7 +63,7 @@ class Pilots:
     """What a method may see: the pilots' scores, as a matrix and fitted."""
 
     matrix: ScoreMatrix
-    fit: ResponseModel
+    fit: _ResponseModel
     ties: NDArray[np.int64]
 
     def best(self, gains: Floats, size: int) -> Subset:
@@ -158,7 +158,7 @@ def cells_of(name: str, matrix: ScoreMatrix, pilots: int, seed: int) -> Iterator
     test = matrix.scores[:, np.sort(order[pilots:])]
     full, fits = pool_means(test), PilotFits(seen.scores)
     ties = np.random.default_rng(seed).integers(1, 2**24, len(matrix.items))
-    given = Pilots(seen, fit_responses(seen.scores), ties)
+    given = Pilots(seen, _fit_responses(seen.scores), ties)
     for share in SHARES:
         size = max(2, round(share * len(matrix.items)))
         draws = random_draws(matrix.families, size, seed, f"{name} {pilots} {share}")

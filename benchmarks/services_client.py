@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from construction.workflows.contracts import Request
 from construction.workflows.declaration import operations
-from flows.services.serve import method_of, path_of
+from flows.services.serve import _method_of, path_of
 
 ATTEMPTS = 50
 READ_BAR, WRITE_BAR = 50.0, 100.0  # ms, p95
@@ -79,10 +79,10 @@ def wire(request: Request) -> tuple[str, str, bytes]:
     others = {name: value for name, value in request.arguments.items() if name != "id"}
     identity = quote(str(request.arguments.get("id", "")), safe="")
     target = path_of(operation).replace("{id}", identity)
-    if method_of(operation) in ("GET", "DELETE"):
+    if _method_of(operation) in ("GET", "DELETE"):
         plain = {k: json.dumps(v) if isinstance(v, bool) else v for k, v in others.items()}
-        return method_of(operation), f"{target}?{urlencode(plain)}" if plain else target, b""
-    return method_of(operation), target, json.dumps(others).encode()
+        return _method_of(operation), f"{target}?{urlencode(plain)}" if plain else target, b""
+    return _method_of(operation), target, json.dumps(others).encode()
 
 
 def load_row(title: str, result: dict[str, Any]) -> list[str]:

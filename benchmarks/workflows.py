@@ -19,7 +19,7 @@ from construction.workflows.documents.scenario import scenarios
 from construction.workflows.pool import DIFFICULTY_RULE, difficulty_of
 from construction.workflows.runs import PANEL, graded, replay, spec_of_draft
 from construction.workflows.screening import Screened, ScreeningConfig, screened
-from construction.workflows.trials import sibling_recipes
+from construction.workflows.trials import _sibling_recipes
 
 SEED, DRAFTS_EACH = 0, 4
 ATTACKS = ("null", "talk_only", "empty_calls", "destructive", "unneeded", "siblings", "survivors")
@@ -77,7 +77,7 @@ def _siblings(seen: Sequence[Screened]) -> dict[str, int]:
     for tried, other in pairs:
         spec, world = spec_of_draft(tried.draft), tried.draft.world
         as_it_was = [replay(world, other.run.requests, other.run.answer).submission()]
-        applied = list(sibling_recipes(tried.draft, tried.scenario, [other.draft]))
+        applied = list(_sibling_recipes(tried.draft, tried.scenario, [other.draft]))
         for way, submissions in (("as_it_was", as_it_was), ("applied", applied)):
             passed[f"{way}_tried"] += len(submissions)
             passed[way] += sum(

@@ -104,10 +104,10 @@ def _write(folder: Path, attempt: Attempt, content: Mapping[str, Any]) -> Path:
 def previous_attempt(folder: Path, task_id: str, epoch: int) -> Attempt | None:
     """The attempt that is on record from an earlier run; None if it is the first."""
     path = attempt_file(folder, task_id, epoch)
-    return read_attempt(path).attempt if path.exists() else None
+    return _read_attempt(path).attempt if path.exists() else None
 
 
-def read_attempt(path: Path) -> AttemptRecord:
+def _read_attempt(path: Path) -> AttemptRecord:
     """The attempt in a file. Raises InputError if it is not one."""
     try:
         problem = "no regular file"
@@ -154,13 +154,13 @@ def finished(folder: Path) -> set[str]:
     return {
         path.stem
         for path in sorted((folder / FOLDER).glob("*.json"))
-        if not _goes_on(read_attempt(path).attempt)
+        if not _goes_on(_read_attempt(path).attempt)
     }
 
 
 def infra_errors(folder: Path) -> list[str]:
     """How the infrastructure ended attempts of a configuration, by path."""
-    attempts = (read_attempt(path).attempt for path in sorted((folder / FOLDER).glob("*.json")))
+    attempts = (_read_attempt(path).attempt for path in sorted((folder / FOLDER).glob("*.json")))
     return [a.error or "" for a in attempts if a.status is AttemptStatus.INFRA_ERROR]
 
 
@@ -194,7 +194,7 @@ def read_attempts(logs: Path) -> Iterator[tuple[Path, AttemptRecord]]:
         expected = f"a folder with `{FOLDER}/*.json`"
         raise InputError(str(logs), "no attempts", expected, "Run `benchmint evaluate` first.")
     for path in paths:
-        yield path.parent.parent, read_attempt(path)
+        yield path.parent.parent, _read_attempt(path)
 
 
 def has_attempts(logs: Path) -> bool:
@@ -398,7 +398,7 @@ def bundle(folder: Path, out: Path) -> _Archive:
     Raises InputError if there are none, or some that the infrastructure ended: they are to be run
     again first.
     """
-    records = [read_attempt(path) for path in sorted((folder / FOLDER).glob("*.json"))]
+    records = [_read_attempt(path) for path in sorted((folder / FOLDER).glob("*.json"))]
     if not records:
         raise InputError(
             str(folder), "no attempts", f"a configuration's folder with {FOLDER}/*.json",
@@ -538,7 +538,7 @@ def _about(archive: Path, content: bytes) -> _Archive:
 def _check_records(archive: Path, folder: Path, about: _Archive) -> None:
     """Every attempt is of the release and the configuration that the manifest states."""
     for path in sorted((folder / FOLDER).glob("*.json")):
-        attempt = read_attempt(path).attempt
+        attempt = _read_attempt(path).attempt
         same = (attempt.release_digest, attempt.configuration) == (
             about.release, about.configuration,
         )  # fmt: skip

@@ -27,7 +27,7 @@ from construction.signals.config import RegistryConfig, SignalsRecipe
 from construction.statements.questions.contracts import StatementsRecipe
 from construction.workflows.screening import WorkflowsRecipe
 from data.canonical import digest
-from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
+from data.configuration import Section, merge, read_layers, read_section, validated
 from data.contracts import AnyPath, StageConfig
 from data.sharding import Runner, require_fitting
 from data.snapshot import layout
@@ -227,10 +227,3 @@ def load_section(
     """One section of a build's configuration for a standalone command; the same layers."""
     values = read_layers(path, os.environ)
     return read_section(model, name, Settings(), values, path, overrides or {})
-
-
-def recipe_over(path: Path, recipe: Recipe) -> Recipe:
-    """The configuration file `path` with what `recipe` was explicitly given on top."""
-    values = {name: part for name, part in read_toml(path).items() if name in Recipe.model_fields}
-    merge(values, recipe.model_dump(exclude_unset=True))
-    return validated(Recipe, values, path)

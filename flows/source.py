@@ -8,6 +8,7 @@ from pathlib import Path
 from construction.judging.calls.contracts import Mode
 from construction.judging.settings import ModelStage
 from data.builds import require_apart, require_space, require_there
+from data.configuration import merge, read_toml, validated
 from data.contracts import Disclosure
 from data.demo.generate import (
     CONFIG,
@@ -23,7 +24,7 @@ from data.demo.generate import (
 )
 from data.errors import ConfigError, InputError, require_extra
 from data.snapshot.release import PrivacyStamp
-from flows.recipe import Recipe, Runtime, demo_folder, recipe_over
+from flows.recipe import Recipe, Runtime, demo_folder
 
 _RECORDED_STAGES = (
     ModelStage.RECOVERY,
@@ -189,10 +190,17 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
         "environment": demo / ENVIRONMENT / DECLARATION,
         "tripwires": runtime.tripwires or demo / TRIPWIRES,
     }
-    layered, runtime = recipe_over(demo / CONFIG, recipe), runtime.model_copy(update=paths)
+    layered, runtime = _recipe_over(demo / CONFIG, recipe), runtime.model_copy(update=paths)
     if not is_untouched(demo):  # what somebody put in was not generated, and nothing was said of it
         return layered, runtime, PrivacyStamp.MASKED
     return *_judged_as_recorded(layered, runtime), PrivacyStamp.GENERATED
+
+
+def _recipe_over(path: Path, recipe: Recipe) -> Recipe:
+    """The configuration file `path` with what `recipe` was explicitly given on top."""
+    values = {name: part for name, part in read_toml(path).items() if name in Recipe.model_fields}
+    merge(values, recipe.model_dump(exclude_unset=True))
+    return validated(Recipe, values, path)
 
 
 def _judged_as_recorded(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime]:

@@ -262,7 +262,7 @@ _REACH = 12.0  # logits beyond this are cut: the score is 0 or 1 to five digits
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseModel:
+class _ResponseModel:
     """Slopes and intercepts of all items of the pool."""
 
     slopes: Floats
@@ -281,7 +281,7 @@ class ResponseModel:
         return np.asarray(expected.mean(axis=0))
 
 
-def fit_responses(scores: Floats) -> ResponseModel:
+def _fit_responses(scores: Floats) -> _ResponseModel:
     """The most probable items given the pilots' scores (items × pilots; NaN for missing)."""
     known = ~np.isnan(scores)
     seen = np.nan_to_num(scores)
@@ -293,7 +293,7 @@ def fit_responses(scores: Floats) -> ResponseModel:
         ability = _abilities(seen, known, slopes, intercepts, ability)
         ability -= ability.mean()
         slopes, intercepts = _items(seen, known, slopes, intercepts, ability, level)
-    return ResponseModel(slopes, intercepts)
+    return _ResponseModel(slopes, intercepts)
 
 
 def _logit(share: float) -> float:
@@ -365,7 +365,7 @@ class Estimator:
     errors: dict[Method, float]
     crossed: Floats
     calibration: _Calibration | None
-    responses: ResponseModel
+    responses: _ResponseModel
     chosen: NDArray[np.bool_]
 
     def estimate(self, scores: Floats) -> Floats:
@@ -378,7 +378,7 @@ class Estimator:
 @dataclass(frozen=True, slots=True)
 class _Fold:
     held: NDArray[np.bool_]
-    responses: ResponseModel
+    responses: _ResponseModel
 
 
 class PilotFits:
@@ -389,9 +389,9 @@ class PilotFits:
 
     def __init__(self, scores: Floats, folds: Iterable[NDArray[np.bool_]] | None = None) -> None:
         self._scores = scores
-        self._responses = fit_responses(scores)
+        self._responses = _fit_responses(scores)
         self._folds = [
-            _Fold(held, fit_responses(scores[:, ~held]))
+            _Fold(held, _fit_responses(scores[:, ~held]))
             for held in (_folds_of(scores) if folds is None else folds)
         ]
 
@@ -480,7 +480,7 @@ class ShippedEstimator:
             offset, penalty = float(values["offset"]), 0.0
             ridge = _Calibration(values["weights"], offset, values["fallback"], penalty)
             return float(ridge.estimate(row)[0])
-        model = ResponseModel(values["slopes"], values["intercepts"])
+        model = _ResponseModel(values["slopes"], values["intercepts"])
         chosen = np.arange(self.pool) < len(self.items)
         return float(model.estimate(row, chosen)[0])
 

@@ -262,10 +262,10 @@ def write_quality(out: Path, quality: Quality) -> None:
     write_bytes(out / _TEXT, _text_of(quality, sorted(pictures)).encode())
 
 
-def _charts(quality: Quality) -> dict[str, Chart]:
+def _charts(quality: Quality) -> dict[str, _Chart]:
     """The charts by file name; the frontier only if a last release is known."""
     by_name = {
-        "quality-means.svg": Chart(
+        "quality-means.svg": _Chart(
             "Mean score of each pilot",
             "on the pool",
             "on the subset",
@@ -274,7 +274,7 @@ def _charts(quality: Quality) -> dict[str, Chart]:
             tuple(each.model for each in quality.models),
             diagonal=True,
         ),
-        "quality-reliability.svg": Chart(
+        "quality-reliability.svg": _Chart(
             "Order preserved, by gap in the pool",
             "gap of more than (score points out of 100)",
             "bootstrap probability",
@@ -285,7 +285,7 @@ def _charts(quality: Quality) -> dict[str, Chart]:
     }
     solved = [point for point in quality.frontier if point.tau is not None]
     if solved:
-        by_name["quality-frontier.svg"] = Chart(
+        by_name["quality-frontier.svg"] = _Chart(
             "Order preserved, by how much may change",
             "largest share of changed items",
             "Kendall tau with the pool",
@@ -295,12 +295,12 @@ def _charts(quality: Quality) -> dict[str, Chart]:
     return by_name
 
 
-def _histogram(quality: Quality) -> Chart:
+def _histogram(quality: Quality) -> _Chart:
     values = [each.deviation for each in quality.discrimination]
     top = max(values, default=0.0) or 1.0
     counts, edges = np.histogram(values, bins=_BARS, range=(0.0, top))
     points = tuple(zip(edges[:-1].tolist(), counts.astype(float).tolist(), strict=True))
-    return Chart(
+    return _Chart(
         "Discrimination of the chosen items",
         "standard deviation over the pilots",
         "items",
@@ -461,7 +461,7 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class _Chart:
     """One chart. `points` are (x, y); for bars x is the left edge and `bar_width` its width.
 
     `labels` (one per point) are shown when the pointer rests on a mark; `diagonal` draws y = x.
@@ -495,7 +495,7 @@ class _Axis:
         return [self.low + self.step * number for number in range(count + 1)]
 
 
-def draw(chart: Chart) -> bytes:
+def draw(chart: _Chart) -> bytes:
     """The chart as a UTF-8 SVG document. Raises ValueError if a number is not finite."""
     if not all(math.isfinite(value) for point in chart.points for value in point):
         raise ValueError(f"chart {chart.title!r} has a number that is not finite")
@@ -510,7 +510,7 @@ def draw(chart: Chart) -> bytes:
     return "\n".join([head, background, *body, "</svg>", ""]).encode()
 
 
-def _axes(chart: Chart) -> tuple[_Axis, _Axis]:
+def _axes(chart: _Chart) -> tuple[_Axis, _Axis]:
     across = [point[0] for point in chart.points] or [0.0]
     up = [point[1] for point in chart.points] or [0.0]
     if chart.shape is Shape.BARS:
@@ -534,7 +534,7 @@ def _axis(values: Sequence[float], start: float, end: float) -> _Axis:
     return _Axis(low, high, start, end, step)
 
 
-def _grid(chart: Chart, x: _Axis, y: _Axis) -> list[str]:
+def _grid(chart: _Chart, x: _Axis, y: _Axis) -> list[str]:
     parts = [_text(_WIDTH / 2, 22, chart.title, size=14)]
     for value in x.ticks():
         at = x.at(value)
@@ -550,14 +550,14 @@ def _grid(chart: Chart, x: _Axis, y: _Axis) -> list[str]:
     return parts
 
 
-def _guide(chart: Chart, x: _Axis, y: _Axis) -> list[str]:
+def _guide(chart: _Chart, x: _Axis, y: _Axis) -> list[str]:
     if not chart.diagonal:
         return []
     low, high = max(x.low, y.low), min(x.high, y.high)
     return [_line(x.at(low), y.at(low), x.at(high), y.at(high), _GUIDE)]
 
 
-def _marks(chart: Chart, x: _Axis, y: _Axis) -> list[str]:
+def _marks(chart: _Chart, x: _Axis, y: _Axis) -> list[str]:
     placed = [(x.at(across), y.at(up)) for across, up in chart.points]
     titles = [f"<title>{_safe(label)}</title>" for label in chart.labels] or [""] * len(placed)
     if chart.shape is Shape.BARS:

@@ -358,7 +358,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-class UnfinishedError(BenchmintError):
+class _UnfinishedError(BenchmintError):
     """The solver ran out of time: whether a subset exists, and which one, remains unknown."""
 
     def __init__(self, size: int, items: int, solver: SolverName) -> None:
@@ -368,7 +368,7 @@ class UnfinishedError(BenchmintError):
         )
         self.size, self.items, self.solver = size, items, solver
 
-    def __reduce__(self) -> tuple[type[UnfinishedError], tuple[int, int, SolverName]]:
+    def __reduce__(self) -> tuple[type[_UnfinishedError], tuple[int, int, SolverName]]:
         """Pickles as its fields; the message is rebuilt in the other process."""
         return type(self), (self.size, self.items, self.solver)
 
@@ -406,7 +406,7 @@ def select_subset(
     ended = solution.status is SolveStatus.INFEASIBLE
     blockers = explain(pool, config, family_weights, preferred) if ended else ()
     if not blockers:
-        raise UnfinishedError(config.size, len(pool.items), solution.solver)
+        raise _UnfinishedError(config.size, len(pool.items), solution.solver)
     return Selected(None, blockers, programme, solution)
 
 

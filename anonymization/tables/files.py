@@ -116,11 +116,6 @@ def _harmless(series: pl.Series) -> pl.Series:
     return series.zip_with(~risky, pl.Series(series.name, [csv_cell(text) for text in series]))
 
 
-def released_name(path: Path) -> str:
-    """The file name of the released table: as it came, but never zipped."""
-    return path.name.removesuffix(".gz")
-
-
 FIND = "find-tables"
 
 

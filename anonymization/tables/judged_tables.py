@@ -13,7 +13,7 @@ import orjson
 import polars as pl
 
 from anonymization.tables.config import TablesRecipe
-from anonymization.tables.files import TableFile, released_name, write_table
+from anonymization.tables.files import TableFile, write_table
 from anonymization.tables.privacy_report import STYLE, frontier_picture, privacy_json, rates_picture
 from anonymization.tables.pseudonym_mapping import Pseudonyms
 from anonymization.tables.release_tables import (
@@ -176,9 +176,14 @@ def anonymize_files(
         released = released_tables(work, how.recipe)
         for file in files:
             frame = pl.read_parquet(released[file.name].path)
-            write_table(out / TABLES / released_name(file.path), frame)
+            write_table(out / TABLES / _released_name(file.path), frame)
         _publish_report(report, how, out)
     return tuple(judged)
+
+
+def _released_name(path: Path) -> str:
+    """The file name of the released table: as it came, but never zipped."""
+    return path.name.removesuffix(".gz")
 
 
 def _require_declared(files: Sequence[TableFile]) -> None:

@@ -174,14 +174,6 @@ def chunks(height: int) -> list[slice]:
     return [slice(start, min(start + CHUNK, height)) for start in range(0, height, CHUNK)]
 
 
-def keyed_ranks(key: bytes, stage: str, texts: pl.Series) -> Ints:
-    """A pseudo-random rank per row that depends on its text only: the order of joint stages."""
-    noise = RowNoise(key, stage, texts, None, 1)
-    words = [noise.words(rows)[0] for rows in chunks(len(texts))]
-    flat = np.concatenate([np.zeros(0, dtype=np.uint64), *words])
-    return np.argsort(np.argsort(flat, kind="stable"), kind="stable")
-
-
 def uniforms(words: NDArray[np.uint64]) -> Floats:
     """Uniform in the open interval (0, 1), from the upper 52 bits."""
     return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52

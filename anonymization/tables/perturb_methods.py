@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from anonymization.tables.cells import Bools, Cells, Floats
 from anonymization.tables.config import PerturbMethod, Step, TableConfig
-from anonymization.tables.keystream import Ints, RowNoise, chunks, keyed_ranks, normals, uniforms
+from anonymization.tables.keystream import Ints, RowNoise, chunks, normals, uniforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def canonical(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Order:
     """
     entity = frame[config.entity].cast(pl.String).fill_null("")
     names = entity.unique().sort()
-    hashed = keyed_ranks(key, "order", names)
+    hashed = _keyed_ranks(key, "order", names)
     names = names.gather(np.argsort(hashed))
     values = [pl.col(name).alias(f"m{i}") for i, name in enumerate(config.measures)]
     table = frame.select(
@@ -73,6 +73,14 @@ def canonical(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Order:
     group = _merged(numbers["group"], np.zeros_like(cell), once)
     cell = _merged(cell, years, np.ones(len(cell), dtype=np.bool_))
     return Order(numbers["row"], numbers["entity"], group, cell, names)
+
+
+def _keyed_ranks(key: bytes, stage: str, texts: pl.Series) -> Ints:
+    """A pseudo-random rank per row that depends on its text only: the order of joint stages."""
+    noise = RowNoise(key, stage, texts, None, 1)
+    words = [noise.words(rows)[0] for rows in chunks(len(texts))]
+    flat = np.concatenate([np.zeros(0, dtype=np.uint64), *words])
+    return np.argsort(np.argsort(flat, kind="stable"), kind="stable")
 
 
 _LEAST_ROWS = 5  # a smaller group's sum or order would give its rows away

@@ -51,7 +51,7 @@ from data.text.folding import alphanumeric
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredTable:
+class _MeasuredTable:
     """Everything that the gates and the report need about a released table.
 
     `tried`: the setting as configured first, then the others; empty without measures.
@@ -85,7 +85,7 @@ class JudgedTable:
         )
 
 
-def judge_table(measured: MeasuredTable, limits: RiskLimits, worth: UtilityLimits) -> JudgedTable:
+def judge_table(measured: _MeasuredTable, limits: RiskLimits, worth: UtilityLimits) -> JudgedTable:
     """Both gates on one table; a table without measures has no verdicts."""
     if not measured.tried:
         return JudgedTable(measured.name, (), None)
@@ -295,7 +295,7 @@ def _require_configured(tables: Mapping[str, pl.DataFrame], config: TablesConfig
 ANONYMIZE = "anonymize-tables"
 RELEASED, MEASURED, REPORT = "released", "measured.json", "report.json"
 IDENTIFIERS = "originals.json"
-MEASUREMENTS = TypeAdapter(tuple[MeasuredTable, ...])
+MEASUREMENTS = TypeAdapter(tuple[_MeasuredTable, ...])
 _LARGE = 5_000  # rows from which settings are tried in several processes
 _LABELLED = (ColumnRole.QUASI_IDENTIFIER, ColumnRole.CONSTANT, ColumnRole.UNIT)
 _Frames = Mapping[str, pl.DataFrame]
@@ -348,7 +348,7 @@ def _leaving(frame: pl.DataFrame, recipe: TablesRecipe, name: str) -> pl.DataFra
 
 def _measured(
     how: Anonymizing, name: str, frames: _Frames, made: AnonymizedTables, leaving: _Frames
-) -> MeasuredTable:
+) -> _MeasuredTable:
     recipe, seed = how.recipe, how.seed
     config, frame = recipe.tables[name], frames[name]
     codes = _pseudonym_attacks(frame, leaving[name], config, made.pseudonyms, how.key, seed)
@@ -363,7 +363,7 @@ def _measured(
         workers = how.workers if frame.height >= _LARGE else 1
         done = map_shards(_try, jobs, workers)
         tried += track(done, name, len(jobs), "setting", quiet=how.quiet)
-    return MeasuredTable(name, tuple(tried), tuple(codes))
+    return _MeasuredTable(name, tuple(tried), tuple(codes))
 
 
 def _try(job: tuple[str, pl.DataFrame, TableConfig, bytes, Any, FidelityConfig]) -> Tried:

@@ -14,7 +14,7 @@ from construction.analytics import steps as s
 from construction.analytics.contracts import UNDECIDED, Language, Part
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.execute_polars import Result
-from construction.analytics.origins import columns_listed, columns_read, values_of
+from construction.analytics.origins import columns_read, origin
 from construction.analytics.templates import words_table
 from construction.statements.questions.operations import PRESENT
 from data.contracts import Answer, Milestone, Step
@@ -37,16 +37,6 @@ def written_parts(parts: Sequence[Part], results: Sequence[Result]) -> tuple[str
         else _written(part, results[part.step - 1])
         for part in parts
     )
-
-
-def with_counts(parts: Sequence[Part]) -> list[Part]:
-    """The parts for a comparison in which what an answer of `UNDECIDED` hides shows as well."""
-    shown = [part.model_copy(update={"undecided": None}) for part in parts]
-    return shown + [
-        Part(part=f"{part.part}?", step=part.undecided, kind="count", decimals=0)
-        for part in parts
-        if part.undecided is not None
-    ]
 
 
 def _written(part: Part, result: Result) -> str:
@@ -121,9 +111,9 @@ def _guideline_lines(
     if any(part.decimals is not None for part in parts):
         lines.append(words["rounding"])
     read = {f"{table}.{column}" for table, column in columns_read(program)}
-    read |= {f"{table}.{column}" for table, column in columns_listed(program, parts)}
+    read |= {f"{table}.{column}" for table, column in _columns_listed(program, parts)}
     read.update(s.tables_of(program))
-    selected = values_of(program)
+    selected = _values_of(program)
     lines += [
         convention.words[language]
         for convention in declaration.conventions
@@ -136,6 +126,21 @@ def _guideline_lines(
         lines.append(words["archive"].format(n=allowance))
     lines.append(words["no_data"])
     return lines
+
+
+def _columns_listed(program: s.Program, parts: Sequence[Part]) -> set[tuple[str, str]]:
+    """The tables and columns of which lists are made."""
+    listed = (
+        origin(program, f"${part.step}", part.column) for part in parts if part.column is not None
+    )
+    return {item for item in listed if item is not None}
+
+
+def _values_of(program: s.Program) -> set[str]:
+    """The texts by which the steps select rows."""
+    conditions = [c for step in program for c in getattr(step, "where", ())]
+    single = {c.value for c in conditions if isinstance(c.value, str)}
+    return single.union(*(c.value for c in conditions if isinstance(c.value, tuple)))
 
 
 def beyond_guidelines(

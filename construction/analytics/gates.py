@@ -27,7 +27,7 @@ from construction.analytics.ablation import (
     unneeded_steps,
     untouched_readings,
 )
-from construction.analytics.answers import gold_answers, with_counts, written_parts
+from construction.analytics.answers import gold_answers, written_parts
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import (
@@ -306,7 +306,7 @@ def _state(judged: Judged, bench: Bench, upto: int | None = None) -> State:
 
 def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
     draft = judged.draft
-    parts = with_counts(draft.parts)
+    parts = _with_counts(draft.parts)
     gold = written_parts(parts, judged.results)
     shown = (draft.program, parts, bench.tables, gold, judged.results)
     for number in unneeded_steps(*shown):
@@ -319,6 +319,16 @@ def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
     else:
         yield from idle_clauses(*measured)
     yield from _hardly_divided(judged, bench.declaration.limits.widest_share)
+
+
+def _with_counts(parts: Sequence[Part]) -> list[Part]:
+    """The parts for a comparison in which what an answer of `UNDECIDED` hides shows as well."""
+    shown = [part.model_copy(update={"undecided": None}) for part in parts]
+    return shown + [
+        Part(part=f"{part.part}?", step=part.undecided, kind="count", decimals=0)
+        for part in parts
+        if part.undecided is not None
+    ]
 
 
 def _untouched(judged: Judged, bench: Bench) -> Iterator[str]:
@@ -348,7 +358,7 @@ def _hardly_divided(judged: Judged, widest: float) -> Iterator[str]:
 
 def _single_source(judged: Judged, bench: Bench) -> Iterator[str]:
     draft = judged.draft
-    parts = with_counts(draft.parts)
+    parts = _with_counts(draft.parts)
     gold = written_parts(parts, judged.results)
     program = reduced(draft.program, parts, bench.tables, gold)
     read, needed = needed_files(program, parts, bench.tables, bench.file_of, gold)

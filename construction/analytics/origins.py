@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from construction.analytics import steps as s
-from construction.analytics.contracts import Part
 
 
 def columns_read(program: s.Program) -> set[tuple[str, str]]:
@@ -17,21 +16,6 @@ def columns_read(program: s.Program) -> set[tuple[str, str]]:
         for column in _used(step)
     )
     return {item for item in origins if item is not None}
-
-
-def columns_listed(program: s.Program, parts: Sequence[Part]) -> set[tuple[str, str]]:
-    """The tables and columns of which lists are made."""
-    listed = (
-        origin(program, f"${part.step}", part.column) for part in parts if part.column is not None
-    )
-    return {item for item in listed if item is not None}
-
-
-def values_of(program: s.Program) -> set[str]:
-    """The texts by which the steps select rows."""
-    conditions = [c for step in program for c in getattr(step, "where", ())]
-    single = {c.value for c in conditions if isinstance(c.value, str)}
-    return single.union(*(c.value for c in conditions if isinstance(c.value, tuple)))
 
 
 def placed_by(program: s.Program) -> set[tuple[str, str]]:
@@ -102,15 +86,6 @@ def behind(program: s.Program, number: int) -> s.Program:
         numbers.add(at)
         waiting += [n for n in s.reads_steps(program[at - 1]) if n < at and n not in numbers]
     return tuple(program[at - 1] for at in sorted(numbers))
-
-
-def texts_behind(program: s.Program, operand: s.Operand) -> set[str]:
-    """The texts by which the steps behind an operand select rows; none for a number."""
-    number = s.step_number(operand)
-    if number is None or not 1 <= number <= len(program):
-        return set()
-    conditions = [c for step in behind(program, number) for c in getattr(step, "where", ())]
-    return {c.value for c in conditions if isinstance(c.value, str)}
 
 
 def _used(step: s.StepOf) -> Iterator[str]:

@@ -14,7 +14,7 @@ from construction.analytics import steps as s
 from construction.analytics.answers import beyond_guidelines, guideline_faults
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.environment.declaration import Declaration
-from construction.analytics.origins import behind, columns_read, origin, texts_behind
+from construction.analytics.origins import behind, columns_read, origin
 from construction.analytics.scope import scope_faults
 from construction.analytics.templates import read_templates, words_table
 from construction.analytics.wording import (
@@ -116,12 +116,21 @@ def _is_named_later(program: s.Program, step: s.Compare, said: Said) -> bool:
     """Is the second number of a difference of what the question names first?"""
     first, second = (
         {name for name, values in said.names.items() if values & texts}
-        for texts in (texts_behind(program, v) for v in (step.first, step.second))
+        for texts in (_texts_behind(program, v) for v in (step.first, step.second))
     )
     mine, other = first - second, second - first
     if not mine or not other:
         return False
     return min(map(said.rest.find, mine)) > min(map(said.rest.find, other))
+
+
+def _texts_behind(program: s.Program, operand: s.Operand) -> set[str]:
+    """The texts by which the steps behind an operand select rows; none for a number."""
+    number = s.step_number(operand)
+    if number is None or not 1 <= number <= len(program):
+        return set()
+    conditions = [c for step in behind(program, number) for c in getattr(step, "where", ())]
+    return {c.value for c in conditions if isinstance(c.value, str)}
 
 
 def _is_weighted_otherwise(draft: Draft, step: s.Score, declaration: Declaration) -> bool:

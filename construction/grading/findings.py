@@ -16,7 +16,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -58,11 +58,6 @@ class Finding:
 def _findings_checks(spec: TaskSpec) -> tuple[CheckSpec, ...]:
     """The checks of a task that are programs."""
     return tuple(check for check in spec.checks if check.kind == FINDINGS)
-
-
-def without_findings(spec: TaskSpec) -> TaskSpec:
-    """The task without its check programs."""
-    return replace(spec, checks=tuple(c for c in spec.checks if c.kind != FINDINGS))
 
 
 def grade_findings(spec: TaskSpec, outputs: Path | None, run: Run | None) -> tuple[ScorePart, ...]:

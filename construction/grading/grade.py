@@ -24,7 +24,7 @@ from construction.grading.answers.markup import sentences
 from construction.grading.answers.numbers import gives_up
 from construction.grading.answers.parts import grade_answers
 from construction.grading.combine import PASS_THRESHOLD, combine, timely_progress
-from construction.grading.findings import grade_findings, without_findings
+from construction.grading.findings import FINDINGS, grade_findings
 from construction.grading.programs import Run
 from construction.grading.spec import MilestoneSpec, TaskSpec
 from construction.grading.state import (
@@ -260,7 +260,7 @@ def grade(
     parts = _weighed(
         grade_answers(spec, submission.answer),
         (
-            *grade_actions(without_state_checks(without_findings(spec)), submission),
+            *grade_actions(without_state_checks(_without_findings(spec)), submission),
             *_state(spec, outputs, run),
             *grade_findings(spec, outputs, run),
         ),
@@ -277,6 +277,11 @@ def grade(
     if score.overall is not None and _is_left_undone(spec, score.parts):
         return replace(score, overall=min(score.overall, MOST_UNDONE))
     return score
+
+
+def _without_findings(spec: TaskSpec) -> TaskSpec:
+    """The task without its check programs."""
+    return replace(spec, checks=tuple(c for c in spec.checks if c.kind != FINDINGS))
 
 
 def _is_left_undone(spec: TaskSpec, parts: Sequence[ScorePart]) -> bool:

@@ -81,7 +81,7 @@ _ROUNDS = 5  # first replies, repairs, and requests that came back undone
 _KEY_CHARS = 64
 
 
-class BatchError(BenchmintError):
+class _BatchError(BenchmintError):
     """The endpoint's Batch API failed; batches that were submitted stay recorded."""
 
 
@@ -316,9 +316,9 @@ class _Batches:
             require_account(status, codes, error.message, self._line.runtime)
             if status == 404:
                 raise ConfigError("the endpoint has no Batch API (404)") from None
-            raise BatchError(f"the endpoint's Batch API returns {status}") from None
+            raise _BatchError(f"the endpoint's Batch API returns {status}") from None
         except APIConnectionError:
-            raise BatchError("the endpoint's Batch API does not respond") from None
+            raise _BatchError("the endpoint's Batch API does not respond") from None
 
 
 _BATCH_REPLY_BYTES = 4_000_000_000

@@ -73,7 +73,7 @@ class Round(_Record):
     verdicts: dict[str, Screened | None]
 
 
-class ReleaseRounds(_Record):
+class _ReleaseRounds(_Record):
     """A line of the log: the rounds that were held for a release."""
 
     release: str
@@ -195,42 +195,42 @@ def _judge_anew(
     return ask(replace(stage, content=content), cases, client)
 
 
-def _read_rounds(folder: Path) -> list[ReleaseRounds]:
+def _read_rounds(folder: Path) -> list[_ReleaseRounds]:
     """The log, oldest release first; empty where there is none. Raises InputError."""
     path = folder / _ROUNDS
     lines = path.read_bytes().splitlines() if path.is_file() else []
     log = []
     for number, line in enumerate(lines, start=1):
         try:
-            log.append(ReleaseRounds.model_validate_json(line))
+            log.append(_ReleaseRounds.model_validate_json(line))
         except ValidationError as error:
             problem, todo = amount(error.error_count(), "error"), "Restore the file, or remove it."
             raise InputError(str(path), problem, "rounds of a release", todo, number) from None
     return log
 
 
-def _write_rounds(folder: Path, log: Sequence[ReleaseRounds]) -> None:
+def _write_rounds(folder: Path, log: Sequence[_ReleaseRounds]) -> None:
     """Replace the log at once; only its owner may read it."""
     lines = b"".join(canonical_json(line) + b"\n" for line in log)
     write_bytes(folder / _ROUNDS, lines, mode=PRIVATE_FILE)
 
 
 def _with_release(
-    log: Sequence[ReleaseRounds], release: str, held: Iterable[Round]
-) -> list[ReleaseRounds]:
+    log: Sequence[_ReleaseRounds], release: str, held: Iterable[Round]
+) -> list[_ReleaseRounds]:
     """The log with `held` in the line of `release`, which is a new last line if there is none."""
     releases: dict[str, dict[tuple[object, ...], Round]] = {}
-    for line in (*log, ReleaseRounds(release=release, rounds=tuple(held))):
+    for line in (*log, _ReleaseRounds(release=release, rounds=tuple(held))):
         rounds = releases.setdefault(line.release, {})
         rounds |= {(r.item_id, r.case, r.round, *sorted(r.verdicts)): r for r in line.rounds}
     return [
-        ReleaseRounds(release=name, rounds=tuple(by_key[key] for key in sorted(by_key)))
+        _ReleaseRounds(release=name, rounds=tuple(by_key[key] for key in sorted(by_key)))
         for name, by_key in releases.items()
     ]
 
 
 def _rounds_of(
-    log: Sequence[ReleaseRounds], release: str, cases: Sequence[Case], config: ConsensusConfig
+    log: Sequence[_ReleaseRounds], release: str, cases: Sequence[Case], config: ConsensusConfig
 ) -> dict[str, list[Round]]:
     """By task id, in order: the rounds that count for `release`, of cases as they are now."""
     names = [line.release for line in log]

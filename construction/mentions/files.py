@@ -81,11 +81,6 @@ def is_tool(path: str) -> bool:
     return _TOOLS.match(path) is not None
 
 
-def path_words(path: str) -> list[str]:
-    """The words of a path, case-folded; empty ones stand for signs at its ends."""
-    return re.split(r"[\W_]+", path.casefold())
-
-
 def tail(path: str) -> str:
     """The last component of a path, case-folded."""
     return path_parts(path)[-1]
@@ -386,7 +381,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedFiles:
+class _NamedFiles:
     """The files of an instance, each listed once, in order.
 
     `results` are the paths that the agent, or a program that it ran, made: no input, even where
@@ -399,7 +394,7 @@ class NamedFiles:
     results: tuple[str, ...]
 
 
-def named_files(instance: TaskInstance) -> NamedFiles:
+def named_files(instance: TaskInstance) -> _NamedFiles:
     """Attachments, names in the person's words, files read by the agent, and its results."""
     first: dict[str, str] = {}
     for act in instance.acts:
@@ -411,7 +406,7 @@ def named_files(instance: TaskInstance) -> NamedFiles:
     named = tuple(_named(instance, known, made))
     kept = {text.path for text in instance.kept}
     read = (path for path, kind in first.items() if kind == "read" and path not in made)
-    return NamedFiles(
+    return _NamedFiles(
         attached=attached,
         named=named,
         read=tuple(Mention(path, -1) for path in read if path in kept or not is_tool(path))[

@@ -52,7 +52,7 @@ _MAX_HOST = 253
 
 
 @dataclass(frozen=True, slots=True)
-class UrlMention:
+class _UrlMention:
     """A URL as a client would request it, and its range [start, end) in the text."""
 
     url: str
@@ -77,7 +77,7 @@ class WebUrl:
         return f"{self.scheme}://{host}{port}{self.target}"
 
 
-def find_urls(text: str) -> tuple[UrlMention, ...]:
+def find_urls(text: str) -> tuple[_UrlMention, ...]:
     """Every http(s) URL in `text`, and every `www.` name as http, in order and with repeats.
 
     Full-width or CJK punctuation and CJK letters end a URL; but an internationalised host may
@@ -86,7 +86,7 @@ def find_urls(text: str) -> tuple[UrlMention, ...]:
     """
     if "://" not in text and "ww." not in text and "WW." not in text:
         return ()
-    mentions: list[UrlMention] = []
+    mentions: list[_UrlMention] = []
     position = 0
     for start, host_at, named in _openings(text):
         if start < position:
@@ -97,7 +97,7 @@ def find_urls(text: str) -> tuple[UrlMention, ...]:
         position = end
         url = text[start:end].replace("&amp;", "&")
         if len(url) <= _MAX_URL:
-            mentions.append(UrlMention(url if named else f"http://{url}", start, end))
+            mentions.append(_UrlMention(url if named else f"http://{url}", start, end))
     return tuple(mentions)
 
 

@@ -113,14 +113,14 @@ class _Watchdog:
 
     def kill(self) -> None:
         if self._pid is not None:
-            _kill_all(list(descendants(self._pid)))
+            _kill_all(list(_descendants(self._pid)))
 
     def close(self) -> None:
         self._ended.set()
 
     def _run(self, pid: int) -> None:
         while not self._ended.wait(_WATCH_SECONDS):
-            family = list(descendants(pid))
+            family = list(_descendants(pid))
             memory = sum(map(_resident_bytes, family))
             if memory > self.limits.memory_bytes or len(family) > self.limits.processes:
                 _kill_all(family)
@@ -142,7 +142,7 @@ def _kill_all(pids: Iterable[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def descendants(root: int) -> Iterator[int]:
+def _descendants(root: int) -> Iterator[int]:
     """A process and all below it."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

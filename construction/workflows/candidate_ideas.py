@@ -34,15 +34,7 @@ from construction.judging.model.asking import (
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import Judges, ModelStage
 from construction.signals.weights import SeedIdea
-from construction.workflows.prefilters import (
-    PREFILTER,
-    STAGE,
-    Idea,
-    IdeaReason,
-    Proposed,
-    ideas_wanted,
-    sift,
-)
+from construction.workflows.prefilters import PREFILTER, STAGE, Idea, IdeaReason, Proposed, sift
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import Evidence, Lane, Outcome
@@ -125,8 +117,15 @@ def _of_seed(seed: SeedIdea, config: ModelStagesConfig) -> Judged[tuple[Idea, ..
     moves = _moves().get(seed.pattern)
     if not moves:
         return Judged(seed.pattern, None, IdeaReason.UNKNOWN_PATTERN)
-    ideas = tuple(_idea_by_rules(seed, moves, place) for place in range(ideas_wanted(seed, config)))
+    ideas = tuple(
+        _idea_by_rules(seed, moves, place) for place in range(_ideas_wanted(seed, config))
+    )
     return Judged(seed.pattern, ideas)
+
+
+def _ideas_wanted(seed: SeedIdea, config: ModelStagesConfig) -> int:
+    """How many ideas to ask for: what the seed wants, within the limits."""
+    return min(max(seed.ideas, config.min_ideas), config.max_ideas)
 
 
 def _idea_by_rules(seed: SeedIdea, moves: Sequence[_Move], number_in_seed: int) -> Idea:
@@ -284,7 +283,7 @@ def _content(
     """The material; names of signals come from public registries and may be hostile."""
     titles = sorted(set(known))[:_TITLES]
     return {
-        "wanted": ideas_wanted(seed, config),
+        "wanted": _ideas_wanted(seed, config),
         "kind_of_work": cleaner.text(seed.pattern, 120, "kind_of_work"),
         "task_family": seed.task_family,
         "goal": cleaner.text(seed.user_goal, 600, "goal"),

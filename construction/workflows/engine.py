@@ -7,7 +7,7 @@ world's records are now, against what they were at the start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -25,20 +25,13 @@ from construction.workflows.contracts import (
     World,
 )
 from construction.workflows.declaration import (
+    PAGE_ROWS,
     Collection,
     Operation,
     operations,
     service,
 )
-from construction.workflows.records import (
-    Act,
-    Refusal,
-    matching,
-    page_of,
-    record_named,
-    row_of,
-    written,
-)
+from construction.workflows.records import Act, Refusal, matching, record_named, written
 from construction.workflows.values import ValueFault, parsed_now, stored
 from data.canonical import digest, is_deeper
 from data.contracts.attempt import AuditRow, StateChange
@@ -178,8 +171,14 @@ def _carried_out(
     if operation.kind == "delete":
         body = {"id": record["id"], "deleted": True}
     else:
-        body = row_of(record, collection)
+        body = _row_of(record, collection)
     return _after(world, state), body, ()
+
+
+def _row_of(fields: Fields, collection: Collection) -> dict[str, Any]:
+    """What a search shows of a record."""
+    shown = ("id", *collection.summary) if collection.summary else tuple(fields)
+    return {name: fields[name] for name in shown if name in fields}
 
 
 def _as_they_are(
@@ -239,14 +238,20 @@ def _page(
     rows: list[Fields], collection: Collection, plural: str, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A page of rows; they count as returned records only where rows are whole records."""
-    shown = page_of(rows, arguments)
+    shown = _page_of(rows, arguments)
     body = {
         "total": len(rows),
         "page": arguments.get("page", 1),
-        "rows": [row_of(fields, collection) for fields in shown],
+        "rows": [_row_of(fields, collection) for fields in shown],
     }
     whole = () if collection.summary else tuple(f"{plural}/{fields['id']}" for fields in shown)
     return body, whole
+
+
+def _page_of(rows: Sequence[Fields], arguments: Mapping[str, Any]) -> list[Fields]:
+    """The rows of the page asked for; none beyond the last."""
+    limit, page = arguments.get("limit", PAGE_ROWS), arguments.get("page", 1)
+    return list(rows[(page - 1) * limit : page * limit])
 
 
 def changes_of(world: World) -> tuple[StateChange, ...]:

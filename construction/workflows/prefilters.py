@@ -13,9 +13,8 @@ from enum import StrEnum
 from functools import cache
 
 from construction.grading.file_types import type_of
-from construction.judging.contracts import Judged, ModelStagesConfig
+from construction.judging.contracts import Judged
 from construction.mentions.files import find_file_spans
-from construction.signals.weights import SeedIdea
 from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.ledger import tally
 from data.text.lexicon import load_table
@@ -210,11 +209,6 @@ def _twins(
 def _share(words: frozenset[str], other_words: frozenset[str]) -> float:
     """The share of the shorter text's words that the other text has."""
     return round(len(words & other_words) / min(len(words), len(other_words)), 9)
-
-
-def ideas_wanted(seed: SeedIdea, config: ModelStagesConfig) -> int:
-    """How many ideas to ask for: what the seed wants, within the limits."""
-    return min(max(seed.ideas, config.min_ideas), config.max_ideas)
 
 
 @cache

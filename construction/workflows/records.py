@@ -14,7 +14,6 @@ from typing import Any
 
 from construction.workflows.contracts import Fields, Refused, State, World
 from construction.workflows.declaration import (
-    PAGE_ROWS,
     Collection,
     Operation,
     Special,
@@ -48,18 +47,6 @@ def matching(
     present = [fields for fields in rows if fields.get(name) is not None]
     present.sort(key=lambda fields: fields[name], reverse=order.startswith("-"))
     return present + [fields for fields in rows if fields.get(name) is None]
-
-
-def page_of(rows: Sequence[Fields], arguments: Mapping[str, Any]) -> list[Fields]:
-    """The rows of the page asked for; none beyond the last."""
-    limit, page = arguments.get("limit", PAGE_ROWS), arguments.get("page", 1)
-    return list(rows[(page - 1) * limit : page * limit])
-
-
-def row_of(fields: Fields, collection: Collection) -> dict[str, Any]:
-    """What a search shows of a record."""
-    shown = ("id", *collection.summary) if collection.summary else tuple(fields)
-    return {name: fields[name] for name in shown if name in fields}
 
 
 Test = Callable[[Fields], bool]

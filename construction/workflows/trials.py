@@ -385,7 +385,7 @@ def _attacked(
     scores = [graded(spec, one.submission(), threshold) for one in (run, again)]
     nulls = _of_family(NULL, spec, draft)
     empty = [*_of_family(EMPTY_CALLS, spec, draft), _empty_calls(spec, draft.world)]
-    recipes = [*sibling_recipes(draft, scenario, siblings), *_misled(draft, scenario)]
+    recipes = [*_sibling_recipes(draft, scenario, siblings), *_misled(draft, scenario)]
     partial_runs = [_without_source(draft, scenario, name) for name in scenario.services]
     survivors, mutants = _survivors(draft, run, spec, threshold)
     differing = (scores[0] != scores[1]) + (again.digest != run.digest)
@@ -468,7 +468,7 @@ def destructive(draft: Draft, run: Run) -> Iterator[tuple[Request, Submission]]:
             yield copies[0], submission
 
 
-def sibling_recipes(
+def _sibling_recipes(
     draft: Draft, scenario: Scenario, siblings: Sequence[Draft]
 ) -> Iterator[Submission]:
     """What follows if the overriding records said what those of a sibling say."""

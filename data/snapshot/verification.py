@@ -8,7 +8,7 @@ tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,12 +44,10 @@ from data.snapshot.verification_files import (
     check_root,
     check_run,
     check_tables,
-    check_task_folders,
     load_half,
     read,
     read_object,
     report_lines,
-    size_of,
 )
 
 _Row = dict[str, Any]
@@ -182,8 +180,16 @@ def _check_fixtures(half: Half, task: Candidate, findings: Findings) -> None:
             findings.add(Check.UNSAFE_PATH, where, "a fixture leaves its folder")
         elif path in half.files and half.digests.get(path) != fixture.sha256:
             findings.add(Check.FIXTURE, f"{half.name}/{path}", "not the recorded digest")
-        elif path in half.files and size_of(half.files[path]) != fixture.bytes:
+        elif path in half.files and _size_of(half.files[path]) != fixture.bytes:
             findings.add(Check.FIXTURE, f"{half.name}/{path}", "not the recorded size")
+
+
+def _size_of(file: Path) -> int | None:
+    """Bytes of a file, None if it is gone."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return None
 
 
 def _check_instruction(half: Half, folder: str, text: str, findings: Findings) -> None:
@@ -462,7 +468,7 @@ def _verify_private(
     half = load_half(root, layout.PRIVATE, findings)
     check_modes(half, OWNER_ONLY, findings)
     check_link(half, public.half, public.manifest, findings)
-    check_task_folders(half, public.task_ids, findings)
+    _check_task_folders(half, public.task_ids, findings)
     check_tables(half, connection, findings)
     files = _sound_tables(half, connection, findings)
     counts = None if files is None else LedgerCounts(connection, files)
@@ -472,6 +478,16 @@ def _verify_private(
     if public.manifest is not None:
         check_canary(half, public.manifest.canary, findings)
     return half
+
+
+def _check_task_folders(private: Half, task_ids: Iterable[str], findings: Findings) -> None:
+    """Each task has a private directory, and each private directory belongs to a task."""
+    folders = {path.partition("/")[0] for path in private.files if "/" in path}
+    known = set(task_ids)
+    for task_id in sorted(known - folders):
+        findings.add(Check.TASK_FILES, f"{private.name}/{task_id}", "the task has no private part")
+    for folder in sorted(folders - known - {layout.AUDIT, layout.ENVIRONMENTS, "views"}):
+        findings.add(Check.TASK_FILES, f"{private.name}/{folder}", "belongs to no task")
 
 
 def _manifest(public: Half, findings: Findings) -> Manifest | None:

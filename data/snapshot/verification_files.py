@@ -11,7 +11,7 @@ import mmap
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatch
@@ -216,14 +216,6 @@ def check_canary(half: Half, guid: str, findings: Findings) -> None:
             findings.add(Check.CANARY_MISSING, f"{half.name}/{path}", "lacks the canary")
 
 
-def size_of(file: Path) -> int | None:
-    """Bytes of a file, None if it is gone."""
-    try:
-        return file.stat().st_size
-    except OSError:
-        return None
-
-
 def check_modes(half: Half, forbidden: int, findings: Findings) -> None:
     """No file or folder of a half has one of the `forbidden` bits of its mode."""
     folders = {str(parent) for path in half.files for parent in PurePosixPath(path).parents}
@@ -412,16 +404,6 @@ def check_link(private: Half, public: Half, manifest: Manifest | None, findings:
         findings.add(Check.PRIVATE_LINK, where, "written for another public half")
     if manifest is not None and link.get("snapshot") != manifest.snapshot:
         findings.add(Check.PRIVATE_LINK, where, "names another snapshot")
-
-
-def check_task_folders(private: Half, task_ids: Iterable[str], findings: Findings) -> None:
-    """Each task has a private directory, and each private directory belongs to a task."""
-    folders = {path.partition("/")[0] for path in private.files if "/" in path}
-    known = set(task_ids)
-    for task_id in sorted(known - folders):
-        findings.add(Check.TASK_FILES, f"{private.name}/{task_id}", "the task has no private part")
-    for folder in sorted(folders - known - {layout.AUDIT, layout.ENVIRONMENTS, "views"}):
-        findings.add(Check.TASK_FILES, f"{private.name}/{folder}", "belongs to no task")
 
 
 def check_content(

@@ -164,7 +164,7 @@ def _last_place(value: Decimal) -> Decimal:
     return Decimal(1).scaleb(exponent) if isinstance(exponent, int) else Decimal(1)
 
 
-def english_value(run: str) -> tuple[Decimal, Decimal, int, bool] | None:
+def _english_value(run: str) -> tuple[Decimal, Decimal, int, bool] | None:
     """Value, last place, length used and whether a scale word ends it; None for no number."""
     words = list(_WORD.finditer(run)) if len(run) <= _MAX_RUN else []
     while words and words[-1][0].lower() in ("and", "point"):
@@ -357,7 +357,7 @@ def _read(text: str, token: re.Match[str]) -> Number | None:
 
 
 def _from_words(token: re.Match[str]) -> Number | None:
-    parsed = english_value(token["words"])
+    parsed = _english_value(token["words"])
     if parsed is None:
         return None
     value, quantum, length, scaled = parsed

@@ -146,7 +146,7 @@ def dollars(text: str | None, option: str) -> Decimal | None:
     return amount
 
 
-class BudgetSpent(Exception):
+class _BudgetSpent(Exception):
     """The worst case of the next call does not fit; `whole_run` tells whose budget it is."""
 
     def __init__(self, *, whole_run: bool) -> None:
@@ -172,10 +172,10 @@ class Purse:
     async def set_aside(self, attempt: str, worst: Amount) -> None:
         """Reserve the worst case of a call. Raises BudgetSpent."""
         if not self.spending.attempt.holds(self._of[attempt] + worst):
-            raise BudgetSpent(whole_run=False)
+            raise _BudgetSpent(whole_run=False)
         while not self.spending.run.holds(self._total + worst):
             if not self._under_way:
-                raise BudgetSpent(whole_run=True)
+                raise _BudgetSpent(whole_run=True)
             await self._changed.wait()
         self._under_way += 1
         self._book(attempt, worst)
@@ -218,7 +218,7 @@ class Account:
 
     def __init__(self, name: str, purse: Purse, journal: Journal) -> None:
         self.name, self.journal = name, journal
-        self.stopped: BudgetSpent | None = None
+        self.stopped: _BudgetSpent | None = None
         self.repeated = 0
         self.failure: Exception | None = None
         self._failed = ""  # the request that failed last
@@ -310,7 +310,7 @@ class Account:
         at_most = self._purse.spending.most(worst)
         try:
             await self._purse.set_aside(self.name, at_most)
-        except BudgetSpent as error:
+        except _BudgetSpent as error:
             self.stopped = error
             raise LimitExceededError("custom", value=0, limit=0, message=str(error)) from error
         return at_most

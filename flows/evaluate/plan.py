@@ -101,7 +101,7 @@ class Plan:
         return version_of(self.program) if self.program is not None else None
 
 
-class RunUnderWay(BenchmintError):
+class _RunUnderWay(BenchmintError):
     """Another process runs attempts in the same folder."""
 
 
@@ -176,7 +176,7 @@ def _lock(handle: int, folder: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise RunUnderWay(
+        raise _RunUnderWay(
             f"{folder}: another run is in progress here. Wait for it, or use another --name or "
             "--out."
         ) from None

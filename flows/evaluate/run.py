@@ -21,8 +21,9 @@ from typing import Any, ClassVar
 from inspect_ai import Task, eval
 from inspect_ai.agent import AgentSubmit, as_solver, react
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.event import ModelEvent
 from inspect_ai.hooks import Hooks, SampleEnd, hooks
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, transcript
 from inspect_ai.model import (
     ChatMessageAssistant,
     GenerateConfig,
@@ -60,14 +61,7 @@ from flows.evaluate.plan import HUMAN, Plan, alone, left_out, wanted_attempts
 from flows.evaluate.programs import has_skills, network_of, person, program_agent
 from flows.evaluate.record import record_of, trajectory_of
 from flows.evaluate.scripts import WORKLESS, Script
-from flows.evaluate.tools import (
-    SHELL,
-    inferences_so_far,
-    keep,
-    said_so_far,
-    start_instance,
-    tools_for,
-)
+from flows.evaluate.tools import SHELL, keep, said_so_far, start_instance, tools_for
 from flows.services.instance import Instance
 
 # How Inspect itself came to its end, apart from the attempts.
@@ -75,7 +69,7 @@ from flows.services.instance import Instance
 _OS_ERROR = re.compile(r"OSError\((\d{1,3}), ")  # as Inspect records one of its own
 
 
-class RunFailed(BenchmintError):
+class _RunFailed(BenchmintError):
     """The runner could not start, such as in a sandbox that does not isolate."""
 
 
@@ -95,7 +89,7 @@ def _check_ended(logs: Sequence[EvalLog]) -> None:
             continue
         if number := _OS_ERROR.match(log.error.message):
             raise OSError(int(number[1]), os.strerror(int(number[1])))
-        raise RunFailed(one_line(log.error.message)[:500])
+        raise _RunFailed(one_line(log.error.message)[:500])
 
 
 # Agents as solvers of Inspect: its own react agent on a model, and agents that play a script.
@@ -351,7 +345,7 @@ def _agent(run: _UnderWay, state: TaskState, instance: Instance | None, stack: E
     task = plan.release.tasks[task_id].candidate
     is_own_loop = plan.asks_model and plan.program is None
     if instance is not None:
-        instance.step = inferences_so_far if is_own_loop else partial(said_so_far, state)
+        instance.step = _inferences_so_far if is_own_loop else partial(said_so_far, state)
     tools = tools_for(task, plan.database, plan.pages, instance)
     if plan.program is not None or plan.url is not None:  # it has a shell of its own
         tools = [item for item in tools if ToolDef(item).name != SHELL]
@@ -371,6 +365,11 @@ def _agent(run: _UnderWay, state: TaskState, instance: Instance | None, stack: E
         skills = [plan.skills[task_id]] if task_id in plan.skills else []
         return program_agent(plan.program, shown, account, instance, skills)
     return _model_agent(shown)
+
+
+def _inferences_so_far() -> int:
+    """The inferences of the attempt under way, whose agent keeps its messages until its end."""
+    return sum(isinstance(event, ModelEvent) for event in transcript().events)
 
 
 def _is_cut_off(account: Account | None) -> bool:

@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.agent import AgentState
-from inspect_ai.event import ModelEvent
-from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams, tool
@@ -113,11 +111,6 @@ async def reachable(
 def said_so_far(state: TaskState | AgentState) -> int:
     """The inferences in the messages of an attempt."""
     return sum(isinstance(message, ChatMessageAssistant) for message in state.messages)
-
-
-def inferences_so_far() -> int:
-    """The inferences of the attempt under way, whose agent keeps its messages until its end."""
-    return sum(isinstance(event, ModelEvent) for event in transcript().events)
 
 
 def keep(state: TaskState, instance: Instance | None) -> None:

@@ -149,7 +149,7 @@ def _http_app(services: Iterable[str]) -> FastAPI:
             app.add_api_route(
                 path_of(operation),
                 _endpoint(operation),
-                methods=[method_of(operation)],
+                methods=[_method_of(operation)],
                 operation_id=f"{name}_{operation.name}",
                 summary=operation.name.replace("_", " "),
                 description=operation.about,
@@ -173,7 +173,7 @@ class _Routes:
         names = list(services)
         self._described: ASGIApp = _http_app(names)
         self._endpoints = {
-            (method_of(operation), path_of(operation)): _endpoint(operation)
+            (_method_of(operation), path_of(operation)): _endpoint(operation)
             for name in names
             for operation in operations(name).values()
         }
@@ -208,7 +208,7 @@ def path_of(operation: Operation) -> str:
     return f"{base}/{{id}}/{operation.name}" if operation.special else f"{base}/{{id}}"
 
 
-def method_of(operation: Operation) -> str:
+def _method_of(operation: Operation) -> str:
     return _METHODS.get(operation.kind, "POST")
 
 
@@ -223,7 +223,7 @@ def _described(operation: Operation) -> dict[str, Any]:
     identity = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}] * (
         "id" in operation.arguments
     )
-    if method_of(operation) in ("GET", "DELETE"):
+    if _method_of(operation) in ("GET", "DELETE"):
         queried = [
             {"name": name, "in": "query", "required": False, "schema": json_schema(rule)}
             for name, rule in others.items()
@@ -238,7 +238,7 @@ def _described(operation: Operation) -> dict[str, Any]:
 def _endpoint(operation: Operation) -> _Endpoint:
     async def endpoint(request: Request) -> Response:
         instance: Instance = request.scope[INSTANCE]
-        if method_of(operation) in ("GET", "DELETE"):
+        if _method_of(operation) in ("GET", "DELETE"):
             arguments: Any = _queried(request, operation)
         else:
             arguments = await _body(request)

@@ -283,7 +283,7 @@ def _rows(frame: Frame, units: pl.DataFrame, series: Ints, places: Ints) -> pl.D
 
 
 @dataclass(frozen=True, slots=True)
-class DampingReport:
+class _DampingReport:
     """Probabilities of a single draw under each damping rule.
 
     `shares`: damping, breakdown (share of the probability on breakdown series), fall_points (how
@@ -298,7 +298,7 @@ class DampingReport:
     breakdown_series: int
 
 
-def compare_dampings(
+def _compare_dampings(
     names: pl.Series,
     *,
     groups: Ints | None = None,
@@ -306,7 +306,7 @@ def compare_dampings(
     breakdown: NDArray[np.bool_] | None = None,
     headline_depth: int = 1,
     separator: str = SEPARATOR,
-) -> DampingReport:
+) -> _DampingReport:
     """All damping rules over one hierarchy, or one per group whose probability `mass` has per name.
 
     `breakdown` marks breakdown series; without it, those whose name has more than `headline_depth`
@@ -322,7 +322,7 @@ def compare_dampings(
     base = float(probabilities[Damping.NONE][below].sum())
     shares = [_shares(damping, pi, below, base) for damping, pi in probabilities.items()]
     by_depth = [_by_depth(damping, pi, depth) for damping, pi in probabilities.items()]
-    return DampingReport(
+    return _DampingReport(
         pl.DataFrame(shares), pl.concat(by_depth), len(names), int(np.count_nonzero(below))
     )
 
@@ -351,10 +351,10 @@ def _by_depth(damping: Damping, pi: Floats, depth: Ints) -> pl.DataFrame:
 
 def _compare_in_frame(
     frame: Frame, config: SamplingConfig, headline_depth: int = 1
-) -> DampingReport:
+) -> _DampingReport:
     """All damping rules within the cells of a four-stage frame."""
     stages = stage_probabilities(frame, config)
-    return compare_dampings(
+    return _compare_dampings(
         frame.series["series_name"],
         groups=frame.cell_of_series,
         mass=(stages["pi_company"] * stages["pi_category"]).to_numpy(),

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from construction.sandbox.resources import descendants
+from construction.sandbox.resources import _descendants
 from tests.flows.command import environment
 
 BINARIES = Path(sys.executable).parent
@@ -45,7 +45,7 @@ class Machine:
 
     def kill(self) -> None:
         """End its processes as a power cut would."""
-        for pid in [*descendants(self.process.pid), self.process.pid]:
+        for pid in [*_descendants(self.process.pid), self.process.pid]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()

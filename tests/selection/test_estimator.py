@@ -22,10 +22,10 @@ from selection.estimator import (
     Method,
     PilotFits,
     ShippedEstimator,
+    _fit_responses,
     _folds_of,
     _GapClass,
     calibrate,
-    fit_responses,
     kendall_tau,
     mean_absolute_error,
     pool_means,
@@ -92,7 +92,7 @@ def test_no_pilot_is_estimated_from_its_own_scores_beside_the_subset() -> None:
 
 def test_scores_that_are_missing_are_neither_passes_nor_failures() -> None:
     scores = responses(300, np.linspace(-1, 1, 10))
-    model = fit_responses(scores)
+    model = _fit_responses(scores)
     chosen = np.arange(300) < 100
     seen = scores[chosen][:, [4]]
     holes = seen.copy()
@@ -100,7 +100,7 @@ def test_scores_that_are_missing_are_neither_passes_nor_failures() -> None:
     assert model.estimate(holes, chosen) == pytest.approx(model.estimate(seen, chosen), abs=0.1)
     gaps = scores.copy()
     gaps[::3, 5] = np.nan
-    assert np.isfinite(fit_responses(gaps).slopes).all()
+    assert np.isfinite(_fit_responses(gaps).slopes).all()
 
 
 @pytest.mark.parametrize("scores", [np.ones((20, 4)), np.zeros((20, 4)), np.full((20, 4), np.nan)])

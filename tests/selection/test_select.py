@@ -18,7 +18,7 @@ from selection import model, select
 from selection.config import SelectionConfig
 from selection.model import Programme, Row, RowKind, SolverName, SolveStatus, solve_model
 from selection.pool import pool_of_matrix
-from selection.select import Method, UnfinishedError, dual_bound, select_subset, solve
+from selection.select import Method, _UnfinishedError, dual_bound, select_subset, solve
 from tests.selection.matrices import drawn
 from tests.selection.test_blockers import ordered
 
@@ -157,12 +157,12 @@ def test_what_was_found_until_the_time_was_up_is_no_optimum(
     monkeypatch.setattr(highspy.Highs, "getModelStatus", lambda _: late)
     for solver in SolverName:
         assert solve_model(programme, solver, whole=True).status is SolveStatus.UNFINISHED
-    with pytest.raises(UnfinishedError, match="select 3 of 30 items: HiGHS did not finish within"):
+    with pytest.raises(_UnfinishedError, match="select 3 of 30 items: HiGHS did not finish within"):
         select_subset(given, config)
 
 
 def test_blockers_that_are_not_found_in_time_are_no_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     given, config = ordered([-0.1, -0.2, -0.3, -0.4], 0.0)
     monkeypatch.setattr(select, "explain", lambda *_: ())
-    with pytest.raises(UnfinishedError, match=f"within {model.LONGEST_SECONDS} s"):
+    with pytest.raises(_UnfinishedError, match=f"within {model.LONGEST_SECONDS} s"):
         select_subset(given, config)

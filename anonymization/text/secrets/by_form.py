@@ -19,7 +19,6 @@ from anonymization.text.secrets.evidence import (
     WORD_BEGINS,
     Family,
     entropy,
-    has_escapes,
     has_name_before,
     is_gibberish,
     is_mixed,
@@ -48,7 +47,7 @@ _BY_GROUP = {family.group: family for family in INFIXED}
 def find_prefixed(text: str, folded: str) -> Iterator[Finding]:
     """Tokens that begin with a known prefix; `folded` is the text with A-Z in lower case."""
     done = 0
-    for hit in STARTS[has_escapes(text)].finditer(folded):
+    for hit in STARTS[_has_escapes(text)].finditer(folded):
         if hit.start() < done:
             continue
         for prefix, family in BY_PREFIX[hit.group()]:
@@ -57,6 +56,11 @@ def find_prefixed(text: str, folded: str) -> Iterator[Finding]:
                 yield _finding(hit.start() + _address(prefix, text[hit.start() : end]), end, family)
                 done = end
                 break
+
+
+def _has_escapes(text: str) -> bool:
+    """May a letter or digit before a token belong to an escape?"""
+    return "\\" in text or "%" in text
 
 
 _WAY = re.compile(r"(?:(?:v\d|[a-z]{4,10})/)*")  # `services/` before the token
@@ -72,7 +76,7 @@ def _address(prefix: str, token: str) -> int:
 
 def find_infixed(text: str, folded: str) -> Iterator[Finding]:
     """Tokens of a known form without a prefix."""
-    for hit in _INFIXED[has_escapes(text)].finditer(text):
+    for hit in _INFIXED[_has_escapes(text)].finditer(text):
         family = _BY_GROUP[hit.lastgroup or ""]
         if _accepts(family, hit.group(), folded, hit.start()):
             yield _finding(*hit.span(), family)

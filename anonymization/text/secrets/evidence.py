@@ -93,11 +93,6 @@ BEGINS = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-
 STARTS = tuple(pattern_of(begins + trie_pattern(BY_PREFIX)) for begins in (WORD_BEGINS, BEGINS))
 
 
-def has_escapes(text: str) -> bool:
-    """May a letter or digit before a token belong to an escape?"""
-    return "\\" in text or "%" in text
-
-
 _WORDS = load_table(__package__, "words.toml")
 _COMMON = frozenset(_WORDS["common_values"])
 _STAND_INS = pattern_of(

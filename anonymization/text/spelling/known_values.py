@@ -14,6 +14,7 @@ Short forms of a known person (M. Ellsworth, mellsworth) are values of their own
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -33,7 +34,6 @@ from anonymization.text.spelling.normal_form import (
     Origins,
     clean,
     is_apart,
-    is_mark,
     is_whole,
     skeleton,
     trimmed,
@@ -62,7 +62,7 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class NameSpelling:
+class _NameSpelling:
     """A name of several words. `orders`: each order, and the index of the word at which it was
     rotated (0: not at all).
 
@@ -114,7 +114,7 @@ class NameSpelling:
 
 
 @dataclass(frozen=True, slots=True)
-class HanNameSpelling:
+class _HanNameSpelling:
     """A Chinese name whose characters may be separated by blanks or a middle dot."""
 
     letters: str
@@ -132,11 +132,11 @@ class HanNameSpelling:
         return len(self.letters) > 2 or not any(map(is_han, beside))
 
 
-def name_spelling(kind: str, value: str) -> NameSpelling | HanNameSpelling | None:
+def _name_spelling(kind: str, value: str) -> _NameSpelling | _HanNameSpelling | None:
     """The spelling of a value as a name; None if it is not a name, or is a single word."""
     text = clean(value).strip()
     if kind in _PEOPLE and is_han(text.translate(_HAN_DOTS)):
-        return HanNameSpelling(text.translate(_HAN_DOTS))
+        return _HanNameSpelling(text.translate(_HAN_DOTS))
     groups = _groups(text, kind in _PEOPLE)
     if not 2 <= len(groups) <= _MOST_WORDS or (kind not in _PEOPLE and kind != _COMPANY):
         return None
@@ -147,7 +147,7 @@ def name_spelling(kind: str, value: str) -> NameSpelling | HanNameSpelling | Non
             orders.setdefault(_flat(head + tail), len(_flat(head)))
     parts = _flat(groups)
     folded = {_folded(order): turn for order, turn in reversed(orders.items())}
-    return NameSpelling(folded, _is_distinctive(parts), kind in _PEOPLE, parts)
+    return _NameSpelling(folded, _is_distinctive(parts), kind in _PEOPLE, parts)
 
 
 def _groups(value: str, is_person: bool) -> list[Words]:
@@ -338,7 +338,7 @@ _CODES = {"cn": "86", "us": "1", "uk": "44"}
 
 
 @dataclass(frozen=True, slots=True)
-class NumberSpelling:
+class _NumberSpelling:
     """The letters and digits in lower case, and what may precede them: country codes."""
 
     key: str
@@ -381,7 +381,7 @@ class NumberSpelling:
         return before[1] in self.prefixes
 
 
-def number_spelling(kind: str, value: str) -> NumberSpelling | None:
+def _number_spelling(kind: str, value: str) -> _NumberSpelling | None:
     """The spelling of a value as a number; None if it is not a number of seven or more digits."""
     text = clean(value)
     if kind not in _NUMBERS or not _WRITTEN.fullmatch(text):
@@ -392,24 +392,24 @@ def number_spelling(kind: str, value: str) -> NumberSpelling | None:
     letters = sum(map(str.isalpha, key))
     if len(key) - letters < _MIN_DIGITS or (letters > _FEW_LETTERS and kind not in _LETTERED):
         return None
-    return NumberSpelling(key, frozenset())
+    return _NumberSpelling(key, frozenset())
 
 
-def main_part(value: str) -> str:
+def _main_part(value: str) -> str:
     """A phone number without its extension."""
     letter = _LETTER.search(value)
     return value[: letter.start()] if letter else value
 
 
-def _phone(value: str) -> NumberSpelling | None:
-    main = main_part(value)
+def _phone(value: str) -> _NumberSpelling | None:
+    main = _main_part(value)
     plan, national = planned(main)
     if len(national) < _MIN_DIGITS:
         return None
     whole = alnum_form(main).removeprefix("00")
     code = _CODES.get(plan, whole.removesuffix(national) if whole != national else "")
     prefixes = {"0", code, f"00{code}", f"{code}0", f"00{code}0"} - {""}
-    return NumberSpelling(national, frozenset(prefixes))
+    return _NumberSpelling(national, frozenset(prefixes))
 
 
 MIN_KEY = 4  # bytes of a skeleton; shorter ones occur everywhere
@@ -425,7 +425,7 @@ class KnownValue:
     any_case: bool
     keys: tuple[bytes, ...]
     plain: str
-    forms: tuple[NumberSpelling | NameSpelling | HanNameSpelling, ...]
+    forms: tuple[_NumberSpelling | _NameSpelling | _HanNameSpelling, ...]
 
     def locate(self, text: str, start: int, end: int) -> tuple[int, int] | None:
         """The span of the value if `text[start:end]`, of one of the keys, is a spelling of it.
@@ -434,7 +434,7 @@ class KnownValue:
         """
         if end - start > SPREAD * len(self.value) + ROOM:
             return None
-        while end < len(text) and not text[end].isascii() and is_mark(text[end]):
+        while end < len(text) and not text[end].isascii() and _is_mark(text[end]):
             end += 1
         candidate = trimmed(clean(text[start:end]))
         is_spelled = self._is_same(candidate) and is_whole(text, start, end)
@@ -456,6 +456,11 @@ class KnownValue:
         return self.any_case and candidate.casefold() == self.plain.casefold()
 
 
+def _is_mark(char: str) -> bool:
+    """Does it belong to the preceding letter: a combining accent or a variation selector?"""
+    return unicodedata.category(char) in ("Mn", "Me")
+
+
 def known_value(kind: str, value: str, any_case: bool, shortest: int = MIN_KEY) -> KnownValue:
     """A value prepared for the search; `any_case`: in other letter cases too.
 
@@ -464,7 +469,7 @@ def known_value(kind: str, value: str, any_case: bool, shortest: int = MIN_KEY) 
     plain = trimmed(clean(value))
     forms = tuple(
         form
-        for form in (number_spelling(kind, value), name_spelling(kind, value))
+        for form in (_number_spelling(kind, value), _name_spelling(kind, value))
         if form is not None
     )
     keys = {skeleton(plain), *(key for form in forms for key in form.skeletons())}
@@ -480,17 +485,17 @@ def respelled(kind: str, value: str, surrogate: str, spelled: str) -> str:
     """
     if spelled == value:
         return surrogate
-    if number_spelling(kind, value) is not None:
+    if _number_spelling(kind, value) is not None:
         return _numbered(surrogate, spelled)
-    form = name_spelling(kind, value)
-    if isinstance(form, HanNameSpelling):
+    form = _name_spelling(kind, value)
+    if isinstance(form, _HanNameSpelling):
         return _spaced(surrogate, spelled)
-    in_words = _worded(value, surrogate, spelled) if isinstance(form, NameSpelling) else None
+    in_words = _worded(value, surrogate, spelled) if isinstance(form, _NameSpelling) else None
     return in_words or _trimmed_like(value, surrogate, spelled)
 
 
 def _numbered(surrogate: str, spelled: str) -> str:
-    payload, needed = alnum_form(main_part(surrogate)), len(alnum_form(spelled))
+    payload, needed = alnum_form(_main_part(surrogate)), len(alnum_form(spelled))
     if len(payload) < needed:
         payload = alnum_form(surrogate)
     return filled(spelled, payload) if len(payload) >= needed else surrogate

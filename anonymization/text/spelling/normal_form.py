@@ -27,17 +27,12 @@ _BLOCK = 512  # characters
 _KEPT = 8  # blocks that are kept: one value may begin in one and end in another
 
 
-def is_invisible(char: str) -> bool:
+def _is_invisible(char: str) -> bool:
     """Is it invisible: zero width, soft hyphen, bidi mark, variation selector, filler?"""
     code = ord(char)
     if unicodedata.category(char) == "Cf" or char in _FILLERS:
         return True
     return any(first <= code <= last for first, last in _VARIATIONS)
-
-
-def is_mark(char: str) -> bool:
-    """Does it belong to the preceding letter: a combining accent or a variation selector?"""
-    return unicodedata.category(char) in ("Mn", "Me")
 
 
 class _Table(dict[int, str]):
@@ -49,7 +44,7 @@ class _Table(dict[int, str]):
 
 
 def _skeleton_of_char(char: str) -> str:
-    if is_invisible(char):
+    if _is_invisible(char):
         return ""
     folded = unicodedata.normalize("NFKD", fold_characters(char)).casefold()
     plain = unicodedata.normalize("NFKD", folded)
@@ -111,7 +106,7 @@ _KATAKANA = re.compile("[ァ-ヺー]{2}")
 
 def visible(text: str) -> str:
     """The text without invisible characters."""
-    return text if text.isascii() else "".join(char for char in text if not is_invisible(char))
+    return text if text.isascii() else "".join(char for char in text if not _is_invisible(char))
 
 
 def clean(text: str) -> str:

@@ -24,7 +24,6 @@ from construction.grading.answers.roles import (
     is_stated,
     is_supposed,
     naming,
-    other_period,
     period_of,
     version_in,
     version_of,
@@ -176,7 +175,13 @@ def _survives_refusal(passage: Passage, reading: Reading, target: Target) -> boo
     if target.strict and (lexicon.REFUSAL.search(clause) or lexicon.GUESS.search(clause)):
         return False
     named = naming(passage, reading.value, target, reading.low, reading.high) is Naming.ASKED
-    return named and not other_period(passage, reading, target)
+    return named and not _other_period(passage, reading, target)
+
+
+def _other_period(passage: Passage, reading: Reading, target: Target) -> bool:
+    """Whether the value belongs to a period that was not asked for."""
+    period = period_of(passage, reading)
+    return period is not None and target.period is not None and not period.fits(target.period)
 
 
 def _merge(passage: Passage, readings: list[Reading]) -> list[_Group]:
@@ -211,7 +216,7 @@ def _without_asides(passage: Passage, groups: list[_Group], target: Target) -> l
     if something remains."""
     yielding = [Role.ASIDE, Role.COMPARATIVE] + ([] if target.change else [Role.CHANGE])
     drops: list[Callable[[Reading], bool]] = [partial(_plays, passage, role) for role in yielding]
-    drops.append(lambda reading: other_period(passage, reading, target))
+    drops.append(lambda reading: _other_period(passage, reading, target))
     if not target.plan:
         drops.append(
             lambda reading: bool(lexicon.PLAN.search(passage.text[reading.low : reading.high]))

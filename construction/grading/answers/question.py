@@ -447,7 +447,7 @@ def sides() -> Mapping[str, _Side]:
     }
 
 
-def name_of_side(question: str) -> str | None:
+def _name_of_side(question: str) -> str | None:
     """The words in which a question asks to give a side as a negative number, if it does."""
     match = _ASKED.search(question)
     name = match[1].lower() if match else ""
@@ -456,5 +456,5 @@ def name_of_side(question: str) -> str | None:
 
 def side_asked(question: str) -> _Side | None:
     """The side that a question asks to give as a negative number; None if it names none."""
-    name = name_of_side(question)
+    name = _name_of_side(question)
     return None if name is None else sides()[name]

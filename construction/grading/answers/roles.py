@@ -166,12 +166,6 @@ def _periods_between(passage: Passage, low: int, high: int) -> list[Period]:
     return periods
 
 
-def other_period(passage: Passage, reading: Reading, target: Target) -> bool:
-    """Whether the value belongs to a period that was not asked for."""
-    period = period_of(passage, reading)
-    return period is not None and target.period is not None and not period.fits(target.period)
-
-
 class Naming(IntEnum):
     """How a value is labelled; smaller is better."""
 

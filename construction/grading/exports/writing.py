@@ -69,7 +69,7 @@ GRADER = Bundle(
 )
 
 
-class BundleError(BenchmintError):
+class _BundleError(BenchmintError):
     """A module imports what the bundle cannot take along: the message says which and where."""
 
 
@@ -146,7 +146,7 @@ def _check_foreign(bundle: Bundle, imported: str, where: str) -> None:
     name = imported.partition(".")[0]
     if name not in sys.stdlib_module_names and name not in bundle.libraries:
         allowed = ", ".join(("the standard library", *sorted(bundle.libraries)))
-        raise BundleError(
+        raise _BundleError(
             f"{where}: found an import of {name}; expected one of {allowed}. "
             f"{bundle.package} is exported without other packages."
         )
@@ -158,7 +158,7 @@ def _imports(source: Path, path: Path) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _path_of(source, alias.name) is not None:
-                    raise BundleError(
+                    raise _BundleError(
                         f"{path.name}:{node.lineno}: found `import {alias.name}`; "
                         "expected `from … import …`, which the bundle can rewrite."
                     )
@@ -198,7 +198,7 @@ def _tables(text: str) -> Iterator[str]:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load_table":
             package, *names = node.args
             if not isinstance(package, ast.Name) or package.id != "__package__":
-                raise BundleError(f"line {node.lineno}: a table outside the module's package")
+                raise _BundleError(f"line {node.lineno}: a table outside the module's package")
             yield "/".join(str(ast.literal_eval(name)) for name in names)
 
 

@@ -20,7 +20,6 @@ from construction.mentions.files import (
     MEDIA_TYPES,
     find_file_spans,
     missing_file,
-    path_words,
     tail,
     without_file_names,
 )
@@ -211,7 +210,7 @@ def _outside(case: Case) -> Iterator[str]:
     """Words that point at something beyond the files, unless an input is of that kind."""
     text = without_file_names(case.request).lower()
     paths = [fixture.path for fixture in case.candidate.fixtures]
-    kinds = {word for path in paths if extension_of(path) in _DATA for word in path_words(path)}
+    kinds = {word for path in paths if extension_of(path) in _DATA for word in _path_words(path)}
     kinds |= {item.file_type for item in case.candidate.deliverables}
     for row in load_table(__package__, "words.toml")["outside"]:
         words = [word for word in row["words"] if word not in kinds]
@@ -221,6 +220,11 @@ def _outside(case: Case) -> Iterator[str]:
         yield f"it depends on the day ({word})"
     if word := _first(_words("elsewhere"), text):
         yield f"it leans on what was said or seen elsewhere ({word})"
+
+
+def _path_words(path: str) -> list[str]:
+    """The words of a path, case-folded; empty ones stand for signs at its ends."""
+    return re.split(r"[\W_]+", path.casefold())
 
 
 @cache

@@ -79,7 +79,7 @@ class RecoveryAnswer(Answer):
     no_task: Annotated[tuple[int, ...], Field(max_length=500)] = ()
 
 
-def conversation_of(session: Session) -> Conversation | None:
+def _conversation_of(session: Session) -> Conversation | None:
     """The messages of a session that a model has to divide; None if there is nothing to divide."""
     if session.parent_session_id is not None:
         return None
@@ -206,7 +206,7 @@ def _files(message: _Message) -> tuple[str, ...]:
     return (*message.attached, *message.read, *message.wrote)
 
 
-def recovery_stage() -> Stage[Conversation, RecoveryAnswer, Tasks]:
+def _recovery_stage() -> Stage[Conversation, RecoveryAnswer, Tasks]:
     """The stage, for callers that want its requests or checks alone."""
     return Stage(
         prompt=load_prompt(_PROMPT),
@@ -275,7 +275,7 @@ def conversations(files: Iterable[ScannedFile]) -> Iterator[tuple[str, Conversat
         if file.format is None:
             continue
         for item in read_source(SourceFile(file.path, file.relative), file.format):
-            conversation = conversation_of(item) if isinstance(item, Session) else None
+            conversation = _conversation_of(item) if isinstance(item, Session) else None
             if conversation is not None:
                 yield file.relative, conversation
 
@@ -298,7 +298,7 @@ def write_tasks(
         source_of[conversation.uid] = source
         cut = [shortened(window, config) for window in windows(conversation, config)]
         parts += [_masked(window, mask) for window in cut]
-    judged = require_answers(ask(recovery_stage(), parts, client))
+    judged = require_answers(ask(_recovery_stage(), parts, client))
     by_source: dict[str, dict[str, Any]] = {}
     for uid, tasks in joined(judged).items():
         by_source.setdefault(source_of[uid], {})[uid] = asdict(tasks)

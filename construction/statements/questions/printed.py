@@ -15,7 +15,6 @@ from construction.statements.questions.rows import (
     bare_label,
     means,
     of_class,
-    owners_of,
     two_totals,
     without_parent,
 )
@@ -195,8 +194,14 @@ def wordings(
 
 def _with_owners(text: str, row: Printed | None) -> str:
     """The name of equity with the filer's own word for its owners."""
-    owners = "stockholders'" if row is None else owners_of(row.label)
+    owners = "stockholders'" if row is None else _owners_of(row.label)
     return text.replace("stockholders' equity", f"{owners} equity")
+
+
+def _owners_of(label: str) -> str:
+    """What the filer calls the owners: stockholders, unless its row says shareholders."""
+    is_share = any(owner in label.lower() for owner in ("shareholder", "shareowner"))
+    return "shareholders'" if is_share else "stockholders'"
 
 
 def _comparable(rows: Rows, series: Series, twins: Collection[str]) -> Rows:

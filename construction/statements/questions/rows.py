@@ -169,12 +169,6 @@ def _is_equity(row: Printed) -> bool:
     return phrase_of(label).head in _EQUITY and _APART.search(label) is None
 
 
-def owners_of(label: str) -> str:
-    """What the filer calls the owners: stockholders, unless its row says shareholders."""
-    is_share = any(owner in label.lower() for owner in ("shareholder", "shareowner"))
-    return "shareholders'" if is_share else "stockholders'"
-
-
 def without_parent(
     text: str, row: Printed | None, rows: Rows, series: Series, company: Company
 ) -> Iterator[str]:

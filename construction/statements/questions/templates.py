@@ -147,11 +147,6 @@ def _possessive(name: str) -> str:
     return f"{name}'" if name.endswith("s") else f"{name}'s"
 
 
-def by_ticker(ticker: str) -> str:
-    """The ticker or, as in Japan, the securities code, as a question names it."""
-    return f"{'securities code' if ticker[:1].isdigit() else 'ticker'} {ticker}"
-
-
 def by_register(company_id: str) -> str:
     """The company's number in the register of its source."""
     source, _, own = company_id.partition(":")

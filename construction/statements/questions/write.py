@@ -29,7 +29,6 @@ from construction.statements.questions.rows import Rows
 from construction.statements.questions.templates import (
     Words,
     by_register,
-    by_ticker,
     is_garbled,
     pauses,
     place_words,
@@ -372,8 +371,13 @@ def _identified(slots: Slots) -> str:
     if Sharpening.REGISTER in slots.sharpened:
         return by_register(company.company_id)
     if Sharpening.TICKER in slots.sharpened and company.ticker:
-        return by_ticker(company.ticker)
+        return _by_ticker(company.ticker)
     return ""
+
+
+def _by_ticker(ticker: str) -> str:
+    """The ticker or, as in Japan, the securities code, as a question names it."""
+    return f"{'securities code' if ticker[:1].isdigit() else 'ticker'} {ticker}"
 
 
 def _side(series: Series, phrase: str) -> FlowSide | None:

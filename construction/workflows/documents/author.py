@@ -79,7 +79,7 @@ class Part(Answer):
     sql: _Sql
 
 
-class Derived(Answer):
+class _Derived(Answer):
     reading: Annotated[str, Field(max_length=6000)]
     views: Annotated[tuple[View, ...], Field(max_length=30)] = ()
     acts: Annotated[tuple[_Sql, ...], Field(max_length=20)] = ()
@@ -120,10 +120,10 @@ class Read:
     doubts: tuple[str, ...]
 
 
-def _derivation_stage() -> Stage[Reading, Derived, Read]:
+def _derivation_stage() -> Stage[Reading, _Derived, Read]:
     return Stage(
         prompt=load_prompt(_DERIVATION),
-        answer=Derived,
+        answer=_Derived,
         item_id=lambda reading: reading.item,
         content=_reading_content,
         check=_checked,
@@ -131,7 +131,7 @@ def _derivation_stage() -> Stage[Reading, Derived, Read]:
     )
 
 
-def _checked(reading: Reading, derived: Derived) -> Checked[Read] | Faults:
+def _checked(reading: Reading, derived: _Derived) -> Checked[Read] | Faults:
     """The derivation, if it runs on the draft."""
     wanted = reading.document.wanted
     parts = {asked.part for asked in wanted.answers}

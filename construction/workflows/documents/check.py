@@ -81,7 +81,7 @@ def document_lines(
     for fault in dict.fromkeys(fault for draft in made for fault in draft.faults):
         having = ", ".join(str(draft.number) for draft in made if fault in draft.faults)
         yield f"fault: draft {having}: {fault}"
-    yield from (f"fault: {line}" for line in faults_across(document, whole))
+    yield from (f"fault: {line}" for line in _faults_across(document, whole))
     scenario = scenario_of(document)
     try:
         for draft in whole[:1]:
@@ -97,24 +97,24 @@ def document_lines(
         yield f"fault: the screening stopped: {named(error)}"
 
 
-def faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
+def _faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
     """What several drafts, or several documents, show."""
     answers = [draft.answers for draft in drafts]
     for at, part in enumerate(document.wanted.answers):
         if len(drafts) > 1 and len({each[at].value for each in answers if each}) == 1:
             yield f"answers.{part.part}: the same in all {len(drafts)} drafts"
-    mine = sentences_of(document)
+    mine = _sentences_of(document)
     for other in readable_documents():
-        if other.name != document.name and (shared := mine & sentences_of(other)):
+        if other.name != document.name and (shared := mine & _sentences_of(other)):
             yield f"a sentence also occurs in {other.name}: {min(shared)[:80]}"
 
 
-def sentences_of(document: Document) -> set[str]:
+def _sentences_of(document: Document) -> set[str]:
     """Its sentences of more than eight words."""
-    return long_sentences(_texts(document.model_dump(mode="json", exclude=_SILENT)))
+    return _long_sentences(_texts(document.model_dump(mode="json", exclude=_SILENT)))
 
 
-def long_sentences(texts: Iterable[str]) -> set[str]:
+def _long_sentences(texts: Iterable[str]) -> set[str]:
     """Sentences of more than eight words, without differences of case and punctuation."""
     sentences = set()
     for text in texts:

@@ -284,15 +284,6 @@ def faults_of(
     put_facts(document, tables, facts_of(document, made.facts))
 
 
-def require_unmoved(document: Document, tables: Tables, right: Decided) -> None:
-    """Raises DocumentFault where further records, now in the tables, change what is right."""
-    lines = list(differences(document, right, decided(document, tables)))
-    if lines:
-        raise DocumentFault(
-            "\n".join(f"ballast: changes the correct result: {line}" for line in lines)
-        )
-
-
 def _size_faults(document: Document, state: State) -> Iterator[str]:
     count = sum(len(records) for rooms in state.values() for records in rooms.values())
     least, services = LEAST[document.split]

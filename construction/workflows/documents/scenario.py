@@ -50,10 +50,10 @@ from construction.workflows.documents.gold import (
     Decided,
     Disagreement,
     decided,
+    differences,
     faults_of,
     known,
     put_all,
-    require_unmoved,
 )
 from construction.workflows.documents.tables import SqlFault, Tables, fields_of
 from construction.workflows.documents.worlds import (
@@ -167,7 +167,7 @@ def _drafted(
             made.state = with_ballast(document, made, key, seed)
             world = replace(world, state=made.state)
             put_all(document, tables, made.state)
-            require_unmoved(document, tables, right)
+            _require_unmoved(document, tables, right)
         unfit = world_faults(replace(world, faults=()))[:_MOST_NAMED]
         proofs = chain(unfit, faults_of(document, made, tables, right, fully=fully))
         faults = list(proofs if all_faults else islice(proofs, 1))
@@ -180,7 +180,7 @@ def _drafted(
         scenario=document.name,
         rule=f"draft {number}",
         number=number,
-        prompt=request_of(document, number, made.facts),
+        prompt=_request_of(document, number, made.facts),
         language=document.language,
         guidelines=_guidelines_of(document),
         world=world,
@@ -190,6 +190,15 @@ def _drafted(
         overriding=tuple(made.required),
         faults=(*faults, *refused),
     )
+
+
+def _require_unmoved(document: Document, tables: Tables, right: Decided) -> None:
+    """Raises DocumentFault where further records, now in the tables, change what is right."""
+    lines = list(differences(document, right, decided(document, tables)))
+    if lines:
+        raise DocumentFault(
+            "\n".join(f"ballast: changes the correct result: {line}" for line in lines)
+        )
 
 
 def _checks_or_faults(
@@ -417,7 +426,7 @@ def _looked_up(value: Any, facts: Mapping[str, Any]) -> Any:
     return value if slot is None else facts[slot[1]]
 
 
-def request_of(document: Document, number: int, facts: Mapping[str, Any]) -> str:
+def _request_of(document: Document, number: int, facts: Mapping[str, Any]) -> str:
     """The request of a draft, with its facts in words."""
     request = document.requests[(number - 1) % len(document.requests)]
     return SLOT.sub(lambda slot: words_of(document.facts[slot[1]], facts[slot[1]]), request)

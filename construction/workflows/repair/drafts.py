@@ -334,8 +334,3 @@ def untar(data: bytes) -> list[Member]:
 def with_modes(data: bytes, mode_of: Callable[[Member], int]) -> bytes:
     """The archive with the permissions that `mode_of` names."""
     return tar([Member(each.name, mode_of(each), each.content) for each in untar(data)])
-
-
-def with_mode(data: bytes, modes: Mapping[str, int]) -> bytes:
-    """The archive with other permissions for some members."""
-    return with_modes(data, lambda member: modes.get(member.name, member.mode))

@@ -24,6 +24,7 @@ from construction.workflows.repair.aftermath import (
     READ_LEDGER,
     Aftermath,
     Planted,
+    changed_rule,
     drawn_change,
     plant,
     read_aftermath,
@@ -51,7 +52,6 @@ from construction.workflows.repair.working_program import (
     Fault,
     Program,
     Tree,
-    by_newer_rule,
     edited,
     read_program,
     run_project,
@@ -425,7 +425,7 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
     rules, words, draw = program.rules, dict[str, str](), Draw(seed, program.name, number)
     if aftermath := read_aftermath(program.name):
         words = drawn_change(aftermath, draw)
-        program = by_newer_rule(program, aftermath, words)
+        program = _by_newer_rule(program, aftermath, words)
         newer = aftermath.given["change"]["name"]
         rules = {rule: (*names, newer) for rule, names in rules.items()}
     cases = _cases(program, rules, number, seed)
@@ -448,6 +448,15 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
     return _with_archive(draft, aftermath, case) if aftermath else draft
 
 
+def _by_newer_rule(program: Program, aftermath: Aftermath, words: Mapping[str, str]) -> Program:
+    """The program as a newer paper wants it; that it does not do so yet is one of its faults."""
+    name, edits = aftermath.given["change"]["name"], changed_rule(aftermath, words)
+    project = edited(program.project, edits, undo=True)
+    return replace(
+        program, project=project, faults={**program.faults, name: Fault(name, edits, ())}
+    )
+
+
 def _with_archive(draft: RepairDraft, aftermath: Aftermath, case: _Staged) -> RepairDraft:
     """The draft with the archive that has the papers, and what the request says of it."""
     papers = case.planted.papers if case.planted else ()
@@ -467,7 +476,7 @@ def _solve(program: Program, rule: str, inputs: Files, world: World | None) -> F
     names = rule.split("+")
     if (aftermath := read_aftermath(program.name)) and world:
         papers = read_archive(aftermath, tree, world).opened
-        program = by_newer_rule(program, aftermath, facts_said(aftermath.given, papers))
+        program = _by_newer_rule(program, aftermath, facts_said(aftermath.given, papers))
         names.append(aftermath.given["change"]["name"])
     tree = _mended(tree, [program.faults[name] for name in names])
     if program.recover:

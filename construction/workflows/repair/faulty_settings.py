@@ -4,6 +4,7 @@ site whose files have the wrong permissions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from construction.workflows.contracts import World
@@ -23,7 +24,6 @@ from construction.workflows.repair.drafts import (
     table,
     tar,
     value,
-    with_mode,
     with_modes,
 )
 from data.contracts.candidate import Check
@@ -289,7 +289,7 @@ def _build_site(number: int, seed: int) -> RepairDraft:
             if each.name.startswith(start) and (each.content is not None or rule == "uploads")
         }
     modes = {each.name: each.mode for each in right}
-    archive = with_mode(tar(right), wrong)
+    archive = _with_mode(tar(right), wrong)
     changed = [name for name in wrong if wrong[name] != modes[name]]
     checks = [
         entry(f"mode_{place}", _SITE_FILE, name, modes[name], f"{name} has mode {modes[name]:o}")
@@ -311,8 +311,13 @@ def _build_site(number: int, seed: int) -> RepairDraft:
     )
 
 
+def _with_mode(data: bytes, modes: Mapping[str, int]) -> bytes:
+    """The archive with other permissions for some members."""
+    return with_modes(data, lambda member: modes.get(member.name, member.mode))
+
+
 def _mode(name: str, mode: int) -> Change:
-    return lambda files: files.update({_SITE_FILE: with_mode(files[_SITE_FILE], {name: mode})})
+    return lambda files: files.update({_SITE_FILE: _with_mode(files[_SITE_FILE], {name: mode})})
 
 
 def _solve_site(rule: str, inputs: Files, _world: World | None) -> Files:

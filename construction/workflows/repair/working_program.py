@@ -7,13 +7,12 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from construction.workflows.repair.aftermath import Aftermath, changed_rule
 from construction.workflows.repair.drafts import Files
 from data.randomness import keyed_order
 
@@ -160,15 +159,6 @@ def edited(tree: Files, edits: Sequence[tuple[str, str, str]], *, undo: bool = F
             raise ValueError(f"{file}: found {old!r} {text.count(old)} times; expected it once")
         changed[file] = text.replace(old, new).encode()
     return changed
-
-
-def by_newer_rule(program: Program, aftermath: Aftermath, words: Mapping[str, str]) -> Program:
-    """The program as a newer paper wants it; that it does not do so yet is one of its faults."""
-    name, edits = aftermath.given["change"]["name"], changed_rule(aftermath, words)
-    project = edited(program.project, edits, undo=True)
-    return replace(
-        program, project=project, faults={**program.faults, name: Fault(name, edits, ())}
-    )
 
 
 def run_project(tree: Files, commands: Sequence[str]) -> tuple[str, Tree]:

@@ -19,7 +19,7 @@ from anonymization.tables.privacy_report import CONFIGURED, frontier, grid, meas
 from anonymization.tables.pseudonym_mapping import Pseudonyms
 from anonymization.tables.release_tables import (
     JudgedTable,
-    MeasuredTable,
+    _MeasuredTable,
     _original_identifiers,
     _parts_of,
     _pseudonym_attacks,
@@ -105,7 +105,7 @@ def test_causes_are_told_with_their_figures() -> None:
 
 
 def test_a_table_without_measures_has_no_verdicts() -> None:
-    judged = judge_table(MeasuredTable("t", (), ()), RiskLimits(), UtilityLimits())
+    judged = judge_table(_MeasuredTable("t", (), ()), RiskLimits(), UtilityLimits())
     assert judged == JudgedTable("t", (), None)
 
 
@@ -115,7 +115,7 @@ def test_a_table_is_judged_by_the_setting_as_configured(limit: float) -> None:
     attacks, loose = AttackConfig(known=("people", "assets")), FidelityConfig(max_beyond=1)
     own = measure(CONFIGURED, frame, released, config, attacks, loose)
     limits = RiskLimits(one_company=limit, whole_industry=1, history=1, largest=1)
-    judged = judge_table(MeasuredTable("t", (own,), ()), limits, UtilityLimits())
+    judged = judge_table(_MeasuredTable("t", (own,), ()), limits, UtilityLimits())
     assert judged.verdicts[0] == own.fidelity
     assert judged.privacy is not None and judged.privacy.frontier == [own.point(3)]
     assert [each.gate for each in judged.refused] == ([] if limit else ["re-identification"])

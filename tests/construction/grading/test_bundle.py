@@ -15,7 +15,7 @@ import pytest
 
 from construction.grading.attacks import look_here
 from construction.grading.bundle_command import answer_path, submission_of
-from construction.grading.exports.writing import Bundle, BundleError, bundle_files, write_bundle
+from construction.grading.exports.writing import Bundle, _BundleError, bundle_files, write_bundle
 from construction.grading.grade import grade
 from construction.grading.hard_rules import grade_files
 from construction.grading.spec import spec_of
@@ -148,7 +148,7 @@ def test_other_packages_are_refused(line: str, message: str, tmp_path: Path) -> 
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "root.py").write_text(f"{line}\n")
     (tmp_path / "data" / "other.py").write_text("")
-    with pytest.raises(BundleError, match=message):
+    with pytest.raises(_BundleError, match=message):
         bundle_files(ROOT, tmp_path)
 
 

@@ -13,13 +13,13 @@ from construction.judging.calls.contracts import Question
 from construction.judging.consensus import ConsensusConfig, Endorsed
 from construction.judging.contracts import ContainmentReason, Judged, Screened
 from construction.judging.rounds import (
-    ReleaseRounds,
     Round,
     _endorsed_verdict,
     _held_rounds,
     _judge_anew,
     _opinions,
     _read_rounds,
+    _ReleaseRounds,
     _rounds_of,
     _with_release,
     _write_rounds,
@@ -110,7 +110,7 @@ def test_a_model_is_told_how_earlier_rounds_were_spread() -> None:
 
 def test_a_log_that_is_none_is_told(tmp_path: Path) -> None:
     assert _read_rounds(tmp_path) == []
-    _write_rounds(tmp_path, [ReleaseRounds(release="r1", rounds=())])
+    _write_rounds(tmp_path, [_ReleaseRounds(release="r1", rounds=())])
     with (tmp_path / "rounds.jsonl").open("a") as log:
         log.write('{"release": 7}\n')
     with pytest.raises(InputError, match=r"rounds\.jsonl:2"):

@@ -13,11 +13,11 @@ import pytest
 
 from construction.workflows.contracts import Draft
 from construction.workflows.documents.check import (
+    _faults_across,
+    _sentences_of,
     difference,
     document_lines,
     drafts_of,
-    faults_across,
-    sentences_of,
 )
 from construction.workflows.documents.contracts import (
     SLOT,
@@ -323,7 +323,7 @@ def test_a_number_that_stands_in_the_sql_alone_is_the_same_in_all_drafts() -> No
     counted = "select count(*) * max(facts.fee) from overdue, facts"
     believed = alone(with_text(counted, "select 9999.0"))
     drafts = [build(believed, number, SEED) for number in (1, 2)]
-    assert "answers.cost: the same in all 2 drafts" in list(faults_across(believed, drafts))
+    assert "answers.cost: the same in all 2 drafts" in list(_faults_across(believed, drafts))
 
 
 COST, KEYS = "answers.cost: `wanted` has", "answers.keys: `wanted` alone has"
@@ -380,7 +380,7 @@ def test_a_bound_that_no_record_is_at_differs_under_another_value_of_the_fact() 
 def test_no_two_documents_share_a_sentence_of_more_than_eight_words() -> None:
     seen: dict[str, str] = {}
     for document in documents():
-        for sentence in sentences_of(document):
+        for sentence in _sentences_of(document):
             assert seen.setdefault(sentence, document.name) == document.name, sentence
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from data.text.numbers import (
     NUMBER_WORDS,
+    _english_value,
     chinese_integer,
-    english_value,
     scan_numbers,
     write_chinese,
     write_chinese_digits,
@@ -63,7 +63,7 @@ def test_years_are_written_digit_by_digit(year: int) -> None:
 
 @pytest.mark.parametrize("word", sorted(NUMBER_WORDS))
 def test_number_words_are_read(word: str) -> None:
-    read = english_value(word)
+    read = _english_value(word)
     assert read is not None
     assert read[0] == NUMBER_WORDS[word]
 

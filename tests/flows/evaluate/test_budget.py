@@ -23,9 +23,9 @@ from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import (
     Amount,
     Budget,
-    BudgetSpent,
     Purse,
     Spending,
+    _BudgetSpent,
     spending_of,
     tokens_of,
 )
@@ -103,7 +103,7 @@ async def _wait_for_each_other() -> None:
     purse.settle("a", Amount(60), Amount(20))
     await waiting
     purse.settle("b", Amount(60), Amount(60))
-    with pytest.raises(BudgetSpent) as error:
+    with pytest.raises(_BudgetSpent) as error:
         await purse.set_aside("c", Amount(11))
     assert error.value.whole_run
     await purse.set_aside("c", Amount(10))

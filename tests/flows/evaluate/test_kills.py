@@ -20,8 +20,8 @@ from data.contracts.attempt import AttemptStatus
 from data.errors import error_line
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.inspect_sandbox import BoxEnvironment
-from flows.evaluate.plan import RunUnderWay, alone
-from flows.evaluate.run import RunFailed, _check_ended, evaluate
+from flows.evaluate.plan import _RunUnderWay, alone
+from flows.evaluate.run import _check_ended, _RunFailed, evaluate
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.kills import (
     AT_ONCE,
@@ -88,14 +88,14 @@ def test_a_full_disk_ends_a_run_with_one_line_and_it_goes_on_with_space(
 )
 def test_what_ends_the_runner_itself_is_said_in_one_line(message: str, line: str) -> None:
     log = SimpleNamespace(status="error", error=SimpleNamespace(message=message))
-    with pytest.raises((OSError, RunFailed)) as raised:
+    with pytest.raises((OSError, _RunFailed)) as raised:
         _check_ended([cast("EvalLog", log)])
     assert error_line(raised.value).startswith(line)
 
 
 def test_a_second_run_in_the_same_folder_is_refused(tasks: ReleasedTasks, tmp_path: Path) -> None:
     whole = plan(tasks, tmp_path / "run", "null")
-    with alone(whole), pytest.raises(RunUnderWay, match="another run is in progress here"):
+    with alone(whole), pytest.raises(_RunUnderWay, match="another run is in progress here"):
         evaluate(whole)
 
 

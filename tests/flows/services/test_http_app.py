@@ -13,7 +13,7 @@ import pytest
 from construction.workflows.contracts import Fault, FaultKind, World
 from construction.workflows.declaration import operations, service_names
 from flows.services.instance import Instance
-from flows.services.serve import method_of, path_of
+from flows.services.serve import _method_of, path_of
 from tests.construction.workflows.clients import MAIL
 from tests.construction.workflows.worlds import ACTOR, NOW, empty_world, filled_world
 from tests.flows.services.hosting import served
@@ -99,7 +99,7 @@ def test_each_operation_is_reached_at_its_own_address(tmp_path: Path) -> None:
             for name in service_names():
                 for operation in operations(name).values():
                     path = path_of(operation).replace("{id}", "none-1")
-                    answer = await client.request(method_of(operation), path)
+                    answer = await client.request(_method_of(operation), path)
                     row = instance.audit[-1]
                     assert (row.service, row.operation) == (name, operation.name)
                     assert answer.status_code in (200, 400, 404)
@@ -185,7 +185,7 @@ def test_openapi_describes_every_operation(tmp_path: Path) -> None:
     paths = asyncio.run(run())["paths"]
     for name in service_names():
         for operation in operations(name).values():
-            entry = paths[path_of(operation)][method_of(operation).lower()]
+            entry = paths[path_of(operation)][_method_of(operation).lower()]
             assert entry["operationId"] == f"{name}_{operation.name}"
             shown = {parameter["name"] for parameter in entry.get("parameters", ())}
             if "requestBody" in entry:

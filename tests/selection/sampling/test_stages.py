@@ -24,13 +24,13 @@ from selection.sampling.frame import (
 )
 from selection.sampling.stages import (
     Sample,
+    _compare_dampings,
     _compare_in_frame,
     _draw_sample,
     _fill,
     _fitting,
     _reserve_of,
     _sampling_report,
-    compare_dampings,
     sample_records,
 )
 from tests.selection.sampling.tables import (
@@ -379,7 +379,7 @@ NAMES = pl.Series(["A", "B", *(f"B | {at}" for at in range(8))])
 
 
 def test_shares_by_hand() -> None:
-    report = compare_dampings(NAMES)
+    report = _compare_dampings(NAMES)
     assert (report.series, report.breakdown_series) == (10, 8)
     shares = {row["damping"]: row for row in report.shares.iter_rows(named=True)}
     assert shares["none"]["breakdown"] == pytest.approx(0.8)
@@ -394,9 +394,9 @@ def test_shares_by_hand() -> None:
 def test_breakdowns_can_be_named_or_begin_deeper() -> None:
     named = np.zeros(len(NAMES), dtype=np.bool_)
     named[0] = True
-    none = compare_dampings(NAMES, breakdown=named).shares.filter(damping="none")
+    none = _compare_dampings(NAMES, breakdown=named).shares.filter(damping="none")
     assert none["breakdown"].item() == pytest.approx(0.1)
-    assert compare_dampings(NAMES, headline_depth=2).breakdown_series == 0
+    assert _compare_dampings(NAMES, headline_depth=2).breakdown_series == 0
 
 
 def test_in_a_frame_each_cell_keeps_its_probability() -> None:
@@ -410,7 +410,7 @@ def test_in_a_frame_each_cell_keeps_its_probability() -> None:
 def test_the_fall_on_the_reference_is_the_seeds(material: Path) -> None:
     reference = pl.read_csv(material / "sampling" / "sampler_reference_10k.csv")
     breakdown = (reference["kind"] == "breakdown").to_numpy()
-    report = compare_dampings(reference["name"], breakdown=breakdown, separator="|")
+    report = _compare_dampings(reference["name"], breakdown=breakdown, separator="|")
     fall = report.shares.filter(damping="sqrtlog")["fall_points"].item()
     assert fall == pytest.approx(39.2, abs=0.05)
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -36,18 +38,11 @@ from construction.statements.readers.edinet.source import (
     filing_row,
     find_files,
     read_line,
-    short_names,
     unrepeated,
     unusable_row,
 )
 from construction.statements.readers.edinet.tables import Built, Dated, build
-from construction.statements.readers.edinet.values import (
-    Kind,
-    item_words,
-    report_of,
-    span_of,
-    term_starts,
-)
+from construction.statements.readers.edinet.values import Kind, item_words, report_of, span_of
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.ledger import close
 from data.text.folding import fold_spaces, fold_width
@@ -138,7 +133,7 @@ def _read_code_lists(
     """Filers by EDINET code (the last list takes precedence), and a ledger row per list."""
     listed: dict[str, _Listed] = {}
     rows: list[LedgerRow] = []
-    for path, name in zip(paths, short_names(paths), strict=True):
+    for path, name in zip(paths, _short_names(paths), strict=True):
         filers = _read(path, config)
         if isinstance(filers, str):
             reason, location = Reason.FILE_NO_CODE_LIST, (name, 0)
@@ -150,6 +145,14 @@ def _read_code_lists(
             row = LedgerRow(STAGE, "file", name, Outcome.KEPT, evidence={"filers": len(filers)})
         rows.append(row)
     return listed, rows
+
+
+def _short_names(paths: Sequence[Path]) -> list[str]:
+    """POSIX paths relative to the common folder: one name per file, without machine paths."""
+    if not paths:
+        return []
+    root = os.path.commonpath([path.parent for path in paths])
+    return [path.relative_to(root).as_posix() for path in paths]
 
 
 def _read(path: Path, config: EdinetConfig) -> dict[str, _Listed] | str:
@@ -388,7 +391,7 @@ def _read_files(
     companies: list[Company] = []
     filings: list[Filing] = []
     rows: list[LedgerRow] = []
-    for path, name in zip(files, short_names(files), strict=True):
+    for path, name in zip(files, _short_names(files), strict=True):
         for line in company_lines(path, name, config):
             read = read_line(line) if isinstance(line, Line) else line
             if isinstance(read, LedgerRow):
@@ -402,7 +405,7 @@ def _read_files(
 
 def _with_spans(filings: Sequence[Filing]) -> tuple[list[Dated], list[LedgerRow]]:
     """The filings whose period is known, with their spans, and ledger rows of the others."""
-    terms = term_starts(filings)
+    terms = _term_starts(filings)
     usable: list[Dated] = []
     rows: list[LedgerRow] = []
     for filing in filings:
@@ -422,3 +425,13 @@ def _with_spans(filings: Sequence[Filing]) -> tuple[list[Dated], list[LedgerRow]
         actual = f"{span.start} to {span.end}, filed {filing.filed}"
         rows.append(filing_row(item_id, filing, Reason.FILING_PERIOD, actual, _ENDED))
     return usable, rows
+
+
+def _term_starts(filings: Sequence[Filing]) -> dict[tuple[str, int], date]:
+    """First day of each fiscal term (company, term), from the newest of its annual reports."""
+    starts: dict[tuple[str, int], date] = {}
+    for filing in sorted(filings, key=lambda filing: (filing.filed, filing.document)):
+        report = report_of(filing.description)
+        if report is not None and report.kind is Kind.ANNUAL and report.term is not None:
+            starts[filing.company, report.term] = filing.start
+    return starts

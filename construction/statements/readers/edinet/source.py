@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import zlib
 from codecs import BOM_UTF8
@@ -146,14 +145,6 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     folders = {path.parent for path in summaries} | {p.resolve() for p in paths if p.is_dir()}
     lists.update(path for folder in folders if (path := folder / CODE_LIST).is_file())
     return (sorted(summaries, key=_by_name), sorted(lists, key=_by_name))
-
-
-def short_names(paths: Sequence[Path]) -> list[str]:
-    """POSIX paths relative to the common folder: one name per file, without machine paths."""
-    if not paths:
-        return []
-    root = os.path.commonpath([path.parent for path in paths])
-    return [path.relative_to(root).as_posix() for path in paths]
 
 
 def _by_name(path: Path) -> tuple[str, str]:

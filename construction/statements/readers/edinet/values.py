@@ -261,16 +261,6 @@ def report_of(description: str) -> _Report | None:
     return _Report(kind, int(term[1]) if term else None, int(quarter[1]) if quarter else None)
 
 
-def term_starts(filings: Sequence[Filing]) -> dict[tuple[str, int], date]:
-    """First day of each fiscal term (company, term), from the newest of its annual reports."""
-    starts: dict[tuple[str, int], date] = {}
-    for filing in sorted(filings, key=lambda filing: (filing.filed, filing.document)):
-        report = report_of(filing.description)
-        if report is not None and report.kind is Kind.ANNUAL and report.term is not None:
-            starts[filing.company, report.term] = filing.start
-    return starts
-
-
 def span_of(filing: Filing, report: _Report, terms: Mapping[tuple[str, int], date]) -> Span:
     """The span of a filing's figures."""
     start, end = filing.start, filing.end

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from construction.judging.calls.contracts import Answered, CallReason, Unanswered
-from construction.judging.llm import BatchError, _Batches
+from construction.judging.llm import _BatchError, _Batches
 from tests.construction.judging.calls.conftest import Fault, ask
 
 PRICES = {"prompt": 1.0, "completion": 1.0}
@@ -71,13 +71,13 @@ def test_a_run_killed_around_submission_pays_once(
     fault.set(polls=0, lose_create=moment == "lost")
 
     def killed(*_: object) -> None:
-        raise BatchError("killed here")
+        raise _BatchError("killed here")
 
     with monkeypatch.context() as patched:
         patched.setattr(_Batches, "submit" if moment == "before" else "wait", killed)
         with (
             fault.client(tmp_path / "s", mode="batch") as client,
-            pytest.raises(BatchError, match="killed here"),
+            pytest.raises(_BatchError, match="killed here"),
         ):
             client.ask(requests)
     with fault.client(tmp_path / "s", mode="batch") as client:

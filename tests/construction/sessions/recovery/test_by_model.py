@@ -15,11 +15,11 @@ from construction.sessions.recovery import RecoveryConfig, Tasks
 from construction.sessions.recovery.by_model import (
     Conversation,
     RecoveryAnswer,
+    _conversation_of,
     _masked,
-    conversation_of,
+    _recovery_stage,
     joined,
     read_tasks,
-    recovery_stage,
     shortened,
     windows,
     write_tasks,
@@ -32,7 +32,7 @@ CONFIG = RecoveryConfig()
 
 
 def shown(conversation: Conversation) -> Any:
-    user = _question(recovery_stage(), conversation).user
+    user = _question(_recovery_stage(), conversation).user
     return orjson.loads(user[user.index("{") : user.rindex("}") + 1])
 
 
@@ -44,7 +44,7 @@ def talk() -> Talk:
 
 
 def conversation(made: Talk) -> Conversation:
-    shown_talk = conversation_of(made.session())
+    shown_talk = _conversation_of(made.session())
     assert shown_talk is not None
     return shown_talk
 
@@ -87,8 +87,8 @@ def test_every_text_is_masked() -> None:
 
 
 def test_one_message_and_sub_agents_are_not_asked_about() -> None:
-    assert conversation_of(Talk().user("Total it.").agent("12.").session()) is None
-    assert conversation_of(talk().session(parent="main")) is None
+    assert _conversation_of(Talk().user("Total it.").agent("12.").session()) is None
+    assert _conversation_of(talk().session(parent="main")) is None
 
 
 def test_long_messages_are_cut_so_that_short_ones_stay_whole() -> None:
@@ -142,7 +142,7 @@ def test_numbers_are_put_right_rather_than_refused() -> None:
     answer = RecoveryAnswer.model_validate(
         {"reason": "", "tasks": [{"turns": [1, 9, 1], "what": "x"}], "no_task": [1, 3]}
     )
-    checked = recovery_stage().check(conversation(talk()), answer)
+    checked = _recovery_stage().check(conversation(talk()), answer)
     assert checked == Checked(Tasks(((0, 2),), (4,)), ("4 numbers of messages put right",))
 
 
