@@ -33,6 +33,7 @@ from data.canonical import canonical_json
 from data.contracts import Bound, Count, Gate, GateReason, Limit, Scalar, StageConfig, Status
 from data.neutralise import storable
 from data.text.language import sure_language_of
+from data.text.scripts import DIGITS, NAME_RUN
 
 # Kinds that only a model of the language finds.
 _NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
@@ -82,15 +83,16 @@ _HUMPS = re.compile(r"(?<=[a-zäöüß])(?=[A-Z])|_")
 _LATIN = ("de", "fr")
 _FEWEST_WORDS = 4  # distinct words of a language, from which a short text counts as written in it
 # A few words of a script that one unsupported language, or a group of them, is written in.
-_SCRIPTS = {
-    "ko": re.compile(r"[\uac00-\ud7a3]{2,}"),
-    "ru": re.compile(r"[\u0400-\u04ff]{2,}"),
-    "ar": re.compile(r"[\u0621-\u064a]{2,}"),
-    "he": re.compile(r"[\u05d0-\u05ea]{2,}"),
-    "th": re.compile(r"[\u0e01-\u0e4e]{2,}"),
-    "hi": re.compile(r"[\u0904-\u0963]{2,}"),
-    "el": re.compile(r"[\u0386-\u03ce]{2,}"),
+_LETTERS = {
+    "ko": r"\uac00-\ud7a3",
+    "ru": r"\u0400-\u04ff",
+    "ar": r"\u0621-\u064a",
+    "he": r"\u05d0-\u05ea",
+    "th": r"\u0e01-\u0e4e",
+    "hi": r"\u0904-\u0963",
+    "el": r"\u0386-\u03ce",
 }
+_SCRIPTS = {name: re.compile(f"[{letters}]{{2,}}") for name, letters in _LETTERS.items()}
 _FEWEST_IN_SCRIPT, _FEWEST_LETTERS = 2, 6
 _MOST_READ = 200_000  # characters
 
@@ -241,11 +243,10 @@ _NUMBERED = PROVEN_BY_FORM | {
 }
 _UNIT = "(?:Y{2,4}|D{2}|M{2,3}|H{2}|S{2})"
 _FORMAT = re.compile(rf"(?i)\b{_UNIT}(?:[-/.: ]{_UNIT})+\b|%[YmdHMS]")
-_WHOLE_WORD, _JOINED = re.compile(r"\w+"), re.compile(r"[^\W_]_[^\W_]")  # `unit_price` is a column
+_JOINED = re.compile(r"[^\W_]_[^\W_]")  # `unit_price` is a column
 _QUOTED = re.compile(
     "|".join(f"{a}[^{b}\\n]{{1,120}}{b}" for a, b in zip('"“「『`', '"”」』`', strict=True))
 )
-_DIGIT = re.compile(r"\d")
 _FILE = "instruction_changes.json"
 _SHOWN = 200  # characters of a changed part that a person is shown
 
@@ -377,7 +378,7 @@ def _changes(masked: MaskedWords, given: Collection[str]) -> Iterator[tuple[Chan
     in_files = {e for e in free if e.type is not EntityType.USER_PATH and _touches(e, kept)}
     words = [edit for edit in free if edit not in in_files and edit.type not in _NUMBERED]
     formats, quotes = _spans(_FORMAT, text), _spans(_QUOTED, text)
-    columns = [span for span in _spans(_WHOLE_WORD, text) if _JOINED.search(text, *span)]
+    columns = [span for span in _spans(NAME_RUN, text) if _JOINED.search(text, *span)]
     yield from ((ChangeKind.NUMBERS, edit) for edit in words if _changes_number(text, edit))
     yield from ((ChangeKind.FORMATS, edit) for edit in free if _touches(edit, formats))
     yield from ((ChangeKind.COLUMNS, edit) for edit in words if _touches(edit, columns))
@@ -387,7 +388,7 @@ def _changes(masked: MaskedWords, given: Collection[str]) -> Iterator[tuple[Chan
 
 def _changes_number(text: str, edit: Edit) -> bool:
     """Does an edit replace digits? A code does not count: it changes in the files as well."""
-    has_digit = _DIGIT.search(text, edit.start, edit.end) is not None
+    has_digit = DIGITS.search(text, edit.start, edit.end) is not None
     return has_digit and edit.type is not EntityType.UNEXPLAINED
 
 

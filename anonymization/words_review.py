@@ -27,6 +27,7 @@ from data.contracts import Scalar
 from data.errors import InputError
 from data.neutralise import csv_cell, one_line
 from data.text.dates import MONTHS
+from data.text.scripts import DIGITS
 
 _KINDS = tuple(kind.value for kind in EntityType if kind not in COMMON)
 _LEAST = 2  # letters or digits; one alone occurs everywhere
@@ -101,7 +102,6 @@ _CONVERTED = re.compile(
     rf"[$€£¥￥(]?\d|\.\d|(?:{_MONTH})[a-z]{{0,6}}[ .-]?\d",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d+")
 _SEPARATORS = ",;\t"
 _MOST_BYTES, _MOST_ROWS, _LONGEST_CELL = 200 << 20, 1_000_000, 10_000
 _EXPECTED = "the filled-in word list written by `benchmint privacy mask`"
@@ -221,7 +221,7 @@ def of_a_kind(rows: Iterable[Mapping[str, str]]) -> list[list[Mapping[str, str]]
     """The rows in groups to be decided together: codes that differ in their digits alone."""
     groups: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
     for row in rows:
-        alike = (_DIGITS.sub("#", row[_WORD]), row.get("why", ""), row[_DECISION].strip().lower())
+        alike = (DIGITS.sub("#", row[_WORD]), row.get("why", ""), row[_DECISION].strip().lower())
         groups.setdefault(alike, []).append(row)
     return list(groups.values())
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from anonymization.documents.text_forms import names_people
-from anonymization.documents.worth_a_look import YEAR, Sighting, whole_sighting
+from anonymization.documents.worth_a_look import Sighting, whole_sighting
 from anonymization.text.contracts import DetectionConfig, Edit, EntityType
 from anonymization.text.detect.explained import is_amount, is_known_lead, is_plain
 from anonymization.text.detect.wording import words
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import Why
-from data.text.dates import MONTH_NAME, find_dates
+from data.text.dates import MONTH_NAME, YEAR, find_dates
 from data.text.lexicon import load_table
 
 _SMALL = words("words.toml", "function_words")

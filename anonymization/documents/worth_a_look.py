@@ -19,6 +19,7 @@ from anonymization.text.detect.explained import is_amount, is_known_lead, is_mea
 from anonymization.text.detect.wording import COMMON, is_chosen, is_known, is_program_word, words
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import Why
+from data.text.dates import YEAR
 from data.text.lexicon import load_table, pattern_of
 from data.text.scripts import HAN_KANA
 
@@ -110,8 +111,8 @@ def _is_office_word(word: str) -> bool:
 
 
 _CELL = re.compile(r"\$?[A-Z]{1,3}\$?\d{1,7}")
+_NO_SIGNS = str.maketrans("", "", "-#/")
 _ATOM = re.compile(r"[A-Za-z0-9]+")
-YEAR = re.compile(r"(?:19|20)\d\d")
 _DIGITS, PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in parts, one of them, a code
 
 _MEASURE = re.compile(
@@ -146,7 +147,7 @@ def _says_nothing(chain: str) -> bool:
 
 def _is_code_like(chain: str) -> bool:
     """May a chain of letters and digits be a number of somebody or something?"""
-    if not chain.isdigit() and re.sub("[-#/]", "", chain).isdigit():
+    if not chain.isdigit() and chain.translate(_NO_SIGNS).isdigit():
         is_grouped = _GROUPS.fullmatch(chain) is not None and not is_plain(chain)
         return sum(map(str.isdigit, chain)) >= (PART_DIGITS if is_grouped else _DIGITS)
     if _is_passphrase(chain) or _is_worded_code(chain) or _LETTERED.fullmatch(chain):

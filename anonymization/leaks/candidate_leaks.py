@@ -3,7 +3,6 @@ for it: in each candidate, then in the whole release (law 9)."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -346,7 +345,7 @@ def _release_leaks(
 
 def _task_and_part(file: str) -> tuple[str, str]:
     """The task that a public file belongs to, and the part of it; both empty if it is of none."""
-    parts = re.split("[/!]", file)
+    parts = file.replace("!", "/").split("/")
     return (parts[1], parts[2]) if parts[0] == layout.TASKS and len(parts) > 2 else ("", "")
 
 

@@ -47,7 +47,7 @@ from data.text.lexicon import load_table
 from data.text.scripts import HAN
 
 _HOLE = "¦"
-_PLACEHOLDER = re.compile(r"\{[a-z_.]+\}")
+PLACEHOLDER = re.compile(r"\{[a-z_.]+\}")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _RUN = re.compile(rf"[{HAN}]+")
 _BRACED = re.compile(r"\{[a-z]+\}")
@@ -94,10 +94,10 @@ def _vocabulary_of(
     wordings = [w for t in templates for w in (*t.en, *t.zh)] + [*earlier["en"], *earlier["zh"]]
     usual = [*table["usual"]["en"], *table["ordinal"]["en"].values()]
     usual += [*table["top"]["en"].values()]
-    known = " ".join([*both, *(_PLACEHOLDER.sub(" ", w) for w in wordings), *usual])
+    known = " ".join([*both, *(PLACEHOLDER.sub(" ", w) for w in wordings), *usual])
     declared = tuple(sorted({fold_width(w) for w in both if w}, key=lambda w: (-len(w), w)))
     wordings += [*table["top"]["zh"].values(), *table["usual"]["zh"]]
-    literal = [fold_width(_PLACEHOLDER.sub(_HOLE, w)) for w in wordings]
+    literal = [fold_width(PLACEHOLDER.sub(_HOLE, w)) for w in wordings]
     pairs = {pair for w in literal for run in _runs(w, declared) for pair in run}
     words = frozenset(_WORD.findall(fold_width(known).casefold()))
     return _Vocabulary(words, frozenset(pairs), declared)

@@ -12,21 +12,24 @@ from functools import lru_cache
 
 from construction.analytics import steps as s
 from construction.analytics.answers import beyond_guidelines, guideline_faults
-from construction.analytics.candidates import Bench, Draft, Judged
+from construction.analytics.candidates import PLACEHOLDER, Bench, Draft, Judged
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.origins import behind, columns_read, origin
 from construction.analytics.scope import scope_faults
 from construction.analytics.templates import read_templates, words_table
 from construction.analytics.wording import (
+    NUMBER,
     Said,
     numbers_of,
     other_question,
     said_in,
+    says,
     signs_of,
     unsaid,
 )
 from data.contracts import Answer
 from data.text.folding import fold_width
+from data.text.scripts import SMALL_LETTERS
 
 # A question with one of these names what is divided before what it is divided by.
 _DIVIDED = {
@@ -176,7 +179,6 @@ _CODE = re.compile(
     r"\b[A-Z]{1,2}\d{4,}\b|\b[a-z]+(?:_[a-z0-9]+)+\b|\b\w+\.(?:csv|parquet|txt|gz)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|(?<=[。？！；?!;])")
-_PLACEHOLDER = re.compile(r"\{[a-z_.]+\}")
 _NEAR = 0.05  # relative distance of a number that is the answer, only less exactly written
 _EXACT = 0.001  # relative distance of a number that is what a step makes
 _SCALES = (1.0, 1e-9, 1e-6, 1e-3, 1e-2, 1e2, 1e3, 1e6, 1e9)
@@ -190,7 +192,7 @@ def in_prompt(judged: Judged, bench: Bench) -> Iterator[str]:
     )
     prompt = fold_width(f"{draft.question} {more}")
     for pattern in words_table()["tells"][draft.language]:
-        if re.search(pattern, prompt, re.I):
+        if says(pattern, prompt):
             yield "words that tell the answer"
     numbers = bench.said(draft).numbers | _numbers_in(more)
     unused = numbers - numbers_of(draft.program)
@@ -208,7 +210,7 @@ def in_prompt(judged: Judged, bench: Bench) -> Iterator[str]:
 
 def _numbers_in(text: str) -> set[float]:
     """Numbers in digits."""
-    return {float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*(?:\.\d+)?", fold_width(text))}
+    return {float(n.replace(",", "")) for n in NUMBER.findall(fold_width(text))}
 
 
 def _forms(answer: Answer) -> list[str]:
@@ -276,7 +278,7 @@ def _template_sentences() -> tuple[re.Pattern[str], ...]:
     """The sentences of the templates, with anything short where they have a placeholder."""
     wordings = {fold_width(w) for t in read_templates() for w in (*t.en, *t.zh)}
     sentences = {part.strip() for w in wordings for part in _SENTENCE.split(w)} - {""}
-    escaped = (re.escape(_PLACEHOLDER.sub("\0", text)) for text in sorted(sentences))
+    escaped = (re.escape(PLACEHOLDER.sub("\0", text)) for text in sorted(sentences))
     return tuple(re.compile(text.replace("\0", ".{1,80}")) for text in escaped)
 
 
@@ -295,14 +297,14 @@ def _leaks(text: str, draft: Draft, declaration: Declaration) -> Iterator[str]:
         if re.search(form, fold_width(text), 0 if is_ordinary else re.I | re.A):
             yield "a column"
     for word in undeclared(words_table()["leaks"][draft.language], declaration):
-        if re.search(rf"(?<!\w)(?:{word})s?(?!\w)" if word.isascii() else word, text, re.I):
+        if says(rf"(?<!\w)(?:{word})s?(?!\w)" if word.isascii() else word, text):
             yield f"the word {word}"
 
 
 def undeclared(patterns: Sequence[str], declaration: Declaration) -> list[str]:
     """The patterns of words that the environment does not use for its own things."""
     own = "\n".join(sorted(_usual_words(declaration, joined=True)))
-    return [pattern for pattern in patterns if not re.search(pattern, own, re.I)]
+    return [pattern for pattern in patterns if not says(pattern, own)]
 
 
 def _file_names(declaration: Declaration) -> set[str]:
@@ -310,14 +312,16 @@ def _file_names(declaration: Declaration) -> set[str]:
     names = {file.path.rpartition("/")[2].casefold() for file in declaration.files.values()}
     stems = {name.partition(".")[0] for name in names}
     joined = {name.replace("_", " ") for name in stems if "_" in name}
-    return {name for name in names | stems if re.search(r"[\d_.-]", name)} | joined
+    return {
+        name for name in names | stems if any(char.isdecimal() or char in "_.-" for char in name)
+    } | joined
 
 
 @lru_cache(maxsize=4)
 def _ordinary_words() -> frozenset[str]:
     """The words of the templates, in lower case."""
     wordings = " ".join(w for t in read_templates() for w in (*t.en, *t.zh))
-    return frozenset(re.findall(r"[a-z]+", wordings.casefold()))
+    return frozenset(SMALL_LETTERS.findall(wordings.casefold()))
 
 
 def _column_names(declaration: Declaration) -> set[str]:
@@ -339,7 +343,7 @@ def _usual_words(declaration: Declaration, *, joined: bool = False) -> set[str]:
     words |= {name for of in declaration.names.values() for pair in of.values() for name in pair}
     if joined:
         return words
-    return {*_ordinary_words(), *re.findall(r"[a-z]+", " ".join(words).casefold())}
+    return {*_ordinary_words(), *SMALL_LETTERS.findall(" ".join(words).casefold())}
 
 
 def mismatch(judged: Judged, bench: Bench) -> Iterator[str]:

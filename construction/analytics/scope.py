@@ -13,6 +13,7 @@ from construction.analytics.contracts import Language
 from construction.analytics.environment.declaration import Declaration, Metric, PolicyText
 from construction.analytics.origins import behind, origin
 from construction.analytics.templates import words_table
+from construction.analytics.wording import says
 from data.text.folding import fold_width
 
 # Characters before a limit in which its metric stands, and up to it.
@@ -45,8 +46,8 @@ def _limits_unsaid(
                 yield f"the limit {value:g} does not stand beside its metric"
             said = [f"{before[-_NEAR:]}¦{after}" for before, after in around]
             if all(
-                any(re.search(words[other], phrase, re.I) for other in words if other != test)
-                and not re.search(words[test], phrase, re.I)
+                any(says(words[other], phrase) for other in words if other != test)
+                and not says(words[test], phrase)
                 for phrase in said
             ):
                 yield f"the question says otherwise what passes the limit {value:g}"
@@ -67,8 +68,8 @@ def _weights_unsaid(program: s.Program, text: str, language: Language) -> Iterat
             for weight in sorted(set(weights) - {1.0}):
                 if len(list(_around(text, weight))) < weights.count(weight):
                     yield f"the weight {weight:g} is not said of each criterion"
-            is_weighted = 1.0 in weights and re.search(words["weights"][language], text, re.I)
-            if is_weighted and not re.search(words["weight_1"][language], text, re.I):
+            is_weighted = 1.0 in weights and says(words["weights"][language], text)
+            if is_weighted and not says(words["weight_1"][language], text):
                 yield "the weight 1 is not said"
         elif isinstance(step, s.Lookup):
             ranks = [c.value for c in step.where if c.column == "rank" and c.test == "="]
@@ -77,7 +78,7 @@ def _weights_unsaid(program: s.Program, text: str, language: Language) -> Iterat
                     w for w, n in words["rank_words"][language]["numbers"].items() if n == rank
                 ]
                 forms = [rf"\b{w}\b" if language == "en" else f"第{w}" for w in forms]
-                if rank != 1 and forms and not re.search("|".join(forms), text, re.I):
+                if rank != 1 and forms and not says("|".join(forms), text):
                     yield f"the rank {rank} is not said"
 
 
@@ -164,7 +165,7 @@ def _other_tables(
             if language == "en"
             else rf"{name}(?:行业)?的?.{{0,4}}{head}"
         )
-        if not re.search(phrase, text, re.I):
+        if not says(phrase, text):
             yield f"the question does not say of which kind the {table} are"
 
 
@@ -191,7 +192,7 @@ def _places(
             own_place = own.replace("PLACE", re.escape(word))
             phrases = [rf"(?:{own_place}|{name}(?:'s)?)\W*的?\W*{re.escape(b)}" for b in labels]
             phrases += [rf"{re.escape(b)}\W+(?:of|in)\W+(?:{name}|there)" for b in labels]
-            if labels and not any(re.search(phrase, text, re.I) for phrase in phrases):
+            if labels and not any(says(phrase, text) for phrase in phrases):
                 yield f"the question does not say whose {step.column} is meant"
 
 
@@ -210,7 +211,7 @@ def _states(
         ):
             name = re.escape(_spoken(str(condition.value), declaration, language))
             form = rf"{name}.{{0,{_BESIDE}}}{label}|{label}\b[^.,;]{{1,{_BESIDE}}}{name}"
-            if not re.search(form, text, re.I):
+            if not says(form, text):
                 yield f"the question does not say whose {step.column} is meant"
 
 
@@ -233,11 +234,11 @@ def _mentions(
     for match in re.finditer(_heads(declaration, language), text, re.I):
         before, after = text[: match.start()], text[match.end() :]
         if language == "en":
-            is_own = re.match(rf"\W+in\W+(?:the\W+)?{re.escape(name)}\b", after, re.I)
-            is_own = is_own or re.search(rf"{re.escape(name)}\W*$", before, re.I)
+            is_own = says(rf"^\W+in\W+(?:the\W+)?{re.escape(name)}\b", after)
+            is_own = is_own or says(rf"{re.escape(name)}\W*$", before)
         else:
-            is_own = re.search(rf"{re.escape(name)}(?:行业)?的?$", before)
-        yield match.start(), bool(is_own)
+            is_own = re.search(rf"{re.escape(name)}(?:行业)?的?$", before) is not None
+        yield match.start(), is_own
 
 
 def _companies(
@@ -256,8 +257,8 @@ def _companies(
         is_meant = False
         for at, is_own in _mentions(clause, name, declaration, language):
             is_meant = is_meant or is_own
-            is_other = re.search(words[f"these_{language}"], clause[:at], re.I)
-            if not (is_meant or is_other) and re.search(figures, clause, re.I):
+            is_other = says(words[f"these_{language}"], clause[:at])
+            if not (is_meant or is_other) and says(figures, clause):
                 yield "companies are mentioned and not said to be of their kind"
                 return
 
@@ -276,7 +277,7 @@ def _seats(
     )
     seat = words_table()["heads_of_companies"][f"seat_{language}"]
     seat = seat.replace("HEAD", _heads(declaration, language))
-    if is_of_place and not re.search(seat, text, re.I):
+    if is_of_place and not says(seat, text):
         yield "the companies are not said to be based in the place"
 
 
@@ -297,7 +298,7 @@ def _known(
             for other in behind_it
             for c in getattr(other, "where", ())
         )
-        if (is_joined or tested) and not re.search(words_table()["known"][language], text, re.I):
+        if (is_joined or tested) and not says(words_table()["known"][language], text):
             yield "the whole is not said to be of companies with a known place"
 
 

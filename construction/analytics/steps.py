@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from data.text.numbers import NUMBER_WORDS
+from data.text.scripts import SMALL_LETTERS
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Operand = int | float | str
@@ -41,7 +42,7 @@ _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 def _numbers_said(text: str) -> set[float]:
     """The numbers in a text: digits, with a scale in words also scaled, and small ones in words."""
-    words = re.findall(r"[a-z]+", text.casefold())
+    words = SMALL_LETTERS.findall(text.casefold())
     said = {float(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS}
     for written, scale in _NUMBER.findall(text):
         number = float(written.replace(",", ""))

@@ -18,6 +18,7 @@ from construction.analytics.origins import columns_read, origin, placed_by
 from construction.analytics.templates import words_table
 from data.text.folding import fold_width
 from data.text.numbers import NUMBER_WORDS
+from data.text.scripts import SMALL_LETTERS
 
 _OF_CLAUSE = {"quotes", "where", "rate"}
 _ABOVE_OR_BELOW = {">": "above", ">=": "above", "<": "below", "<=": "below"}
@@ -113,7 +114,7 @@ def _averages_counts(program: s.Program) -> bool:
     )
 
 
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ALWAYS = frozenset({0.0, 1.0, 100.0})  # ends of a scale, a whole in per cent
 _SMALL = 12  # up to which a number may be a word
 
@@ -136,13 +137,13 @@ class Said:
     @property
     def numbers(self) -> set[float]:
         """Numbers in digits."""
-        return {float(text.replace(",", "")) for text in _NUMBER.findall(self.rest)}
+        return {float(text.replace(",", "")) for text in NUMBER.findall(self.rest)}
 
     @property
     def spelled(self) -> set[float]:
         """Small numbers in words."""
         if self.language == "en":
-            words = re.findall(r"[a-z]+", self.rest.casefold())
+            words = SMALL_LETTERS.findall(self.rest.casefold())
             return {float(NUMBER_WORDS[w]) for w in words if NUMBER_WORDS.get(w, 99) <= _SMALL}
         digits = words_table()["ordinal"]["zh"]
         return {float(n) for n, word in digits.items() if word in self.rest}
@@ -164,7 +165,12 @@ class Said:
         return {float(table["numbers"].get(word, word)) for word in words if word}
 
     def has(self, words: Sequence[str]) -> bool:
-        return any(re.search(word, self.rest, re.I) for word in words)
+        return any(says(word, self.rest) for word in words)
+
+
+def says(phrase: str, text: str) -> bool:
+    """Does a text say what a pattern describes, in small letters or in capitals?"""
+    return re.search(phrase, text, re.I) is not None
 
 
 def said_in(question: str, declaration: Declaration, language: Language) -> Said:
@@ -179,7 +185,7 @@ def said_in(question: str, declaration: Declaration, language: Language) -> Said
         rest = shorter
     for key in {*declaration.words, *words_table()["words"]}:
         word = fold_width(declaration.says(key, language))
-        if word and (re.search(r"\d", word) or key in ("money", "per_foreign")):
+        if word and (any(map(str.isdecimal, word)) or key in ("money", "per_foreign")):
             rest = rest.replace(word, " ¦ ")
     return Said(
         language,
@@ -352,7 +358,7 @@ def _years_unsaid(program: s.Program, said: Said, declaration: Declaration) -> I
             if not re.search(phrase, rest):
                 yield f"the year {condition.value} of the policies is not in the question"
             rest = re.sub(phrase, " ¦ ", rest)
-    others = {float(text.replace(",", "")) for text in _NUMBER.findall(rest)}
+    others = {float(text.replace(",", "")) for text in NUMBER.findall(rest)}
     for value in sorted(entities - others):
         yield f"the period {value:g} is not in the question"
     both = words_table()["both_periods"][said.language]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -173,3 +174,8 @@ def _no_json(path: Path, error: orjson.JSONDecodeError, line: int) -> InputError
     actual = f"invalid JSON at character {error.colno}"
     expected = "a JSON array, or one record per line (NaN is not JSON)"
     return InputError(path.name, actual, expected, "Correct it.", line)
+
+
+def holds_number(text: str, number: str) -> bool:
+    """Does a text hold a number as it is written, and not as a part of another one?"""
+    return re.search(rf"(?<![\w.,]){re.escape(number)}(?![\w%])(?![.,]\d)", text) is not None

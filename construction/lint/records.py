@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.analytics.contracts import RATED_BY_STEPS, difficulty_of
-from construction.lint.findings import Finding, Report, Row, repeated, words_of
+from construction.lint.findings import Finding, Report, Row, holds_number, repeated, words_of
 from data.text.folding import fold_case, fold_width
 from data.text.scripts import HAN
 
@@ -218,10 +218,8 @@ def _decimals(record: Mapping[str, Any]) -> _Faults:
 def _in_question(record: Mapping[str, Any]) -> _Faults:
     """Does the question hold the number? A name may well be one of those asked about."""
     text, question = str(record.get("answer")).strip(), str(record.get("question", ""))
-    if len(text) > 3 and _NUMBER.fullmatch(text):
-        pattern = rf"(?<![\w.,]){re.escape(text)}(?![\w%])(?![.,]\d)"
-        if re.search(pattern, question):
-            yield _RecordFault.ANSWER_IN_QUESTION, f"{len(text)} characters"
+    if len(text) > 3 and _NUMBER.fullmatch(text) and holds_number(question, text):
+        yield _RecordFault.ANSWER_IN_QUESTION, f"{len(text)} characters"
 
 
 def _unit(record: Mapping[str, Any]) -> _Faults:

@@ -14,7 +14,16 @@ import orjson
 
 from construction.lint import claw_eval, harbor, harbor_task, records
 from construction.lint.claw_eval import document_of
-from construction.lint.findings import Finding, Report, Row, Trials, repeated, rows_of, words_of
+from construction.lint.findings import (
+    Finding,
+    Report,
+    Row,
+    Trials,
+    holds_number,
+    repeated,
+    rows_of,
+    words_of,
+)
 from data.canonical import canonical_json, is_hex
 from data.errors import InputError
 from data.figures import amount
@@ -261,9 +270,7 @@ def _holds_answer(row: Row) -> bool:
     number = str(target).strip()
     if isinstance(target, bool) or not _NUMBER.fullmatch(number) or len(number) < 2:
         return False
-    return len(text) <= _SHORT and bool(
-        re.search(rf"(?<![\w.,]){re.escape(number)}(?![\w%])(?![.,]\d)", text)
-    )
+    return len(text) <= _SHORT and holds_number(text, number)
 
 
 _RECORDS, _DEEPEST = "tasks.json", 6

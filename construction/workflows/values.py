@@ -18,7 +18,7 @@ from data.contracts.candidate import Contract
 MAX_NUMBER = 1e12
 MAX_ITEMS = 200  # of a list
 _EMAIL = re.compile(r"[^@\s,;<>\"]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})+")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?")
 _DECIMALS = 6
 
@@ -98,7 +98,7 @@ def _enum(rule: FieldRule, value: Any, _now: datetime) -> str:
 
 
 def _date(_rule: FieldRule, value: Any, _now: datetime) -> str:
-    if isinstance(value, str) and _DAY.fullmatch(value):
+    if isinstance(value, str) and ISO_DAY.fullmatch(value):
         try:
             return date.fromisoformat(value).isoformat()
         except ValueError:

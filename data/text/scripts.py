@@ -35,6 +35,9 @@ CJK = HAN + KANA + HANGUL
 FIRST_WIDE = "\u3400"  # nearly all characters from here on are as wide as an ideograph
 
 WORD = re.compile(r"[^\W_]+")  # letters and digits
+NAME_RUN = re.compile(r"\w+")  # and the sign that joins words in names
+DIGITS = re.compile(r"\d+")
+SMALL_LETTERS = re.compile("[a-z]+")
 RUNS = re.compile(r"[^\W\d_]+|\d+")  # of letters and of digits
 WORD_OUTSIDE_CJK = re.compile(rf"[^\W\d_{CJK}]+")  # in "Dana的邮件" it is Dana
 _HAN_CHAR = re.compile(f"[{HAN}]")

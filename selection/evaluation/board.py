@@ -7,7 +7,6 @@ judge from a verdict; without a judge they are left out. A task counts once: the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +17,7 @@ from scipy import stats
 
 from data.contracts.attempt import OWN_RUNNER
 from data.errors import InputError
+from data.text.scripts import SMALL_LETTERS
 from selection.estimator import ShippedEstimator
 from selection.evaluation.comparisons import Difference, compare, rank_ranges, tie_groups
 from selection.evaluation.intervals import FEWEST_CLUSTERS, Estimate, Floats, clustered, wilson
@@ -366,7 +366,7 @@ def _bounds(scores: pl.DataFrame) -> dict[str, Any]:
 def _model_family(name: str) -> str:
     """The family of a model by its name: the last part of the path, up to its first number."""
     last = _last_part(name)
-    word = re.match(r"[a-z]+", last)
+    word = SMALL_LETTERS.match(last)
     return _FAMILIES.get(word[0], word[0]) if word else last
 
 

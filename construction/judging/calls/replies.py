@@ -26,6 +26,7 @@ from construction.judging.calls.contracts import (
     Usage,
 )
 from data.endpoints import plain_name
+from data.text.scripts import NAME_RUN
 
 TRIES = 2
 _MALFORMED = frozenset({"json_invalid", "missing", "model_type"})
@@ -260,7 +261,7 @@ def _reformed(value: Any, error: ErrorDetails) -> bool:
     kind, given = error["type"], error["input"]
     new: Any = None
     if kind == "literal_error" and isinstance(given, str):
-        plain = "_".join(re.findall(r"\w+", given.casefold()))
+        plain = "_".join(NAME_RUN.findall(given.casefold()))
         options = re.findall(r"'([^']*)'", str(error.get("ctx", {}).get("expected", "")))
         new = next((one for one in options if one.casefold() == plain), None)
     elif given is None and kind in _EMPTY:

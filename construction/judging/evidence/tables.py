@@ -21,6 +21,7 @@ from typing import Any
 
 from construction.grading.openers import Bounds, TooLarge, check_zip
 from construction.judging.evidence.views import Column, Sheet
+from data.text.scripts import DIGITS
 
 _CELL_CHARS = 2_000
 _HEAD_CHARS, _TAIL_ROWS, _MOST_COLUMNS, _MOST_TABLES = 120_000, 8, 80, 40
@@ -178,7 +179,7 @@ def _column(name: str, cells: Sequence[str]) -> Column:
         numbers = {cell: value for cell, value in values.items() if value is not None}
         ordered = sorted(numbers, key=lambda cell: (numbers[cell], cell))
     elif kind == "date":
-        ordered = sorted(counts, key=lambda cell: [int(n) for n in re.findall(r"\d+", cell)])
+        ordered = sorted(counts, key=lambda cell: [int(n) for n in DIGITS.findall(cell)])
     shown = [cell for cell, _ in counts.most_common()]
     if kind == "mixed":  # first those that are of another type than most
         most = kinds_seen.most_common(1)[0][0]

@@ -17,7 +17,13 @@ from construction.grading.answers.units import measure_words
 from construction.statements.model import Statement, Statements
 from construction.statements.periods import ELAPSED, Convention, YearLabel
 from construction.statements.questions.contracts import Company, FlowSide, Point
-from construction.statements.questions.wording import WORDS, Phrase, filed_phrase, phrase_of
+from construction.statements.questions.wording import (
+    WORDS,
+    Phrase,
+    filed_phrase,
+    pattern_in,
+    phrase_of,
+)
 from data.text.dates import MONTHS, write_date
 
 # How a question names its period: as the company does where that is known, else by its last day.
@@ -218,17 +224,13 @@ def years_named(point: Point) -> frozenset[int]:
 # The sign convention of a question: what a negative number means.
 
 _RULES = WORDS["sign"]
-_BRACKETS = tuple(
-    (re.compile(rule["pattern"], re.I), rule["negative"]) for rule in _RULES["bracket"]
-)
+_BRACKETS = tuple((pattern_in(rule), rule["negative"]) for rule in _RULES["bracket"])
 _EITHER = tuple(
-    (re.compile(rule["pattern"], re.I), rule["negative"], rule.get("balance", False))
-    for rule in _RULES["either"]
+    (pattern_in(rule), rule["negative"], rule.get("balance", False)) for rule in _RULES["either"]
 )
-_TURNED = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _RULES["turned"])
+_TURNED = tuple((pattern_in(rule), rule["by"]) for rule in _RULES["turned"])
 GAIN, _NEVER, PAID, _LOSS, _CONTRA, _ADJUSTING = (
-    re.compile(_RULES[name]["pattern"], re.I)
-    for name in ("gain", "never", "paid", "loss", "contra", "adjusting")
+    pattern_in(_RULES[name]) for name in ("gain", "never", "paid", "loss", "contra", "adjusting")
 )
 # Sides that a concept has and the words of a row need not have: "policy benefits", "legal reserve".
 ODD_SIDES = frozenset(f"Give {side} as a negative number."

@@ -6,14 +6,21 @@ import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from data.text.folding import fold_spaces, fold_width
 from data.text.lexicon import load_table
 from data.text.scripts import WORD as SPELLED
 
+
+def pattern_in(rule: Mapping[str, Any]) -> re.Pattern[str]:
+    """The pattern of a rule in a table; small letters and capitals are the same to it."""
+    return re.compile(rule["pattern"], re.I)
+
+
 _TABLE = load_table(__package__, "phrases.toml")
 _WHOLE: Mapping[str, str] = _TABLE["whole"]
-_SHAPES = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _TABLE["shape"])
+_SHAPES = tuple((pattern_in(rule), rule["by"]) for rule in _TABLE["shape"])
 _OTHER_WORDS = load_table(__package__, "synonyms.toml")
 SYNONYMS: Mapping[str, str] = _OTHER_WORDS["synonyms"]
 FULLER: Mapping[str, str] = _OTHER_WORDS["fuller"]

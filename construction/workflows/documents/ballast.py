@@ -35,6 +35,7 @@ from construction.workflows.documents.worlds import (
 )
 from construction.workflows.values import FieldRule, FieldType, parsed_now
 from data.randomness import keyed_generator
+from data.text.scripts import NAME_RUN
 
 _TITLES, _PROSE_CHARS = ("title", "subject"), 1000  # fields that are prose by name, or by length
 _CLOCKED = (FieldType.DATE, FieldType.DATETIME)
@@ -238,7 +239,7 @@ class _Maker:
         seen = taken.setdefault(name, set())
         for again in range(_MOST_TRIES):
             if rule.type is FieldType.EMAIL:
-                local = ".".join(re.findall(r"\w+", str(fields.get("name", "")).lower()))
+                local = ".".join(NAME_RUN.findall(str(fields.get("name", "")).lower()))
                 domain = str(self._one_of(models).get(name, fields.get(name))).partition("@")[2]
                 made = f"{local}{again or ''}@{domain}"
             else:

@@ -10,7 +10,6 @@ has to change the result, and each trap has to lead elsewhere.
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from construction.workflows.documents.contracts import (
 from construction.workflows.documents.tables import SqlFault, Tables, fields_of
 from construction.workflows.documents.worlds import Drawn, put_facts, put_pools
 from construction.workflows.values import parsed_now
+from data.text.scripts import NAME_RUN
 
 LEAST: Mapping[str, tuple[int, int]] = {"full": (150, 4), "smoke": (15, 2)}  # records, services
 MOST_RECORDS = 2000
@@ -379,7 +379,7 @@ def uneven_fields(document: Document, state: State, facts: Facts) -> Iterator[st
     tables = known(document, state, facts)
     try:
         first, second = decided(document, tables), decided_again(document, tables, facts)
-        named = {*re.findall(r"\w+", " ".join(_all_sql(document)))}
+        named = {*NAME_RUN.findall(" ".join(_all_sql(document)))}
         for collection in dict.fromkeys(read.collection for read in document.reads):
             alone: dict[bool, list[str]] = {True: [], False: []}
             for field in (name for name in fields_of(collection) if name in named):

@@ -69,6 +69,7 @@ from construction.workflows.runs import CALLS, FAILURES, TURNS, InProcessClient,
 from construction.workflows.values import FieldType, parsed_now
 from construction.workflows.world_file import world_faults
 from data.contracts.candidate import Answer, Check
+from data.text.scripts import NAME_RUN
 
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
@@ -314,7 +315,7 @@ def _planted_facts(document: Document, client: Client, record: Record) -> Mappin
     """What the record says that fits a template. Raises LookupError."""
     service, _, plural = record.into.partition(".")
     title = record.fields.get("title", record.fields.get("subject", ""))
-    words = record.found_by or " ".join(re.findall(r"\w+", SLOT.sub(" ", str(title))))
+    words = record.found_by or " ".join(NAME_RUN.findall(SLOT.sub(" ", str(title))))
     listed = rows(client, service, plural, query=words)
     for row in listed:
         planted = planted_in(record, document, get(client, service, plural, row["id"]))

@@ -27,11 +27,10 @@ from construction.workflows.documents.contracts import (
     collection_of,
 )
 from construction.workflows.documents.tables import DECIMAL, Tables, fields_of
-from construction.workflows.values import FieldType, ValueFault, parsed_now, stored
+from construction.workflows.values import ISO_DAY, FieldType, ValueFault, parsed_now, stored
 from data.randomness import keyed_generator
 
 ALTERNATIVES = 6  # other values of a fact that are tried
-_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _NUMBER, _DAY, _WORDS = r"-?[\d,]+(?:\.\d+)?", r"[\w ,./-]{4,40}", r"[^\n]{1,200}?"
 State = dict[str, dict[str, dict[str, Fields]]]
 
@@ -186,7 +185,7 @@ def column_type(value: Any) -> Any:
         return [column_type(value[0]) if value else "VARCHAR"]
     if isinstance(value, dict):
         return {name: column_type(each) for name, each in value.items()}
-    return "DATE" if _ISO_DAY.fullmatch(str(value)) else "VARCHAR"
+    return "DATE" if ISO_DAY.fullmatch(str(value)) else "VARCHAR"
 
 
 def _shape(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -359,7 +358,7 @@ def words_of(fact: Fact, value: Any) -> str:
             return str(entry["words"])
     if isinstance(value, int | float):
         return format(value, fact.form or (",.2f" if isinstance(value, float) else ""))
-    if _ISO_DAY.fullmatch(str(value)):
+    if ISO_DAY.fullmatch(str(value)):
         return dt.date.fromisoformat(value).strftime(fact.form or "%-d %B %Y")
     return str(value)
 
