@@ -46,14 +46,15 @@ class Form:
 
     `follows` says by the heading before, the state and the last line whether a heading may stand
     there; `track` gives the state, what is open, after each line of a section; `facts` are fields
-    of a Session with the words that stand before each in a line of the head.
+    of a Session with the words that stand before each in a line of the head. `start` and `heading`
+    are patterns.
     """
 
     format: SourceFormat
     agent: str
     signature: str
-    start: re.Pattern[str]
-    heading: re.Pattern[str]
+    start: str
+    heading: str
     add: Callable[[Page, Section], None]
     follows: Callable[[re.Match[str], re.Match[str] | None, str, str], bool]
     track: Callable[[re.Match[str] | None, str, str], str] = _nothing
@@ -61,8 +62,9 @@ class Form:
 
     def fits(self, sample: Sample) -> bool:
         text = sample.text.lstrip()
-        return self.start.match(text) is not None and any(
-            self.heading.fullmatch(line) for line in text.splitlines()
+        heading = re.compile(self.heading)
+        return re.match(self.start, text) is not None and any(
+            heading.fullmatch(line) for line in text.splitlines()
         )
 
     def read(self, source: SourceFile) -> Iterator[Session | ReadIssue]:
@@ -80,11 +82,12 @@ class Form:
 
     def _sections(self, source: SourceFile, page: Page) -> Iterator[Section]:
         heading: re.Match[str] | None = None
+        form = re.compile(self.heading)
         block, first, before, state = page.head, 0, "", ""
         with opened_text(source.path) as handle:
             for number, line in enumerate(handle, start=1):
                 text = line.rstrip("\r\n")
-                match = self.heading.fullmatch(text)
+                match = form.fullmatch(text)
                 if match is not None and self.follows(match, heading, state, before):
                     if heading is not None:
                         yield Section(heading, body_of(block), first)
