@@ -11,9 +11,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import httpx
 import typer
@@ -127,7 +125,10 @@ def _start_service(service: Service) -> bool:
     private_dir(service.folder)
     with service.processes.alone():
         if all(service.processes.running(name) for name in _NAMES):
-            _lead_prefect(service).resume_crashed()
+            _lead_prefect(service)
+            from flows.service_setup import resume_crashed
+
+            resume_crashed()
             return False
         _sweep(service)
         _require_free(service.port)
@@ -163,24 +164,26 @@ def _start(service: Service) -> None:
     processes.wait("server", lambda: _healthy(service.url()))
     url = service.url()
     assert url is not None  # it answered there
-    setup, environment = _lead_prefect(service), _process_environment(service, url)
-    setup.prepare(_POOL, service.webhook)
+    _lead_prefect(service)
+    from flows.service_setup import missing_deployments, prepare, worker_is_online
+
+    environment = _process_environment(service, url)
+    prepare(_POOL, service.webhook)
     _point_prefect(service, url)
     deploy = ("prefect", "--no-prompt", "deploy", "--all")
     processes.spawn("deploy", deploy, service.root, environment)
     worker = ("prefect", "worker", "start", "--pool", _POOL, "--type", "process", "--name", "local")
     processes.spawn("worker", worker, service.root, environment)
     processes.wait("deploy", lambda: processes.running("deploy") is None, ends=True)
-    missing = setup.missing_deployments(service.root)
+    missing = missing_deployments(service.root)
     if missing:
         processes.fail("deploy", f"not deployed: {', '.join(missing)}")
-    processes.wait("worker", lambda: setup.worker_is_online(_POOL))
+    processes.wait("worker", lambda: worker_is_online(_POOL))
 
 
-def _lead_prefect(service: Service) -> ModuleType:
-    """The module that asks the server, once the environment leads Prefect to it."""
+def _lead_prefect(service: Service) -> None:
+    """Let the environment lead Prefect to the server: its import, which comes after, reads it."""
     os.environ.update(_process_environment(service, service.url()))
-    return import_module("flows.service_setup")  # imports Prefect, which reads the environment
 
 
 def _sweep(service: Service) -> int:

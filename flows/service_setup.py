@@ -56,7 +56,7 @@ _PAYLOAD = {
 }
 
 
-def _prepare(pool: str, webhook: str | None) -> None:
+def prepare(pool: str, webhook: str | None) -> None:
     """Make the work pool and the notification; free turns and runs that a kill left behind."""
     with get_client(sync_client=True) as client:
         template = ProcessWorker.get_default_base_job_template()
@@ -80,7 +80,7 @@ def deployments(root: Path) -> list[str]:
     ]
 
 
-def _missing_deployments(root: Path) -> list[str]:
+def missing_deployments(root: Path) -> list[str]:
     """What prefect.yaml names and the server does not have."""
     with get_client(sync_client=True) as client:
         return [name for name in deployments(root) if not _is_deployed(client, name)]
@@ -94,14 +94,14 @@ def _is_deployed(client: SyncPrefectClient, name: str) -> bool:
     return True
 
 
-def _worker_is_online(pool: str) -> bool:
+def worker_is_online(pool: str) -> bool:
     """Does a worker of the pool answer?"""
     with get_client(sync_client=True) as client:
         workers = client.read_workers_for_work_pool(pool)
     return any(worker.status == "ONLINE" for worker in workers)
 
 
-def _resume_crashed() -> None:
+def resume_crashed() -> None:
     """Take up what crashed while the service went on, for whom a start has nothing else to do."""
     with get_client(sync_client=True) as client:
         _resume(client, _crashed(client))

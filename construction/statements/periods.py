@@ -80,7 +80,7 @@ class DaysKnown(StrEnum):
 
 def sec_year(month: int) -> int:
     """The name that SEC's data sets give a fiscal year by its last month (12·year + month - 1): the
-    year in which it ends, or the one before for years that end by March."""
+    year in which it ends, or the one before for years that end in its first three months."""
     year, of_year = divmod(month, 12)
     return year - (of_year < _LAST_EARLY_MONTH)
 
