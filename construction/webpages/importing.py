@@ -20,7 +20,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import takewhile
 from pathlib import Path
@@ -39,6 +38,7 @@ from data.contracts import LedgerRow, Outcome, StageKind
 from data.errors import InputError
 from data.neutralise import one_line, visible
 from data.stage_tables import write_stage_tables
+from data.text.dates import is_iso_day
 
 HTML, PDF, _PLAIN = "text/html", "application/pdf", "text/plain"
 _MOST_BYTES = 32 << 20
@@ -275,7 +275,7 @@ def _page(folder: Path, row: _Row) -> Page | _Refused:
     media_type = _TYPES.get(path.suffix.lower())
     if address(row["url"]) is None:
         return _Refused("page.bad_url")
-    if day is not None and not _is_day(day):
+    if day is not None and not is_iso_day(day):
         return _Refused("page.bad_day")
     if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
         return _Refused("page.no_file")
@@ -286,13 +286,6 @@ def _page(folder: Path, row: _Row) -> Page | _Refused:
         return _Refused(seen.reason)
     title = one_line(row.get("title") or seen.title)[:300]
     return Page(normalise(row["url"]), title, day, media_type, seen.text)
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def _ledger_row(item_id: str, name: str, page: Page | _Refused) -> LedgerRow:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from data.snapshot.signature import (
     signed_bytes,
     verified_signer,
 )
+from data.text.dates import is_iso_day
 
 if TYPE_CHECKING:
     from securesystemslib.dsse import Envelope
@@ -190,16 +190,9 @@ def _problem(errata: Sequence[Erratum], tasks: frozenset[str]) -> str | None:
         is_bound = entry.correction is not None and is_hex(entry.correction, _DIGEST_CHARS)
         if bool(is_bound) != (entry.action is Action.CORRECTED):
             return f"an erratum about task {entry.task_id} without the required digest"
-        if not is_reason(entry.reason) or not _is_day(entry.published):
+        if not is_reason(entry.reason) or not is_iso_day(entry.published):
             return f"an erratum about task {entry.task_id} without a reason or date"
     return None
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def is_reason(text: str) -> bool:

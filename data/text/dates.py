@@ -299,3 +299,11 @@ def read_date(text: str) -> date | None:
         except ValueError:
             return None
     return None
+
+
+def is_iso_day(text: str) -> bool:
+    """Is it a day as ISO 8601 writes it, with hyphens?"""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
