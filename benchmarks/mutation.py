@@ -86,9 +86,7 @@ ROOMS: Mapping[str, Room] = {
         ("tests/anonymization/text", "tests/anonymization/documents", _DEFAULTS),
     ),
     "sampling": Room(("selection/sampling",), ("tests/selection/sampling", _DEFAULTS)),
-    "selection": Room(
-        ("selection/*.py",), ("tests/selection/*.py", _DEFAULTS), ("selection/quality.py",)
-    ),
+    "selection": Room(("selection/*.py",), ("tests/selection/*.py", _DEFAULTS)),
     "snapshot": Room(
         ("data/snapshot",), ("tests/data/snapshot",), ("data/snapshot/report_page.py",)
     ),
