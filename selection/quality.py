@@ -1,7 +1,6 @@
 """The quality of a chosen subset, measured against the pool it came from.
 
-On disk it is `quality.json`, `quality.md` and charts: SVG with coordinates of two decimals, in
-which every text is escaped, so that the same data give the same bytes.
+On disk it is `quality.json`, `quality.md` and charts (SVG; the same data give the same bytes).
 """
 
 from __future__ import annotations
