@@ -27,7 +27,7 @@ from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_release
-from anonymization.text.spelling.normal_form import PLANTED
+from anonymization.text.normal_form import PLANTED
 from anonymization.words_review import owners_words
 from benchmarks.report import table
 from data.atomic import write_bytes

@@ -31,7 +31,7 @@ EXTRAS = {
 LATE = {
     "construction/statements/enrichment.py": "fontTools",  # extra `dev`
     "construction/statements/readers/xbrl/convert.py": "arelle",  # from an environment of its own
-    "construction/sessions/readers/inspect_log.py": "zipfile_zstd",  # comes with `evaluate`
+    "construction/sessions/readers/benchmark_runs.py": "zipfile_zstd",  # comes with `evaluate`
 }
 SHARED_NAMES = {"google-genai"}  # packages whose top module belongs to several
 LOCKS = {

@@ -42,11 +42,11 @@ from anonymization.recogniser.informed import informed
 from anonymization.recogniser.passages import calls_of
 from anonymization.text.contracts import DetectionConfig, Detector, Document, EntityType, Mode
 from anonymization.text.detect.declared import declared_kind
+from anonymization.text.known_values import known_value
 from anonymization.text.masking.known_search import Listed, is_distinctive, is_sought
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import FindingFilter, Piece
-from anonymization.text.spelling.known_values import known_value
-from anonymization.text.spelling.normal_form import Origins, skeleton
+from anonymization.text.normal_form import Origins, skeleton
 from anonymization.text.vault import (
     Vault,
     days_that_moved,

@@ -24,6 +24,7 @@ from anonymization.masking_gates import (
 )
 from anonymization.session_masking import VAULTS
 from anonymization.text.contracts import EntityType, Entry
+from anonymization.text.known_values import known_value
 from anonymization.text.masking.known_search import (
     FORMAL,
     NAMES,
@@ -33,7 +34,6 @@ from anonymization.text.masking.known_search import (
     is_masked_everywhere,
     is_sought,
 )
-from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Days, Vault, days_that_moved, holds_day
 from data.canonical import canonical_json, keyed_digest
 from data.contracts import Candidate, Lane, LedgerRow, Outcome, StageKind, Verdict

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from anonymization.leaks.contracts import Encoding, LeakConfig, PrivateValue
 from anonymization.text.contracts import EntityType
-from anonymization.text.spelling.known_values import ROOM, SPREAD, known_value
-from anonymization.text.spelling.normal_form import Origins, is_whole, joins_kana, skeleton
+from anonymization.text.known_values import ROOM, SPREAD, known_value
+from anonymization.text.normal_form import Origins, is_whole, joins_kana, skeleton
 from data.randomness import keyed_hash
 
 _WINDOWS = (6, 4)

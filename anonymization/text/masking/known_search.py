@@ -16,8 +16,8 @@ from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
 from anonymization.text.contracts import PROVEN_BY_FORM, EntityType, Finding, kinds
-from anonymization.text.spelling.known_values import KnownValue, known_value
-from anonymization.text.spelling.normal_form import (
+from anonymization.text.known_values import KnownValue, known_value
+from anonymization.text.normal_form import (
     PLANTED,
     WHOLE_BELOW,
     Origins,

@@ -31,6 +31,7 @@ from anonymization.text.detect.wording import (
     is_ordinary_login,
     is_program_word,
 )
+from anonymization.text.known_values import bare_firm, respelled, short_forms
 from anonymization.text.masking.around_words import (
     contested,
     is_in_brand,
@@ -75,7 +76,6 @@ from anonymization.text.masking.own_hosts import (
 from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece, is_whole_name
 from anonymization.text.masking.serial_columns import whole_columns
 from anonymization.text.masking.spreading import CHINESE, GERMAN, JAPANESE, Spreading, Value
-from anonymization.text.spelling.known_values import bare_firm, respelled, short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
 from anonymization.text.surrogates.names import is_initials

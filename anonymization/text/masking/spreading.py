@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.wording import GIVEN_NAMES, is_known, is_program_word, words
+from anonymization.text.known_values import bare_firm, short_forms
 from anonymization.text.masking.known_search import (
     Occurrence,
     is_distinctive,
@@ -23,7 +24,6 @@ from anonymization.text.masking.known_search import (
 )
 from anonymization.text.masking.one_clock import OneClock
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.spelling.known_values import bare_firm, short_forms
 from data.text.scripts import HAN
 
 Value: TypeAlias = tuple[EntityType, str]

@@ -25,7 +25,6 @@ from construction.sessions.readers import (
     frameworks,
     gemini,
     goose,
-    inspect_log,
     kimi,
     markdown,
     openai_responses,
@@ -187,7 +186,7 @@ FORMATS: tuple[Format | Named, ...] = (
         is_part=True,
     ),
     Named("openclaw_trajectory", "traceSchema, or a name in .trajectory.jsonl", _is_trajectory),
-    _of(SourceFormat.INSPECT, inspect_log),
+    Format(SourceFormat.INSPECT, benchmark_runs.fits_inspect, benchmark_runs.read_inspect),
     Named(
         "harbor_result",
         "a trial's or job's result: agent/trajectory.json has the session",

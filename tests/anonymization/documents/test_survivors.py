@@ -11,8 +11,8 @@ from anonymization.documents.scopes import FILES, MaskingConfig, _survivors, mas
 from anonymization.masking_recipe import MaskingLevel
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.detect.engine import TextDetector
+from anonymization.text.known_values import short_forms
 from anonymization.text.masking.masker import Masker
-from anonymization.text.spelling.known_values import short_forms
 from anonymization.text.vault import Vault
 
 _KEY = bytes(32)

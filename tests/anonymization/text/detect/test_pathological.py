@@ -8,7 +8,7 @@ from anonymization.text.detect.capitals import find_capitals
 from anonymization.text.detect.positions import find_positions, find_reserved
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.strict import find_unexplained
-from anonymization.text.spelling.normal_form import Origins
+from anonymization.text.normal_form import Origins
 
 _KNOWN = frozenset({"small", "word"})
 

@@ -10,10 +10,10 @@ import pytest
 from anonymization.masking_recipe import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from anonymization.text.detect.engine import TextDetector
+from anonymization.text.known_values import short_forms
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, Visit, labelled
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.spelling.known_values import short_forms
 from anonymization.text.vault import applied
 
 KEY = b"p" * 32

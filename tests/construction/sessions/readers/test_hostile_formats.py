@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
-from construction.sessions.readers import inspect_log, source, sqlite_store
+from construction.sessions.readers import benchmark_runs, source, sqlite_store
 from construction.sessions.readers.registry import FORMATS, Format, detect, read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import scan
@@ -122,7 +122,7 @@ def test_bytes_that_no_writer_wrote(entry: Format, tmp_path: Path) -> None:
 def test_a_sample_that_inflates_beyond_the_limit_is_an_issue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inspect_log, "LARGEST_DOCUMENT", 1000)
+    monkeypatch.setattr(benchmark_runs, "LARGEST_DOCUMENT", 1000)
     said = [{"role": "user", "content": "count the boats"}]
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.text.contracts import EntityType as Kind
+from anonymization.text.known_values import respelled
 from anonymization.text.masking.known_search import KnownValueSearch
-from anonymization.text.spelling.known_values import respelled
-from anonymization.text.spelling.normal_form import Origins, skeleton
+from anonymization.text.normal_form import Origins, skeleton
 
 # Kind, value, its surrogate.
 VALUES = (

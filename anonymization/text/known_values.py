@@ -29,7 +29,7 @@ from anonymization.text.detect.wording import (
     in_dictionary,
     words,
 )
-from anonymization.text.spelling.normal_form import (
+from anonymization.text.normal_form import (
     PLANTED,
     Origins,
     clean,

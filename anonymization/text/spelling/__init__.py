@@ -1,1 +1,0 @@
-"""Which spellings of a known value count as that value, for masking and for the leak search."""
