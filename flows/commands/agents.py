@@ -60,7 +60,7 @@ def judge_command(
         ),
     ] = Mode.RECORD,
     most_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Maximum tokens for all questions together.")
+        int | None, typer.Option(min=1, help="Maximum tokens for all requests together.")
     ] = None,
     packets: Annotated[
         int,
@@ -78,7 +78,7 @@ def judge_command(
         Path | None, typer.Option(help="Output directory for tables; default: ATTEMPTS/scores.")
     ] = None,
 ) -> None:
-    """Score what a program cannot grade, and rewrite the tables; replies are kept."""
+    """Have a model judge the parts that need a judge, and rewrite the tables; replies are kept."""
     from data.releases.tasks import require_outside
     from flows.evaluate.judging import JudgeOrder, judge, private_of_build
 
@@ -116,7 +116,7 @@ def rules_check_command(
 
 def review_export_command(
     sheet: Annotated[Path, typer.Argument(help="Sheet to write: .csv or .xlsx.")],
-    topic: Annotated[Topic | None, typer.Option(help="Only this topic.")] = None,
+    topic: Annotated[Topic | None, typer.Option(help="Export only cases on this topic.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite an existing sheet and the decisions in it.")
     ] = False,
@@ -178,7 +178,7 @@ def pilot_command(
         str | None, typer.Option(help="URL of an OpenAI-compatible server.")
     ] = None,
     command: Annotated[
-        str | None, typer.Option(help="Any other agent: a command line to run in the sandbox.")
+        str | None, typer.Option(help="Command line of any other agent, to run in the sandbox.")
     ] = None,
     mcp: Annotated[
         bool,
@@ -196,7 +196,7 @@ def pilot_command(
     ] = False,
     date: Annotated[
         str | None,
-        typer.Option(help="Date of the next release (YYYY-MM-DD); if omitted: a revision."),
+        typer.Option(help="Date of the next release (YYYY-MM-DD); if omitted, it is a revision."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and why; write nothing.")
@@ -205,7 +205,7 @@ def pilot_command(
         bool, typer.Option("--quiet", "-q", help="No progress bars and no summary.")
     ] = False,
 ) -> None:
-    """Run pilots with no access to keys, write their scores, and build a release from them."""
+    """Run pilots without access to keys, write their scores, and build a release from them."""
     require_extra("evaluate")
     from flows.evaluate.plan import requests_of
 
@@ -267,7 +267,7 @@ def skills_command(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--class", help="Only this task class; repeatable."),
+        typer.Option("--class", help="Use only this task class; repeatable."),
     ] = None,
     in_domain: Annotated[
         int, typer.Option(min=1, help="Maximum number of tasks to distil a skill from.")
@@ -287,20 +287,20 @@ def skills_command(
         Path | None, typer.Option(help="Folder with the agents' programs, as for `evaluate`.")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(help="Model that scores what only a judge can.")
+        str | None, typer.Option(help="Model that scores the parts that need a judge.")
     ] = None,
     judge_url: Annotated[
         str, typer.Option(help="URL of the judge's OpenAI-compatible server.")
     ] = "http://127.0.0.1:8000/v1",
     attempts: Annotated[
-        Path, typer.Option(help="Attempts without skills; those from `evaluate` count.")
+        Path, typer.Option(help="Folder of attempts without skills; those from `evaluate` count.")
     ] = ATTEMPTS,
     out: WriteTo = Path("skills"),
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run; write nothing.")
     ] = False,
 ) -> None:
-    """Run consumers with and without creators' skills, and write how their scores change."""
+    """Run consumers with and without the creators' skills, and report the changes in score."""
     require_extra("evaluate")
     from flows.evaluate.plan import Request
     from flows.evaluate.skills import Order, study

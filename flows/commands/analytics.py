@@ -38,7 +38,7 @@ def analytics_command(
     ] = None,
     files: Annotated[
         Path | None,
-        typer.Option(help="Folder with its files; default: the declaration's folder."),
+        typer.Option(help="Folder with the environment's files; default: the declaration's."),
     ] = None,
     templates: Annotated[Path | None, typer.Option(help="Additional templates (TOML).")] = None,
     proposals: Annotated[

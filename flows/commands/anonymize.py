@@ -78,8 +78,8 @@ def mask_command(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
     out: Annotated[Path, typer.Option(help="Output directory for files/, reports/ and private/.")],
     key: Key = None,
-    mode: Annotated[Mode | None, typer.Option(help="What to replace values with.")] = None,
-    scope: Annotated[Scope | None, typer.Option(help="Where a value keeps its surrogate.")] = None,
+    mode: Annotated[Mode | None, typer.Option(help="What replaces private values.")] = None,
+    scope: Annotated[Scope | None, typer.Option(help="Which files share surrogates.")] = None,
     level: Annotated[MaskingLevel | None, typer.Option(help="How much to mask.")] = None,
     config: Masking = None,
     approvals: Approvals = None,
@@ -91,7 +91,7 @@ def mask_command(
     ] = None,
     workers: Processes = 1,
 ) -> None:
-    """Write masked copies of files. Exits with 1 if a file was refused."""
+    """Write masked copies of files. Exits with 1 if a file was rejected."""
     listed, review = owners_words(private_values, reviewed)
     settings = _masking_settings(config, approvals)
     chosen = {"mode": mode, "scope": scope, "level": level}
@@ -134,7 +134,7 @@ def words_command(
     ],
     batch: Annotated[int, typer.Option(min=1, help="Number of rows to show at a time.")] = 25,
 ) -> None:
-    """Decide the open rows in a list, in batches; words not marked as private are kept."""
+    """Decide on the words in a list, in batches; words that you do not mark as private are kept."""
     groups = of_a_kind(open_rows(words))
     for start in range(0, len(groups), batch):
         shown = groups[start : start + batch]
@@ -204,7 +204,7 @@ def restore_command(
         Path | None, typer.Option(help="Release key file; default: private/release.key.")
     ] = None,
 ) -> None:
-    """Write the original files, byte for byte; refuse a vault or file that was tampered with."""
+    """Restore the original files byte for byte; reject a vault or file that was tampered with."""
     require_finished(directory)
     private = directory / PRIVATE_FOLDER
     key_path = key or private / "release.key"

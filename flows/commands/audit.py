@@ -35,7 +35,7 @@ def audit_command(
     gate: Annotated[
         str | None, typer.Option(help=f"Only this gate: one of {', '.join(_GATES)}.")
     ] = None,
-    reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Show only this reason.")] = None,
     instance: Annotated[
         str | None,
         typer.Option(help="Show everything about one instance; an ID prefix is enough."),

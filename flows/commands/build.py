@@ -1,6 +1,6 @@
 """`benchmint build`: session logs in, a verified snapshot out.
 
-Most is imported when it is needed: together it takes seconds.
+Most modules are imported only when needed, because importing all of them takes seconds.
 """
 
 from __future__ import annotations
@@ -58,19 +58,21 @@ def build_command(
     ] = None,
     environment_files: Annotated[
         Path | None,
-        typer.Option(help="Folder with its files; default: the declaration's folder."),
+        typer.Option(help="Folder with the environment's files; default: the declaration's."),
     ] = None,
     scores: Annotated[
         Path | None, typer.Option(help="Pilot scores by task ID: item,family,model,score.")
     ] = None,
     last: Annotated[
-        Path | None, typer.Option(help="Previous release that max_changed compares with.")
+        Path | None, typer.Option(help="Previous release, to which max_changed applies.")
     ] = None,
     format: Annotated[
         SourceFormat | None, typer.Option(help="Read every file in this format.")
     ] = None,
     key: Key = None,
-    workers: Annotated[int | None, typer.Option(help="Processes for the sharded stages.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of processes for the sharded stages.")
+    ] = None,
     runner: Annotated[
         str | None, typer.Option(help="What runs the shards: processes, dask or ray.")
     ] = None,
@@ -91,7 +93,7 @@ def build_command(
     reviewed: Reviewed = None,
     tripwires: Annotated[
         Path | None,
-        typer.Option(help="Planted values that must not appear in the release, one per line."),
+        typer.Option(help="File of planted values that must not be in the release, one per line."),
     ] = None,
     revision: Annotated[
         bool,

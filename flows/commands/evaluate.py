@@ -1,6 +1,6 @@
-"""Running agents on a release, and grading what they did: `evaluate` and `grade`.
+"""Commands that run agents on a release and grade attempts: `evaluate` and `grade`.
 
-Attempts of others: `submit` bundles them, `check` grades them again before they are compared.
+To compare attempts from others, `submit` bundles them and `check` regrades them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def evaluate_command(
         str | None, typer.Option(help="Reasoning effort for the model, in Inspect's terms.")
     ] = None,
     command: Annotated[
-        str | None, typer.Option(help="Any other agent: a command line to run in the sandbox.")
+        str | None, typer.Option(help="Command line of any other agent, to run in the sandbox.")
     ] = None,
     mcp: Annotated[
         bool,
@@ -317,9 +317,9 @@ def check_command(
         bool, typer.Option("--partial", help="Accept attempts at only some of the tasks.")
     ] = False,
 ) -> None:
-    """Check a submission, regrade it and add it to the attempts; exit with 1 if it is refused.
+    """Check a submission, regrade it and add it to the attempts; exit with 1 if it is rejected.
 
-    Nothing that the submission says of its own scores is used.
+    The submission's own scores are ignored.
     """
     import shutil
     from tempfile import TemporaryDirectory

@@ -1,4 +1,4 @@
-"""What attempts say about agents: `leaderboard` and `plan`."""
+"""Commands that compare agents by their attempts: `leaderboard` and `plan`."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ def plan_command(
         float, typer.Option(min=0.5, max=0.999, help="Probability of detecting it.")
     ] = 0.8,
 ) -> None:
-    """Print how many tasks, epochs and dollars it takes to tell two such agents apart."""
+    """Print how many tasks, epochs and dollars you need to tell two agents apart."""
     from selection.evaluation.comparisons import pilot_scores, plan, variances
 
     tables = _graded(attempts)
@@ -377,7 +377,7 @@ def link_command(
     out: WriteTo = Path("leaderboard"),
     seed: Annotated[int, typer.Option(min=0, help="Bootstrap seed.")] = 0,
 ) -> None:
-    """Put agents' scores on two snapshots on one scale, with intervals; write the table."""
+    """Put scores from two snapshots on one scale, with intervals, and write the table."""
     import polars as pl
 
     from data.figures import percent, percent_range

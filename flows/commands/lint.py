@@ -1,4 +1,4 @@
-"""Faults in tasks, ours and those of others: `lint`."""
+"""`benchmint lint`: finds defects in Benchmint's own and in third-party tasks."""
 
 from __future__ import annotations
 

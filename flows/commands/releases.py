@@ -56,7 +56,7 @@ def verify_command(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Check the checksums, contracts, ledger and signature, and that the halves are kept apart.
+    """Check checksums, contracts, ledger and signature, and that nothing private is in public/.
 
     Exits with 1 if a problem is found or an expected signature is missing.
     """
@@ -85,7 +85,7 @@ def sign_command(
     snapshot: Annotated[Path, typer.Argument(help="A snapshot with both halves.")],
     key: Annotated[Path, typer.Option(help="An Ed25519 private key (`ssh-keygen -t ed25519`).")],
 ) -> None:
-    """Verify a snapshot and sign it; no digest changes."""
+    """Verify and sign a snapshot; signing changes no digests."""
     from data.snapshot.signature import read_private_key, sign
     from data.snapshot.verification import verify
 
@@ -209,7 +209,7 @@ def publish_command(
     target: Annotated[str, typer.Argument(help="A folder, or a URL such as s3://bucket/x.")],
     key: Annotated[Path, typer.Option(help="The signer's public key (OpenSSH).")],
     with_private: Annotated[
-        bool, typer.Option("--with-private", help="Also copy the half that graders need.")
+        bool, typer.Option("--with-private", help="Also copy the private half, which graders need.")
     ] = False,
 ) -> None:
     """Copy a signed release, read it back, and then update the pointer `latest.json`."""
@@ -248,7 +248,7 @@ def errata_command(
     ] = None,
     key: Annotated[Path | None, typer.Option(help="The release's private signing key.")] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace what the notice says about these tasks.")
+        bool, typer.Option("--replace", help="Replace existing errata for these tasks.")
     ] = False,
 ) -> None:
     """Withdraw or correct tasks in a signed notice beside the snapshot, or print the notice.
@@ -426,7 +426,7 @@ def export_harbor_command(
     image: Annotated[
         str | None,
         typer.Option(
-            help="Image with everything environment/Dockerfile installs; otherwise it is built."
+            help="Image with everything that environment/Dockerfile installs; default: build one."
         ),
     ] = None,
 ) -> None:

@@ -1,7 +1,7 @@
 """The commands of `benchmint`: what each is for, the module that is loaded for it, and the options
 that several of them share.
 
-Workers of sharded stages import the program that started them: names alone keep that cheap.
+Workers of sharded stages import this module, so it holds only names to stay cheap to import.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ Approvals = Annotated[
 PrivateValues = Annotated[
     Path | None,
     typer.Option(
-        help="File of additional values to mask, one per line; optional: kind and a tab first."
+        help="File of additional values to mask, one per line, optionally after a kind and a tab."
     ),
 ]
 Reviewed = Annotated[

@@ -1,4 +1,4 @@
-"""Commands beside the builds: `demo`, `doctor`, `sql`, `explore`, `metrics`, and `agents services`,
+"""Commands other than builds: `demo`, `doctor`, `sql`, `explore`, `metrics`, and `agents services`,
 `agents tables` and `agents trajectories`."""
 
 from __future__ import annotations
@@ -30,10 +30,16 @@ def demo_command(
     directory: Annotated[Path, typer.Argument(help="Output directory: new or empty.")],
     size: Annotated[int, typer.Option(min=1, help="Number of sessions.")] = 60,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**63 - 1, help="The same seed gives the same workspace.")
+        int,
+        typer.Option(
+            min=0, max=2**63 - 1, help="Seed; the same seed always gives the same workspace."
+        ),
     ] = 7,
     bytes_target: Annotated[
-        int | None, typer.Option("--bytes", min=1, help="Lengthen the sessions to this total size.")
+        int | None,
+        typer.Option(
+            "--bytes", min=1, help="Lengthen the sessions until they reach this total size."
+        ),
     ] = None,
 ) -> None:
     """Write sessions in several formats, their files, a configuration and truth.json."""
@@ -53,7 +59,7 @@ def doctor_command(
     out: Annotated[Path | None, typer.Option(help="Build directory.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check environment, models, solvers, port, disk, permissions and key; exit 1 if any fails."""
+    """Check environment, models, solvers, port, disk, permissions, key; exit with 1 on failure."""
     # It loads what it examines, which takes seconds: other commands do not wait for it.
     from flows import doctor
     from flows.recipe import load_settings
@@ -178,7 +184,7 @@ def metrics_command(
         str | None, typer.Option(help="ID of a staged run, or `all`; default: the newest.")
     ] = None,
 ) -> None:
-    """Print each stage's items, seconds, bytes and cost in a format that monitors can read."""
+    """Print each stage's items, seconds, bytes and cost as OpenMetrics text."""
     from data.staging.runs import metrics_of_runs
 
     print(metrics_of_runs(out, run), end="")
@@ -194,7 +200,7 @@ def services_command(
     ] = 0,
     state: Annotated[
         Path | None,
-        typer.Option(help="File for state and log, resumed if it exists; default: none."),
+        typer.Option(help="File for state and log; an existing file is resumed. Default: none."),
     ] = None,
 ) -> None:
     """Start a workflow task's services: REST, MCP, and a page that shows state and log."""
