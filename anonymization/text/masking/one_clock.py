@@ -9,6 +9,7 @@ it by a person, an address or a number. Dates of birth move nevertheless: they a
 from __future__ import annotations
 
 import re
+from calendar import day_abbr, day_name
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -16,7 +17,7 @@ from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.wording import words
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.surrogates.dates import era_years
-from data.text.dates import MONTH_NAME, MONTH_OR_WORD, OTHER_MONTH_NAME, YEAR, find_dates
+from data.text.dates import MONTH_NAME, MONTH_OR_WORD, MONTHS, OTHER_MONTH_NAME, YEAR, find_dates
 from data.text.folding import plain_form
 from data.text.numbers import ONE_TO_TEN
 from data.text.scripts import HAN
@@ -31,19 +32,22 @@ _SHORT_YEAR = re.compile(
 _CENTURY = 50  # from this year on of the last one
 # Days that no rule moves, where none has found them.
 _ENGLISH = f"(?:{MONTH_NAME}|{MONTH_NAME.upper()})"
+_SMALL = f"(?:{'|'.join(MONTHS).lower()})"
 _OTHER = f"(?i:{OTHER_MONTH_NAME})"
 _UNMOVED = re.compile(
     rf"(?<![\w/.-])(?:\d{{1,2}}\.? ?(?:de )?{_OTHER}|{_OTHER} \d{{1,2}}"
-    rf"|\d{{1,2}}\.? ?{_ENGLISH}|{_ENGLISH}[ '-]{{1,2}}\d{{1,2}}"
+    rf"|\d{{1,2}}\.? ?{_ENGLISH}|(?:{_ENGLISH}|{_SMALL})[ '-]{{1,2}}\d{{1,2}}"
     r"|(?i:on|by|until|till|before|after|since|due) \d{1,2}/\d{1,2})(?![\w/]|[.:-]\d)"
     r"|(?:令和|平成|昭和|民國) ?(?:元|\d{1,3}) ?年|(?<!\d)0\d ?月(?!\d)"
 )
 # A day by figures: `6/13`; one alone may be a share.
 _DAY = re.compile(r"(?<![^\s(（])(?:1[0-2]|0?[1-9])/(?:[12]\d|3[01]|0?[1-9])(?![^\s)）])")
 # Parts of the calendar that stand alone, where no finding covers them: `30.04.`, `4/8 朝から`,
-# `04-11 反馈`, `3 月`, `四月`, `28日`, `the 28th`, `4 (a Saturday)`, `in May`, `/MAR`, `Q1`.
+# `04-11 反馈`, `3 月`, `四月`, `28日`, `the 28th`, `4 (a Saturday)`, `Thu 4/8`, `in May`, `/MAR`,
+# `Q1`.
 _FIGURES = r"(?:0?[1-9]|[12]\d|3[01])/(?:0?[1-9]|[12]\d|3[01])"
 _WIDE = f"[{HAN}ぁ-ゖァ-ヺ（]"
+_DAY_NAME = f"(?:{'|'.join((*day_name, *day_abbr))})"
 _BEFORE_MONTH = "in|till|until|by|before|after|since|of|end|from|to|for|last|next|this|mid|late"
 _ALONE = re.compile(
     r"(?<![\d./-])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?![\d.])"
@@ -53,11 +57,13 @@ _ALONE = re.compile(
     r"|(?<![\d月第])\d{1,2}日(?![間间])"
     r"|(?<!\w)the (?:[12]?\d|3[01])(?:st|nd|rd|th)(?!\w)"
     r"|(?<![\w.])\d{1,2},? \(?(?:a )?[A-Z]?[a-z]{2,5}day(?!\w)"
-    rf"|(?<![\w'’])(?!{MONTH_OR_WORD}\b){MONTH_NAME}(?![\w'’])"
+    rf"|(?<!\w)(?i:{_DAY_NAME}),? {_FIGURES}(?![\w/])"
+    rf"|(?<![\w'’])(?!(?:{MONTH_OR_WORD})\b){MONTH_NAME}(?![\w'’])"
     rf"|(?i:(?<!\w)(?:{_BEFORE_MONTH})[ -])(?:{MONTH_OR_WORD})(?![\w'’])"
-    rf"|(?<!\w)(?:{MONTH_OR_WORD}) (?=bank|accounts|payroll|report|figures)"
+    rf"|(?<=[^\W\dA-Z_] )(?:{MONTH_OR_WORD})(?![\w'’])"  # in a sentence no verb has a capital
     rf"|/{MONTH_NAME.upper()}(?!\w)|(?<![\w-])Q[1-4](?![\w.-])"
 )
+_MONTH = re.compile(MONTH_NAME, re.IGNORECASE)
 _WORD = re.compile(rf"[^\W\d_{HAN}]{{4,20}}|[{HAN}]{{2,}}")
 _FEWEST_DAYS = 2
 # What stands at its place in the year, so that no shift but one of years may move it.
@@ -83,7 +89,9 @@ def years_of(date: str) -> list[int]:
 
 
 def has_unmoved_days(text: str, findings: Sequence[Finding]) -> bool:
-    """Does a text show days, or parts of them, that none of its dates covers?"""
+    """Does a text show days, or parts of them, that none of its dates covers? A month by itself is
+    no date that can be moved."""
+    findings = [each for each in findings if not _is_lone_month(text, each)]
     dates = [each for each in findings if each.type is EntityType.DATE]
     covered = {offset for each in dates for offset in range(each.start, each.end)}
     if any(covered.isdisjoint(range(*match.span())) for match in _UNMOVED.finditer(text)):
@@ -95,6 +103,11 @@ def has_unmoved_days(text: str, findings: Sequence[Finding]) -> bool:
         return True
     days = [match.span() for match in _DAY.finditer(text)]
     return len([span for span in days if covered.isdisjoint(range(*span))]) >= _FEWEST_DAYS
+
+
+def _is_lone_month(text: str, date: Finding) -> bool:
+    is_date = date.type is EntityType.DATE
+    return is_date and _MONTH.fullmatch(text, date.start, date.end) is not None
 
 
 def _shows_part(text: str, findings: Sequence[Finding]) -> bool:

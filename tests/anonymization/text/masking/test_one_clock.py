@@ -32,6 +32,11 @@ _MOVED = "visit,day\n1,2021-01-21\n2,2021-03-02\n"
         "11 (a Sunday)",
         "line 3/OCT",
         "closed over Easter",
+        "was decided in January",
+        "Friday 4/9",
+        "fri, 4/9",
+        "the invoice of march 12",
+        "the May figures",
         "春节前",
     ],
 )
