@@ -38,6 +38,7 @@ from anonymization.recogniser.answers import ask_about
 from anonymization.recogniser.contracts import AskModel, Call, Recognised
 from anonymization.recogniser.informed import informed
 from anonymization.recogniser.passages import calls_of
+from anonymization.recogniser.second_look import SecondCall, look_again, second_calls
 from anonymization.session_texts import (
     FindFileNames,
     masked_text,
@@ -45,7 +46,7 @@ from anonymization.session_texts import (
     said_names,
     text_edits,
 )
-from anonymization.text.contracts import Mode
+from anonymization.text.contracts import NOTHING_SEEN, Mode
 from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
@@ -204,10 +205,21 @@ def _vault_name(key: bytes, scope: str) -> str:
 
 
 def write_recognised(
-    calls: Mapping[str, Sequence[Call]], ask: AskModel, config: MaskingRecipe, out: Path
+    jobs: Sequence[MaskJob], ask: AskModel, config: MaskingRecipe, out: Path
 ) -> None:
-    """Ask a model about all sessions, and write what it recognised, with the stage tables."""
-    known = ask_about(list(calls.values()), ask, config.detection.entities)
+    """Ask a model about all sessions, show it what is replaced, and write what it recognised, with
+    the stage tables."""
+    calls = {uid: of for job in jobs for uid, of in _first_calls(job, out).items()}
+    entities = config.detection.entities
+    known = ask_about(list(calls.values()), ask, entities)
+    if config.recogniser.second_look:
+        read = dict(zip(calls, known, strict=True))
+        shown = {
+            uid: of
+            for job in jobs
+            for uid, of in _second_calls(replace(job, recognised=read), out).items()
+        }
+        known = look_again(list(shown.values()), known, ask, entities)
     records = {uid: of.as_json() for uid, of in zip(calls, known, strict=True)}
     write_bytes(out / _RECOGNISED, canonical_json(records), mode=PRIVATE_FILE)
     rows = [
@@ -215,7 +227,7 @@ def write_recognised(
             RECOGNISE, CALL, item_id, Outcome.ERRORED if why else Outcome.KEPT, reason=why or None
         )
         for of in known
-        for item_id, why in of.outcomes.items()
+        for item_id, why in (*of.outcomes.items(), *of.looked.items())
     ]
     ids = [row.item_id for row in rows]
     write_stage_tables(out, StageKind.FILTER, ids, rows, stage=RECOGNISE, unit=CALL)
@@ -236,21 +248,41 @@ def find_shard(job: MaskJob, out: Path) -> None:
         _save(masker, job, out)
 
 
-def session_calls(job: MaskJob, out: Path) -> dict[str, list[Call]]:
+def _first_calls(job: MaskJob, out: Path) -> dict[str, list[Call]]:
     """What a model is asked about each session, by uid, after masking by evidence alone."""
     calls: dict[str, list[Call]] = {}
     for session in job.sessions:
         masker = _masker(session, job, Mode.PLACEHOLDER)
-        with _originals(session, job, out) as content:
-            files = _pieces_by_file(session, job, content)
-        documents: dict[str, list[Piece]] = {"conversation": _spoken(session)}
-        for (path, _), pieces in files.items():
-            documents.setdefault(path, []).extend(pieces)
-        learn([*files.values(), documents["conversation"]], masker)
+        documents = _learnt(session, job, masker, out)
         rows = rows_for_model(documents, masker, job.config.detection)
-        uid = session[0].instance.session_uid
+        uid = masker.vault.scope
         calls[uid] = calls_of(uid, documents, rows, job.config.recogniser)
     return calls
+
+
+def _second_calls(job: MaskJob, out: Path) -> dict[str, list[SecondCall]]:
+    """What a model is shown of the replacements in each session, by uid."""
+    calls: dict[str, list[SecondCall]] = {}
+    for session in job.sessions:
+        masker = _masker(session, job, Mode.SURROGATE)
+        uid = masker.vault.scope
+        is_read = bool(job.recognised[uid].texts)
+        documents = _learnt(session, job, masker, out) if is_read else {}
+        calls[uid] = second_calls(uid, documents, masker, job.config.recogniser)
+    return calls
+
+
+def _learnt(
+    session: Sequence[Survivor], job: MaskJob, masker: Masker, out: Path
+) -> dict[str, list[Piece]]:
+    """What was said and the files of a session, by their names, which the masker has learnt."""
+    with _originals(session, job, out) as content:
+        files = _pieces_by_file(session, job, content)
+    documents: dict[str, list[Piece]] = {"conversation": _spoken(session)}
+    for (path, _), pieces in files.items():
+        documents.setdefault(path, []).extend(pieces)
+    learn([*files.values(), documents["conversation"]], masker)
+    return documents
 
 
 def mask_shard(job: MaskJob, out: Path) -> None:
@@ -263,8 +295,9 @@ def mask_shard(job: MaskJob, out: Path) -> None:
 
 def _masker(session: Sequence[Survivor], job: MaskJob, mode: Mode) -> Masker:
     uid = session[0].instance.session_uid
+    read = job.recognised.get(uid)
     return Masker(
-        informed(detector(job.config.detection), job.recognised.get(uid)),
+        informed(detector(job.config.detection), read),
         job.key,
         mode,
         uid,
@@ -272,6 +305,7 @@ def _masker(session: Sequence[Survivor], job: MaskJob, mode: Mode) -> Masker:
         _said_openly(session, job.config),
         elsewhere=job.elsewhere,
         masks_undecided=job.masks_undecided,
+        second=read.second if read is not None else NOTHING_SEEN,
     )
 
 

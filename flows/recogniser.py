@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from anonymization.recogniser.contracts import (
+    Answer,
     RecogniserAnswer,
     RecogniserConfig,
     Reply,
     Request,
+    SecondAnswer,
     Unread,
 )
 from construction.judging.calls.contracts import (
@@ -115,11 +117,14 @@ def recogniser(
         yield _Recogniser(client)
 
 
-def _usable(outcome: Outcome) -> RecogniserAnswer | None:
+def _usable(outcome: Outcome) -> Answer | None:
     """The answer, unless its values had to be put right so far that it says nothing.
 
-    An empty answer means that nothing in the texts is private: a broken one must not mean that.
+    An empty answer means that nothing in the texts is private: a broken one must not mean that. Of
+    an answer to what was replaced, nothing that was put right says anything.
     """
+    if isinstance(outcome, Answered) and isinstance(outcome.value, SecondAnswer):
+        return outcome.value
     if not isinstance(outcome, Answered) or not isinstance(outcome.value, RecogniserAnswer):
         return None
     is_broken = any(place.startswith("values: ") for place in outcome.mended)
@@ -133,7 +138,7 @@ def _question(request: Request) -> Question:
         _PROMPT,
         request.system,
         request.user,
-        RecogniserAnswer,
+        request.answer,
         request.max_tokens,
     )
 

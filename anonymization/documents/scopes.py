@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -18,10 +18,8 @@ from pathlib import Path, PurePath
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.documents.remaining_words import merged, propose, rows_for_model, words_left
+from anonymization.documents.survivors import survivors
 from anonymization.documents.worth_a_look import GONE
-from anonymization.leaks.contracts import LeakConfig, PrivateValue
-from anonymization.leaks.leak_patterns import LeakPatterns, Matcher
-from anonymization.leaks.scan import scan_bytes
 from anonymization.masking_gates import (
     LanguageConfig,
     language_use,
@@ -40,18 +38,21 @@ from anonymization.recogniser.contracts import (
 )
 from anonymization.recogniser.informed import informed
 from anonymization.recogniser.passages import calls_of
-from anonymization.text.contracts import DetectionConfig, Detector, Document, EntityType, Mode
+from anonymization.recogniser.second_look import SecondCall, look_again, second_calls
+from anonymization.text.contracts import (
+    NOTHING_SEEN,
+    DetectionConfig,
+    Detector,
+    Document,
+    Mode,
+)
 from anonymization.text.detect.declared import declared_kind
-from anonymization.text.known_values import known_value
-from anonymization.text.masking.known_search import Listed, is_distinctive, is_sought
+from anonymization.text.masking.known_search import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import FindingFilter, Piece
-from anonymization.text.normal_form import Origins, skeleton
 from anonymization.text.vault import (
     Vault,
-    days_that_moved,
     decoded,
-    holds_day,
     keep_original,
     restore,
 )
@@ -63,66 +64,6 @@ from data.errors import InputError
 from data.neutralise import one_line
 from data.remembered import remembered
 from data.sharding import map_shards
-
-# The last search of a run: does a value of its vault still stand in one of its masked files?
-#
-# Masking replaces what its forms of text can reach. The search for leaks reads more: base64,
-# escapes, other spellings, parts of archives. A file in which it still finds a value is not
-# released, nor is one that holds a day of the originals beside days that have moved.
-
-
-def _survivors(
-    vault: Vault, files: Mapping[str, Path], key: bytes, dated: Container[str] = ()
-) -> Iterator[tuple[str, str]]:
-    """The names of files that hold a value of the vault, each with the part where it stands.
-
-    The files of the names in `dated` keep their dates on purpose: no day in them tells the shift.
-
-    Values that a surrogate contains do not count: masking itself put them there.
-    """
-    distinctive = [
-        PrivateValue(entry.value, entry.type)
-        for entry in vault.entries
-        if not entry.is_ordinary
-        and (
-            is_distinctive(entry.type, entry.value) or (entry.is_listed and is_sought(entry.value))
-        )
-    ]
-    made = _occurring(distinctive, "\0".join(entry.surrogate for entry in vault.entries))
-    sought = [private for private in distinctive if private not in made]
-    config = LeakConfig()
-    patterns = LeakPatterns(sought, key, config)
-    unmoved = days_that_moved(vault.entries)
-    if not patterns.values and not unmoved:
-        return
-    for name, path in sorted(files.items()):
-        data = path.read_bytes()
-        leaks = scan_bytes(name, data, patterns, config) if patterns.values else []
-        if leaks:
-            yield name, leaks[0].file.partition("!")[2] or leaks[0].kind
-        elif name not in dated and holds_day(data, unmoved):
-            yield name, EntityType.DATE
-
-
-def _occurring(values: Iterable[PrivateValue], text: str) -> set[PrivateValue]:
-    """The values that stand anywhere in a text, in some spelling. All are looked for at once."""
-    spellings = [
-        (key, private, known)
-        for private in values
-        for known in (known_value(private.kind, private.value, True),)
-        for key in known.keys
-    ]
-    hits = sorted(Matcher([key for key, _, _ in spellings]).find(skeleton(text)))
-    origins, seen = Origins(text), set[PrivateValue]()
-    for at, number in hits:
-        key, private, known = spellings[number]
-        if private in seen:
-            continue
-        start, end = origins.at(at), origins.at(at + len(key) - 1) + 1
-        if known.locate(text, start, end) is not None:
-            seen.add(private)
-    return seen
-
 
 _Reports = Sequence[DocumentReport]
 
@@ -136,7 +77,7 @@ def _without_survivors(
     """
     released = {r.path: files / r.path for r in reports if r.refusal is None}
     dated = {r.path for n, r in enumerate(reports) if masker.spreading.keeps_dates(n)}
-    parts = dict(_survivors(masker.vault, released, key, dated))
+    parts = dict(survivors(masker.vault, released, key, dated))
     return _refusing(files, masker, reports, parts, Refusal.VALUE_REMAINS)
 
 
@@ -342,10 +283,15 @@ def mask_paths(
 
 
 def _with_model(jobs: Sequence[Job], ask: AskModel, workers: int) -> list[Job]:
-    """The jobs with what a model recognises in each."""
+    """The jobs with what a model recognises in each, and then says of what is replaced."""
     entities = jobs[0].config.detection.entities if jobs else ()
     known = ask_about(list(map_shards(_scope_calls, jobs, workers)), ask, entities)
-    return [replace(job, recognised=of) for job, of in zip(jobs, known, strict=True)]
+    jobs = [replace(job, recognised=of) for job, of in zip(jobs, known, strict=True)]
+    if not jobs or not jobs[0].config.recogniser.second_look:
+        return jobs
+    shown = list(map_shards(_second_calls, jobs, workers))
+    seen = look_again(shown, known, ask, entities)
+    return [replace(job, recognised=of) for job, of in zip(jobs, seen, strict=True)]
 
 
 def _scope_calls(job: Job) -> list[Call]:
@@ -361,23 +307,41 @@ def _scope_calls(job: Job) -> list[Call]:
     return calls_of(job.scope, documents, rows, config.recogniser)
 
 
+def _second_calls(job: Job) -> list[SecondCall]:
+    """What a model is shown of the replacements in a scope, of which it has read something."""
+    if job.recognised is None or not job.recognised.texts:
+        return []
+    masker, pieces = _learnt(job, Mode.SURROGATE)
+    documents = {str(name): of for name, of in pieces.items()}
+    return second_calls(job.scope, documents, masker, job.config.recogniser)
+
+
+def _learnt(job: Job, mode: Mode) -> tuple[Masker, dict[PurePath, list[Piece]]]:
+    """The masker of a scope, which has learnt all of its files, and the pieces of these."""
+    config = job.config
+    masker = Masker(
+        informed(detector(config.detection), job.recognised),
+        job.key,
+        mode,
+        job.scope,
+        job.listed,
+        masks_undecided=config.undecided is Undecided.MASKED,
+        second=job.recognised.second if job.recognised else NOTHING_SEEN,
+    )
+    pieces = {
+        name: pieces_in(path.read_bytes(), str(name), config.documents) for path, name in job.files
+    }
+    learn(list(pieces.values()), masker, are_apart=True)
+    return masker, pieces
+
+
 def _mask_scope(job: Job) -> _MaskedScope:
     """Mask the files of a scope, and write them, their vault and whole originals.
 
     Everything is learned before the first file is written, so the order of files does not matter.
     """
-    config, documents = job.config, job.config.documents
-    masker = Masker(
-        informed(detector(config.detection), job.recognised),
-        job.key,
-        config.mode,
-        job.scope,
-        job.listed,
-        masks_undecided=config.undecided is Undecided.MASKED,
-    )
-    pieces = {name: pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files}
-    learn(list(pieces.values()), masker, are_apart=True)
-    languages = _languages(pieces, config)
+    masker, pieces = _learnt(job, job.config.mode)
+    languages = _languages(pieces, job.config)
     reports: list[DocumentReport] = []
     taken: set[PurePath] = set()
     for path, name in job.files:

@@ -10,14 +10,16 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from anonymization.recogniser.contracts import (
     AskModel,
     Call,
     Dropped,
+    Named,
     NamedValue,
     Part,
+    Passage,
     ReadText,
     Recognised,
     RecogniserAnswer,
@@ -62,9 +64,9 @@ def _recognised(
     private = set[str]()
     outcomes: dict[str, str] = {}
     for call, reply in zip(calls, replies, strict=True):
-        outcomes[call.item_id] = reply.reason if isinstance(reply, Unread) else ""
-        if isinstance(reply, Unread):
-            counts[f"unread {reply.reason}"] += 1
+        outcomes[call.item_id] = "" if isinstance(reply, RecogniserAnswer) else why_unread(reply)
+        if not isinstance(reply, RecogniserAnswer):
+            counts[f"unread {why_unread(reply)}"] += 1
             proposed |= dict.fromkeys(call.rows, False)
             continue
         reading = _Reading(call, reply, entities)
@@ -78,48 +80,48 @@ def _recognised(
     return Recognised(texts, frozenset(kept), counts, outcomes)
 
 
-class _Reading:
-    """One answer, checked against what its call has shown."""
+def why_unread(reply: Reply) -> str:
+    """Why a reply without a usable answer has none."""
+    return reply.reason if isinstance(reply, Unread) else "call.other_answer"
+
+
+class NamedValues:
+    """The values of an answer, checked against what its call has shown."""
 
     def __init__(
-        self, call: Call, answer: RecogniserAnswer, entities: Collection[EntityType]
+        self,
+        passages: Sequence[Passage],
+        values: Iterable[NamedValue],
+        entities: Collection[EntityType],
     ) -> None:
-        self.counts: Counter[str] = Counter(answered=1)
-        self._call = call
-        self._lines = {
-            line.strip() for passage in call.passages for line in passage.body.splitlines()
-        }
-        named = [value for value in answer.values if value.private]
+        self.counts = Counter[str]()
+        self._passages = passages
+        self._lines = {line.strip() for passage in passages for line in passage.body.splitlines()}
+        named = [value for value in values if value.private]
         self._kinds = dict(self._accepted(named, entities))
         self._quotes = _quotes_of(named)
         self._hits = self._standing()
         standing = {hit.value for hits in self._hits.values() for hit in hits}
-        self._drop(Dropped.NOT_IN_TEXT, len(self._kinds.keys() - standing))
-        self.counts["values"] = len(standing)
-        self.private = {value.casefold() for value in standing}
-        open_names = {value.value.strip() for value in answer.values if not value.private}
-        self.not_private = set(self._rows(answer.not_private))
-        self.not_private |= {row for row in call.rows if row in open_names}
+        self.drop(Dropped.NOT_IN_TEXT, len(self._kinds.keys() - standing))
+        self.standing = frozenset(standing)
 
-    def into(self, texts: dict[str, ReadText]) -> None:
-        """Add what was shown and named."""
-        for passage in self._call.passages:
-            for part in passage.parts:
-                read = texts.setdefault(text_key(part.text), ReadText())
-                spans = [(part.start, part.end)]
-                read.shown += [span for span in spans if span not in read.shown]
-                named = [
-                    (hit.start, hit.end, hit.type, hit.value in self._quotes)
-                    for hit in self._hits[part]
-                ]
-                read.named += [each for each in named if each not in read.named]
+    def named_in(self, part: Part) -> list[Named]:
+        """What is named in a part of a text."""
+        return [
+            (hit.start, hit.end, hit.type, hit.value in self._quotes) for hit in self._hits[part]
+        ]
+
+    def drop(self, why: Dropped, times: int = 1) -> None:
+        """Count parts of the answer that are not used."""
+        if times:
+            self.counts[f"dropped {why}"] += times
 
     def _standing(self) -> dict[Part, list[Occurrence]]:
         search = ListedValues(
             [(kind, value) for value, kind in self._kinds.items()], genitives=True
         )
         hits: dict[Part, list[Occurrence]] = {}
-        for part in (part for passage in self._call.passages for part in passage.parts):
+        for part in (part for passage in self._passages for part in passage.parts):
             text = read_form(composed_text(part.text))
             hits[part] = [
                 hit
@@ -145,11 +147,11 @@ class _Reading:
                 continue
             known.add(value)
             if kind is None:
-                self._drop(Dropped.UNKNOWN_KIND)
+                self.drop(Dropped.UNKNOWN_KIND)
             elif kind not in entities:
-                self._drop(Dropped.OTHER_LEVEL)
+                self.drop(Dropped.OTHER_LEVEL)
             elif (fault := self._fault(kind, value)) is not None:
-                self._drop(fault)
+                self.drop(fault)
             else:
                 yield value, kind
 
@@ -165,20 +167,48 @@ class _Reading:
             return Dropped.KEYWORD
         return None
 
-    def _rows(self, given: Sequence[int | str]) -> Iterator[str]:
-        rows = self._call.rows
-        for each in given:
-            span = _RANGE.fullmatch(str(each))
-            first = int(span[1]) if span else 0
-            last = int(span[2] or span[1]) if span else 0
-            if not 1 <= first <= last <= len(rows):
-                self._drop(Dropped.NO_ROW)
-                continue
-            yield from rows[first - 1 : last]
 
-    def _drop(self, why: Dropped, times: int = 1) -> None:
-        if times:
-            self.counts[f"dropped {why}"] += times
+class _Reading:
+    """One answer, checked against what its call has shown."""
+
+    def __init__(
+        self, call: Call, answer: RecogniserAnswer, entities: Collection[EntityType]
+    ) -> None:
+        self._call = call
+        self._values = NamedValues(call.passages, answer.values, entities)
+        self.counts = self._values.counts
+        self.counts.update(answered=1, values=len(self._values.standing))
+        self.private = {value.casefold() for value in self._values.standing}
+        open_names = {value.value.strip() for value in answer.values if not value.private}
+        rows, faults = rows_of(answer.not_private, len(call.rows))
+        self._values.drop(Dropped.NO_ROW, faults)
+        self.not_private = {call.rows[row] for row in rows}
+        self.not_private |= {row for row in call.rows if row in open_names}
+
+    def into(self, texts: dict[str, ReadText]) -> None:
+        """Add what was shown and named."""
+        for passage in self._call.passages:
+            for part in passage.parts:
+                read = texts.setdefault(text_key(part.text), ReadText())
+                spans = [(part.start, part.end)]
+                read.shown += [span for span in spans if span not in read.shown]
+                named = self._values.named_in(part)
+                read.named += [each for each in named if each not in read.named]
+
+
+def rows_of(given: Iterable[int | str], count: int) -> tuple[list[int], int]:
+    """The rows, from 0, of their numbers (`7`, `9-14`), and how many numbers are of none."""
+    rows: list[int] = []
+    faults = 0
+    for each in given:
+        span = _RANGE.fullmatch(str(each))
+        first = int(span[1]) if span else 0
+        last = int(span[2] or span[1]) if span else 0
+        if 1 <= first <= last <= count:
+            rows += range(first - 1, last)
+        else:
+            faults += 1
+    return rows, faults
 
 
 def _quotes_of(named: Sequence[NamedValue]) -> Mapping[str, frozenset[str]]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from anonymization.recogniser.contracts import ReadText, Recognised, text_key
 from anonymization.text.contracts import (
     NAMED_HERE,
+    SECOND_LOOK,
     UNDECIDED,
     UNNAMED,
     Detector,
@@ -90,8 +91,9 @@ def _decided(text: str, findings: Sequence[Finding], read: ReadText) -> list[Fin
 
     whole = composed(text)
     named = [
-        whole.original(Finding(start, end, kind, NAMED_HERE if is_here else RECOGNISER, _SCORE))
-        for start, end, kind, is_here in read.named
+        whole.original(Finding(start, end, kind, NAMED_HERE if is_here else recognizer, _SCORE))
+        for recognizer, values in ((RECOGNISER, read.named), (SECOND_LOOK, read.missed))
+        for start, end, kind, is_here in values
     ]
     shown = [
         (part.start, part.end)

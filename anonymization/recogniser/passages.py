@@ -32,19 +32,20 @@ _TELLING = re.compile(
 )  # words, names, codes
 _REPEATING = frozenset({"Caption", "Title"})  # labels of what mostly stands elsewhere, too
 _SEPARATORS = str.maketrans("_-.", "   ")
+SECOND_LOOK = "second_look.toml"  # the prompt that shows what was replaced
 _BRACKETS = str.maketrans({"⟦": "[", "⟧": "]", "┊": "|"})
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @cache
-def prompt() -> Mapping[str, Any]:
-    """The texts of the prompt and its table of kinds."""
-    return load_table(__package__, "prompt.toml")
+def prompt(name: str = "prompt.toml") -> Mapping[str, Any]:
+    """The texts of the first prompt with its table of kinds, or of another one."""
+    return load_table(__package__, name)
 
 
 def prompt_digest() -> str:
     """A digest of all that a model is told beside the material."""
-    return digest(dict(prompt()))
+    return digest([dict(prompt()), dict(prompt(SECOND_LOOK))])
 
 
 @cache
@@ -96,6 +97,22 @@ def calls_of(
 
     Small documents share a call; a large one is spread over several.
     """
+    filled = passages_of(documents, config)
+    return [
+        _call(numbered(scope, number, len(filled)), passages, rows, config)
+        for number, passages in enumerate(filled, start=1)
+    ]
+
+
+def numbered(scope: str, number: int, count: int) -> str:
+    """The id of one of some calls about a scope."""
+    return f"{scope}/{number}" if count > 1 else scope
+
+
+def passages_of(
+    documents: Mapping[str, Sequence[Piece]], config: RecogniserConfig
+) -> list[list[Passage]]:
+    """What a model is shown of the documents in each call; no call is empty."""
     calls: list[list[Passage]] = [[]]
     room = float(config.call_words)
     seen = set[str]()
@@ -112,11 +129,7 @@ def calls_of(
                 room = config.call_words
             calls[-1].append(passage)
             room -= size
-    filled = [passages for passages in calls if passages]
-    return [
-        _call(f"{scope}/{number}" if len(filled) > 1 else scope, passages, rows, config)
-        for number, passages in enumerate(filled, start=1)
-    ]
+    return [passages for passages in calls if passages]
 
 
 def _of_document(
@@ -173,7 +186,7 @@ class _Document:
 
     def _text(self, piece: Piece) -> None:
         """A text; a long one in passages of its own, short ones a line each."""
-        text, clean = _read(piece), _clean(piece)
+        text, clean = _read(piece), as_detected(piece)
         if piece.accepts is FindingFilter.WHOLE and " " not in text.strip() and text.isascii():
             return  # a key of one word, as programs choose them
         if _words_in(text) <= _PASSAGE:
@@ -187,7 +200,7 @@ class _Document:
 
     def _code(self, piece: Piece) -> None:
         """The lines with words outside of what a program reads by its place."""
-        text, clean = _read(piece), _clean(piece)
+        text, clean = _read(piece), as_detected(piece)
         if len(text) != len(piece.text):
             return  # its spans would not fit: evidence decides
         self._begin(f"comments and strings of {self._name}")
@@ -200,7 +213,7 @@ class _Document:
         """Lines with a label and the values under it; of many numbers only some."""
         columns: dict[str, dict[str, list[Part]]] = {}
         for cell in cells:
-            text, clean = _read(cell), _clean(cell)
+            text, clean = _read(cell), as_detected(cell)
             lead = len(composed_text(clean[: cell.lead]))
             values = columns.setdefault(cell.label, {})
             values.setdefault(text[lead:].strip(), []).append(Part(clean, lead, len(text)))
@@ -253,13 +266,13 @@ def _names(path: str) -> Iterator[str]:
         yield part.rpartition(".")[0] or part
 
 
-def _clean(piece: Piece) -> str:
+def as_detected(piece: Piece) -> str:
     """The text as detection gets it."""
     return _LONE_SURROGATES.sub("\ufffd", piece.text)
 
 
 def _read(piece: Piece) -> str:
-    return read_form(composed_text(_clean(piece)))
+    return read_form(composed_text(as_detected(piece)))
 
 
 def _plain(value: str) -> str:
@@ -309,30 +322,39 @@ def _without(text: str, span: tuple[int, int], fixed: Sequence[tuple[int, int]])
 def _call(
     item_id: str, passages: Sequence[Passage], rows: Mapping[str, str], config: RecogniserConfig
 ) -> Call:
-    shown = "\n".join(f"{passage.heading}\n{passage.body}" for passage in passages)
-    folded = f"{shown.casefold()}\n{_plain(shown)}"  # names of files are listed with blanks
-    own = tuple(row for row in rows if read_form(one_line(row)).casefold() in folded)
-    request = Request(item_id, _system(), _user(passages, own, rows), config.reply_tokens)
+    own = _shown_rows(rows, passages)
+    listed = [_row(row, rows[row]) for row in own]
+    request = Request(
+        item_id, system(prompt()), fenced(prompt(), passages, listed), config.reply_tokens
+    )
     return Call(item_id, tuple(passages), own, request)
 
 
-@cache
-def _system() -> str:
+def _shown_rows(rows: Iterable[str], passages: Sequence[Passage]) -> tuple[str, ...]:
+    """The rows of which the passages show the value."""
+    shown = "\n".join(f"{passage.heading}\n{passage.body}" for passage in passages)
+    folded = f"{shown.casefold()}\n{_plain(shown)}"  # names of files are listed with blanks
+    return tuple(row for row in rows if read_form(one_line(row)).casefold() in folded)
+
+
+def system(texts: Mapping[str, Any]) -> str:
+    """What a model is told of its work."""
     named = ", ".join(kinds())
-    return f"{prompt()['system'].strip()}\n\nThe kinds are: {named}."
+    return f"{texts['system'].strip()}\n\nThe kinds are: {named}."
 
 
-def _user(passages: Sequence[Passage], rows: Sequence[str], examples: Mapping[str, str]) -> str:
+def fenced(texts: Mapping[str, Any], passages: Sequence[Passage], rows: Sequence[str]) -> str:
+    """The passages and rows, numbered, between fences that none of them can close."""
     blocks = [
         f"⟦{number}: {passage.heading}⟧\n{passage.body.strip()}"
         for number, passage in enumerate(passages, start=1)
     ]
-    listed = [f"{number}. {_row(row, examples[row])}" for number, row in enumerate(rows, start=1)]
     material = "\n\n".join(blocks)
-    if listed:
-        material += f"\n\n⟦rows⟧ {prompt()['rows'].strip()}\n" + "\n".join(listed)
+    if rows:
+        listed = (f"{number}. {row}" for number, row in enumerate(rows, start=1))
+        material += f"\n\n⟦rows⟧ {texts['rows'].strip()}\n" + "\n".join(listed)
     fence = digest(material)[:32]
-    outro = prompt()["outro"].strip()
+    outro = texts["outro"].strip()
     return f"⟦material {fence}⟧\n{material}\n⟦end of material {fence}⟧\n\n{outro}"
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self, TypeAlias, runtime_checkable
 
 from pydantic import Field, field_validator
 
@@ -65,6 +65,21 @@ PROVEN_BY_FORM = kinds(
 DOUBTED, UNEXPLAINED, UNNAMED = "doubted", "unexplained", "unnamed"
 UNDECIDED = frozenset({DOUBTED, UNEXPLAINED, UNNAMED})
 NAMED_HERE = "recogniser_here"  # the recognizer of what a model calls private in one place only
+SECOND_LOOK = "second_look"  # that of what it named when it was shown what was replaced
+Value: TypeAlias = tuple[EntityType, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """What a model said of values that it was shown as replaced: which stay, of which a part
+    stays, and which are one person, firm or host; the first of these leads."""
+
+    kept: frozenset[str] = frozenset()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    same: tuple[tuple[Value, ...], ...] = ()
+
+
+NOTHING_SEEN = SecondLook()
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -31,7 +31,6 @@ from anonymization.session_masking import (
     mask_shard,
     payloads,
     read_recognised,
-    session_calls,
     session_groups,
     write_list,
     write_recognised,
@@ -395,9 +394,7 @@ def _recognise(work: Work, out: Path) -> None:
     is_public = run.recipe.source.disclosure is Disclosure.PUBLIC
     reached = config.recogniser, runtime.model_calls, runtime.recogniser, store
     with recogniser(*reached, is_public=is_public) as reader:
-        jobs = (job for _, job in _jobs(work, ()))
-        calls = {uid: of for job in jobs for uid, of in session_calls(job, out).items()}
-        write_recognised(calls, reader.ask, config, out)
+        write_recognised([job for _, job in _jobs(work, ())], reader.ask, config, out)
         replies = {"model-replies-recogniser": reader.replies_digest()}
     write_model_use(out, reader.costs(config.recogniser.model), replies)
 

@@ -90,7 +90,7 @@ def mask(
 def test_what_the_model_names_is_masked_and_its_name_stands_in_the_audit(folder: Path) -> None:
     with reader(GOOD) as (url, requests):
         said, text, counts, words = mask(folder, "out", url)
-    assert "recogniser: 1 of 1 calls answered" in said and len(requests) == 1
+    assert "recogniser: 2 of 2 calls answered" in said and len(requests) == 2
     assert "pebble" not in text and "Acorn" not in text and "Please ask" in text
     assert counts["values"] == 2
     assert not {"pebble", "Acorn Hill"} & {row["word"] for row in words}
@@ -105,9 +105,35 @@ def test_a_second_run_replays_the_replies(folder: Path) -> None:
         _, first, *_ = mask(folder, "one", url)
         captures = folder.parent / "one/private/captures"
         _, second, *_ = mask(folder, "two", url, "--captures", captures)
-    assert first == second and len(requests) == 1
+    assert first == second and len(requests) == 2
     _, third, *_ = mask(folder, "three", "http://127.0.0.1:1/v1", "--captures", captures)
     assert third == first
+
+
+def test_a_second_look_keeps_and_adds(folder: Path) -> None:
+    (folder / "note.txt").write_text(NOTE + "Pebbly is at Dorn Mill.\n")
+    second = {
+        "keep": ["2"],
+        "missed": [{"value": "Dorn Mill", "kind": "organisation", "private": True}],
+        "same": [["1", "2"]],
+        "keep_parts": [{"row": "1", "part": "peb"}],
+    }
+    with reader(GOOD, second) as (url, requests):
+        _, text, counts, words = mask(folder, "out", url)
+        captures = folder.parent / "out/private/captures"
+        _, again, *_ = mask(folder, "again", "http://127.0.0.1:1/v1", "--captures", captures)
+    shown = requests[1]["messages"][1]["content"]
+    assert "2. Acorn Hill → " in shown and "The keys are at ⟦Acorn Hill⟧." in shown
+    assert "Acorn Hill" in text and "pebble" not in text and "Dorn Mill" not in text
+    assert again == text and counts["second look kept"] == 1
+    (row,) = (row for row in words if row["word"] == "Acorn Hill")
+    assert row["decision"] == "proposed"
+    report = json.loads((folder.parent / "out/reports/masking.json").read_bytes())
+    by = {row["recognizer"] for row in report["files"][0]["rows"]}
+    assert by == {"recogniser", "second_look"}
+    back = folder.parent / "back"
+    run("restore", folder.parent / "out", "--out", back, "--key", folder.parent / "key")
+    assert (back / "in/note.txt").read_text() == (folder / "note.txt").read_text()
 
 
 @pytest.mark.parametrize("answer", [500, "no JSON at all", '{"values": 3}', '{"values": [{}]}'])
@@ -202,6 +228,8 @@ def test_a_build_asks_masks_and_replays(tmp_path: Path) -> None:
         number = len(requests)
         again = mask_sessions(tmp_path, MaskingLevel.STRICT, reader=url)
         assert len(requests) == number and again.reused
+    orders = {request["messages"][0]["content"].split(" ")[1] for request in requests}
+    assert orders == {"read", "check"}  # texts, and what was replaced in them
     assert word in plain.text.split() and word not in made.text.split()
     (folder,) = made.read
     assert (folder / "model_use.json").exists()

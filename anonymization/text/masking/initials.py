@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from anonymization.text.contracts import Edit, EntityType, Finding, kinds
+from anonymization.text.contracts import Edit, EntityType, Finding, Value, kinds
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.masking.spreading import Spreading, Value
-from anonymization.text.surrogates.names import initials_of
+from anonymization.text.masking.spreading import Spreading
+from anonymization.text.surrogates.links import letters_of
+from anonymization.text.surrogates.names import initials_of, is_initials
 
 _TITLE = re.compile(r"(?:Frau|Herrn?|Fr\.|Hr\.|Familie|Dr\.|Prof\.)\s\Z")  # of German texts
 _LETTERS = range(2, 5)
@@ -27,8 +28,16 @@ class InitialsOfFiles:
         spreading: Spreading,
         findings: Mapping[Piece, Sequence[Finding]],
         new_of: Callable[[EntityType, str], str],
+        same: Sequence[Sequence[Value]] = (),
     ) -> None:
         self._spreading, self._findings, self._new_of = spreading, findings, new_of
+        # The initials that a model says are somebody's.
+        self._said = [
+            (leader, value.replace(".", ""))
+            for (_, leader), *others in same
+            for _, value in others
+            if is_initials(value.replace(".", "").upper())
+        ]
         self._known: dict[int, dict[str, str]] = {}
 
     def clear(self) -> None:
@@ -56,6 +65,10 @@ class InitialsOfFiles:
                 new = initials_of(self._new_of(EntityType.PERSON, name))
                 for old, becomes in zip(initials_of(name), new, strict=False):
                     self._known[file].setdefault(old, becomes)
+                for leader, letters in self._said:
+                    said = letters_of(name, self._new_of(EntityType.PERSON, name), letters)
+                    if leader == name and said:
+                        self._known[file][letters.upper()] = said
         return self._known[file]
 
     def _names(self, pieces: Iterable[Piece]) -> Iterable[str]:

@@ -11,7 +11,8 @@ from itertools import chain
 from anonymization.text.contracts import (
     DOUBTED,
     NAMED_HERE,
-    PROVEN_BY_FORM,
+    NOTHING_SEEN,
+    SECOND_LOOK,
     UNDECIDED,
     UNNAMED,
     Detector,
@@ -22,6 +23,8 @@ from anonymization.text.contracts import (
     Lexical,
     Mode,
     Reading,
+    SecondLook,
+    Value,
 )
 from anonymization.text.detect.strict_fields import is_of_firm
 from anonymization.text.detect.wording import (
@@ -49,6 +52,7 @@ from anonymization.text.masking.common_words import (
     without_roles,
 )
 from anonymization.text.masking.initials import InitialsOfFiles, family_names
+from anonymization.text.masking.kept_values import allowed, kept_parts, without_kept
 from anonymization.text.masking.known_search import (
     LISTED,
     KnownValueSearch,
@@ -73,9 +77,9 @@ from anonymization.text.masking.own_hosts import (
     mails_of_domains,
     own_hosts,
 )
-from anonymization.text.masking.pieces import FIELD, FindingFilter, Piece, is_whole_name
+from anonymization.text.masking.pieces import FIELD, Piece, clipped
 from anonymization.text.masking.serial_columns import whole_columns
-from anonymization.text.masking.spreading import CHINESE, GERMAN, JAPANESE, Spreading, Value
+from anonymization.text.masking.spreading import CHINESE, GERMAN, JAPANESE, Spreading
 from anonymization.text.surrogates.assignment import ScopeVocabulary, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan
 from anonymization.text.surrogates.names import is_initials
@@ -85,13 +89,11 @@ from data.text.folding import plain_form
 from data.text.scripts import is_han
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
-# Kinds whose form proves them, wherever they occur.
-_PROVEN = PROVEN_BY_FORM | {EntityType.USER_PATH}
 _NAMED = frozenset(
     {EntityType.UNEXPLAINED, EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION}
 )
 _DECLARED = frozenset(
-    {"declared", "position", "said", "keyed_name", "romanised", "recogniser", FIELD}
+    {"declared", "position", "said", "keyed_name", "romanised", "recogniser", SECOND_LOOK, FIELD}
 )
 _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,3}")
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
@@ -114,7 +116,8 @@ class Masker:
     masked wherever they stand, without detection; those that stand nowhere are in no vault. So are
     those that were found `elsewhere`, in other scopes of the same owner: one value is decided once.
     Surrogates of addresses go on showing `open_names`, in folded case. What only the owner can
-    decide stays, and is `undecided`; with `masks_undecided` it is masked too.
+    decide stays, and is `undecided`; with `masks_undecided` it is masked too, as is what a model
+    keeps at its `second` look.
     """
 
     def __init__(
@@ -128,26 +131,26 @@ class Masker:
         *,
         elsewhere: Listed = (),
         masks_undecided: bool = False,
+        second: SecondLook = NOTHING_SEEN,
     ) -> None:
-        self.vault = Vault(scope, mode)
-        self._detector = detector
+        self.vault, self._detector = Vault(scope, mode), detector
         lexical = detector if isinstance(detector, Lexical) else None  # else firms are hidden too
-        self._dictionary = lexical.dictionary if lexical else frozenset()
+        self.dictionary = lexical.dictionary if lexical else frozenset()
         self._usual = lexical.usual_words if lexical else frozenset()
         self._hides_firms = lexical is None or EntityType.ORGANIZATION in lexical.entities
         self._vocabulary = ScopeVocabulary()
-        self._surrogates = Surrogates(key, scope, self._vocabulary, open_names)
+        self._second = allowed(second, (*listed, *elsewhere), masks_undecided)
+        self._surrogates = Surrogates(key, scope, self._vocabulary, open_names, self._second)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
         self._fixed: dict[Piece, Spans] = {}  # of pieces with code
-        self.spreading, self._masks_undecided = Spreading(self._dictionary), masks_undecided
+        self.spreading, self._masks_undecided = Spreading(self.dictionary), masks_undecided
         self._undecided: dict[Piece, tuple[Finding, ...]] = {}
         self._values: dict[tuple[EntityType, str], None] = {}
         self._full_names, self._native = set[str](), set[str]()  # the first declared by a label
         self._cells: dict[tuple[str, str], None] = {}  # names of whole cells by their columns
         self._identifiers: set[str] = set()  # the words of identifiers in code
         self._in_places: set[tuple[EntityType, str]] = set()  # such words, and a model's
-        self._placeholders: dict[tuple[EntityType, str], str] = {}
-        self._counts: dict[EntityType, int] = {}
+        self._placeholders, self._counts = dict[Value, str](), dict[EntityType, int]()
         self._listed, self._is_listed = ListedValues(listed), frozenset(listed)
         self._elsewhere, self._is_elsewhere = KnownValueSearch(elsewhere), frozenset(elsewhere)
         self._hits: dict[Piece, tuple[Occurrence, ...]] = {}
@@ -156,7 +159,7 @@ class Masker:
         self._forms = {form for pair in listed for form in self._forms_of(*pair)}
         self._search: KnownValueSearch | None = None
         self._edits: dict[Piece, tuple[Edit, ...]] = {}  # by the values known so far
-        self._initials = InitialsOfFiles(self.spreading, self._findings, self._new)
+        self._initials = InitialsOfFiles(self.spreading, self._findings, self._new, second.same)
 
     def learn(self, pieces: Iterable[Piece]) -> None:
         """Detect values in new pieces, and add them to the vault. Order does not matter."""
@@ -175,7 +178,7 @@ class Masker:
                 self._fixed[piece] = fixed
                 self._identifiers.update(words_of_identifiers(piece.text, fixed))
                 findings = list(beside_code(piece.text, findings, fixed))
-            whole = whole_values(piece.value, _clipped(piece, findings))
+            whole = whole_values(piece.value, clipped(piece, findings))
             findings = self.spreading.moving(piece, without_roles(piece.value, whole))
             self._full_names |= self._declared_names(piece.value, findings)
             own, undecided = self._divided(piece, findings)
@@ -246,6 +249,7 @@ class Masker:
         values -= {(kind, firm) for kind in _HELD for firm in self._firms}
         if self._hides_firms:
             values |= hosts_of_mail(values, fresh) | own_hosts(fresh)
+        values -= {pair for pair in values if pair[1] in self._second.kept}
 
     def _learn_context(self, piece: Piece, findings: Sequence[Finding]) -> None:
         """The years of dates, and the words of addresses, in the file of a piece."""
@@ -339,7 +343,7 @@ class Masker:
         """Names of known firms without their legal form, where texts have them so."""
         is_new = False
         for kind, value in values - self._values.keys():
-            bare = bare_firm(value, self._dictionary) if kind is EntityType.ORGANIZATION else ""
+            bare = bare_firm(value, self.dictionary) if kind is EntityType.ORGANIZATION else ""
             if bare:
                 known = self._firms.setdefault(bare, set())
                 if not any(name in value for name in known):  # `Hollin Ltd` is in `Hollin Ltd.`
@@ -356,7 +360,7 @@ class Masker:
         }
 
     def _forms_of(self, kind: EntityType, value: str) -> Iterable[tuple[EntityType, str]]:
-        return short_forms(value, self._dictionary) if kind is EntityType.PERSON else ()
+        return short_forms(value, self.dictionary) if kind is EntityType.PERSON else ()
 
     def mask_texts(self, texts: Sequence[str]) -> list[str]:
         """The texts masked, in their order."""
@@ -376,6 +380,8 @@ class Masker:
         undecided: list[Finding] = []
         value = piece.value
         for finding in findings:
+            if value[finding.start : finding.end] in self._second.kept:
+                finding = replace(finding, recognizer=UNNAMED)
             is_doubted = finding.recognizer in UNDECIDED and not self._masks_undecided
             word = value[finding.start : finding.end].casefold()
             is_thing = is_in_identifier(value, finding) or is_in_brand(value, finding)
@@ -385,7 +391,7 @@ class Masker:
                 kept.append(replace(finding, type=EntityType.PERSON))
             else:
                 (undecided if is_doubted else kept).append(finding)
-        return kept, tuple(undecided)
+        return kept, (*undecided, *kept_parts(value, kept, self._second))
 
     def undecided(self, piece: Piece) -> Sequence[Finding]:
         """What in the value of a piece its owner has to decide; masking may cover some of it."""
@@ -428,6 +434,7 @@ class Masker:
             for hit in occurrences
         ]
         edits += [self._occurrence_edit(text, hit) for hit in outside(hits, occurrences)]
+        edits = [*without_kept(text, edits, self._second)]
         return sorted(edit for edit in edits if edit.new != text[edit.start : edit.end])
 
     def _shown_in(self, piece: Piece) -> Iterator[Value]:
@@ -443,7 +450,7 @@ class Masker:
             for hit in occurring
             if is_distinctive(hit.type, hit.value)
             or (hit.type is EntityType.PERSON and is_han(hit.value) and _is_whole_key(piece, hit))
-            or is_own_login(hit.type, hit.value, self._dictionary)
+            or is_own_login(hit.type, hit.value, self.dictionary)
             or not overlapping(self._fixed[piece], hit.start + piece.lead, hit.end + piece.lead)
         ]
 
@@ -514,7 +521,7 @@ class Masker:
             return True
         if kind is EntityType.ACCOUNT and (_HOST.fullmatch(value) or SITE.fullmatch(value)):
             return False  # its parts may be words (`mail.harbour.com`), the whole is none
-        if kind in _LOGINS and is_ordinary_login(value, self._dictionary):
+        if kind in _LOGINS and is_ordinary_login(value, self.dictionary):
             return True
         if kind in _LOGINS and value.isalpha() and (EntityType.SECRET, value) in self._values:
             return True  # login and password of one word: those that a program comes with
@@ -529,11 +536,11 @@ class Masker:
             if len(parts) == 1 or value.isalpha():
                 return False
             return all(len(part) < _SHORTEST_REST or self._is_word(part) for part in parts)
-        is_named = kind in _NAMED and bool(self._dictionary)
-        return is_named and all(in_dictionary(part, self._dictionary) for part in parts)
+        is_named = kind in _NAMED and bool(self.dictionary)
+        return is_named and all(in_dictionary(part, self.dictionary) for part in parts)
 
     def _is_word(self, part: str) -> bool:
-        return is_program_word(part) or is_known(part, self._dictionary)
+        return is_program_word(part) or is_known(part, self.dictionary)
 
     def _new(self, kind: EntityType, value: str) -> str:
         if self.vault.mode is Mode.SURROGATE:
@@ -569,29 +576,6 @@ def _occurring(
     possible = [(kind, form) for kind, form in forms if vocabulary.may_contain(form)]
     whole = "\0".join(texts) if possible else ""  # no name holds this character
     return {(kind, form) for kind, form in possible if form in whole}
-
-
-def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
-    """Findings in the value of a piece, with offsets in the value; never only white space."""
-    if piece.kind is not None:
-        findings = [Finding(piece.lead, len(piece.text), piece.kind, FIELD, 1.0)]
-    if piece.accepts is not FindingFilter.ALL:
-        proven = _PROVEN | ({_DATE} if piece.accepts is FindingFilter.WHOLE else set())
-        findings = [
-            finding
-            for finding in findings
-            if finding.type in proven or is_whole_name(piece, finding)
-        ]
-    for finding in findings:
-        start, end = max(finding.start, piece.lead), finding.end
-        if piece.text[start:end].strip():
-            yield Finding(
-                start - piece.lead,
-                end - piece.lead,
-                finding.type,
-                finding.recognizer,
-                finding.score,
-            )
 
 
 def _is_whole_key(piece: Piece, hit: Occurrence) -> bool:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from anonymization.text.contracts import Edit, EntityType, Finding
+from anonymization.text.contracts import PROVEN_BY_FORM, Edit, EntityType, Finding
 
 _SEPARATOR = ": "  # between a label and its value
+# Kinds whose form proves them, wherever they occur.
+_PROVEN = PROVEN_BY_FORM | {EntityType.USER_PATH}
 FIELD = "field"  # the recognizer of fields that hold only a private value
 
 
@@ -66,6 +68,29 @@ def is_whole_name(piece: Piece, finding: Finding) -> bool:
     ):
         return False
     return " " in piece.value.strip() or not piece.value.isascii()
+
+
+def clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Findings in the value of a piece, with offsets in the value; never only white space."""
+    if piece.kind is not None:
+        findings = [Finding(piece.lead, len(piece.text), piece.kind, FIELD, 1.0)]
+    if piece.accepts is not FindingFilter.ALL:
+        proven = _PROVEN | ({EntityType.DATE} if piece.accepts is FindingFilter.WHOLE else set())
+        findings = [
+            finding
+            for finding in findings
+            if finding.type in proven or is_whole_name(piece, finding)
+        ]
+    for finding in findings:
+        start, end = max(finding.start, piece.lead), finding.end
+        if piece.text[start:end].strip():
+            yield Finding(
+                start - piece.lead,
+                end - piece.lead,
+                finding.type,
+                finding.recognizer,
+                finding.score,
+            )
 
 
 # Edits for the value of a piece, sorted, without overlap. The first visit of a document collects

@@ -12,9 +12,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
 
-from anonymization.text.contracts import EntityType, Finding, kinds
+from anonymization.text.contracts import EntityType, Finding, Value, kinds
 from anonymization.text.detect.wording import GIVEN_NAMES, is_known, is_program_word, words
 from anonymization.text.known_values import bare_firm, short_forms
 from anonymization.text.masking.known_search import (
@@ -26,7 +25,6 @@ from anonymization.text.masking.one_clock import OneClock
 from anonymization.text.masking.pieces import Piece
 from data.text.scripts import HAN
 
-Value: TypeAlias = tuple[EntityType, str]
 _LOGINS = kinds("ACCOUNT USER_PATH")
 _ONE_FILE = -1  # of all texts that nothing keeps apart
 CHINESE, JAPANESE, GERMAN = "zh", "ja", "de"

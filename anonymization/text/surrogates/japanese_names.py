@@ -53,7 +53,7 @@ def is_japanese_name(value: str) -> bool:
     if has_kana(value.replace("・", "")):
         return True
     words = lexicon()
-    plain = _without_title(value)[0].replace(" ", "").replace("\u3000", "")
+    plain = without_title(value)[0].replace(" ", "").replace("\u3000", "")
     plain = next((plain[: -len(t)] for t in words.person_titles_zh if plain.endswith(t)), plain)
     if not is_han(plain) or plain[:2] in words.zh_double or not is_written_in_japan(plain):
         return False
@@ -66,7 +66,7 @@ def is_japanese_name(value: str) -> bool:
 
 def knows_japanese_part(table: SurrogateTable, value: str) -> bool:
     """Is it the family or given name of somebody whose name is known?"""
-    name = _without_title(value)[0]
+    name = without_title(value)[0]
     return table.knows(JA_FAMILY, name) or table.knows(JA_GIVEN, name)
 
 
@@ -81,7 +81,7 @@ def is_written_in_japan(text: str) -> bool:
 
 def japanese_person(table: SurrogateTable, value: str, salt: str) -> str:
     """A Japanese name of the same form; titles, order and separators stay."""
-    core, title = _without_title(value)
+    core, title = without_title(value)
     spaced = re.search(rf"(?<=[{HAN}ぁ-ゖ])[ \u3000]+(?=[{HAN}ぁ-ゖァ-ヺ])", core)
     if spaced is not None:
         family, given = core[: spaced.start()], core[spaced.end() :]
@@ -157,7 +157,8 @@ def _stems(table: SurrogateTable, text: str, salt: str, space: str) -> str:
     return (_RUNS if space == _JA_PLACE else _JA_WORDS).sub(change, text)
 
 
-def _without_title(value: str) -> tuple[str, str]:
+def without_title(value: str) -> tuple[str, str]:
+    """A name, and what the person is called behind it."""
     titles = sorted(lexicon().ja_titles, key=len, reverse=True)
     title = next((t for t in titles if value.endswith(t) and value != t), "")
     return value[: len(value) - len(title)], title
@@ -217,6 +218,11 @@ def _drawn_number(size: int) -> Draw:
     return lambda rng, _: before + pick(rng, ONE_TO_TEN[:-1])
 
 
+def in_katakana(word: str) -> str:
+    """The word with katakana for its hiragana."""
+    return "".join(chr(ord(c) + _TO_HIRAGANA) if "ぁ" <= c <= "ゖ" else c for c in word)
+
+
 def unvoiced(read: str) -> str:
     """A reading in katakana without the marks of voiced sounds, in which readings of one name may
     differ: タサキ, タザキ."""
@@ -227,7 +233,7 @@ def _kana(table: SurrogateTable, word: str, salt: str, *, is_name: bool = True) 
     """Other syllables, as many as before (at least two), in a name; else an invented stem as it
     is read. Hiragana stay hiragana."""
     is_hiragana = _HIRAGANA.fullmatch(word) is not None
-    katakana = "".join(chr(ord(c) + _TO_HIRAGANA) if "ぁ" <= c <= "ゖ" else c for c in word)
+    katakana = in_katakana(word)
     for size in (len(katakana), *range(len(katakana) - 2, 1, -1)):
         read = table.readings.get(unvoiced(katakana[:size]))
         if read:

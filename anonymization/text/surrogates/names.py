@@ -201,6 +201,13 @@ def part_of_person(table: SurrogateTable, value: str) -> bool:
     return any(table.knows(space, folded) for space in known)
 
 
+@cache
+def called() -> frozenset[str]:
+    """What people are called beside their names: titles and offices."""
+    words = lexicon()
+    return words.person_words.union(words.person_titles_zh, words.ja_titles, _roles())
+
+
 def _is_name(word: str) -> bool:
     if word == "v":  # v. Rabenhorst
         return False

@@ -175,7 +175,7 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
 
 
 _DEGREES = re.compile(r"([+-]?\d{1,3}\.)(\d{4,9})")
-_HOST, _MACHINE, _ADDRESS = "host", "machine", "ip"
+HOST, MACHINE, _ADDRESS = "host", "machine", "ip"
 _NAMED = (STEM, PLACE)
 
 
@@ -308,7 +308,7 @@ def _other_host(table: SurrogateTable, domain: str, salt: str) -> str:
     draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
     agreeing = "" if salt else agreeing_label(table, own, is_local=bool(parts and parts["local"]))
     first: Draw = lambda rng, attempt: agreeing if agreeing and not attempt else draw(rng, attempt)  # noqa: E731
-    new = table.token(_HOST, own.casefold(), first, salt)
+    new = table.token(HOST, own.casefold(), first, salt)
     return f"{machine(table, parts['machine']) if parts else ''}{new}.{end}"
 
 
@@ -389,11 +389,11 @@ def machine(table: SurrogateTable, labels: str) -> str:
         if folded in products():
             return word
         if not (word.isdigit() or word.isalpha()):
-            return table.token(_MACHINE, word, lambda rng, _: same_shape(word, rng))
+            return table.token(MACHINE, word, lambda rng, _: same_shape(word, rng))
         draw: Draw = lambda rng, attempt: (  # noqa: E731
             digits(rng, len(word)) if word.isdigit() else stem(rng, attempt).lower()
         )
-        return cased_like(table.token(_MACHINE, folded, draw, fresh=not word.isdigit()), word)
+        return cased_like(table.token(MACHINE, folded, draw, fresh=not word.isdigit()), word)
 
     if not table.keys.isdisjoint(labels.split(".")):
         each = labels.split(".")
@@ -472,7 +472,7 @@ def account(table: SurrogateTable, value: str, salt: str) -> str:
         return machine(table, value)
     if address_of(value) is not None:
         return ip_address(table, value, salt)
-    for space in () if salt else (_HOST, _MACHINE):
+    for space in () if salt else (HOST, MACHINE):
         if table.knows(space, value.casefold()):  # the machine of an address
             return cased_like(table.tokens(space)[value.casefold()], value)
     if _MACHINE_NAME.fullmatch(value) and not salt:

@@ -85,7 +85,7 @@ def _learn(table: SurrogateTable, space: str, read: str, new: str) -> None:
 def learn_pinyin(table: SurrogateTable, name: str, new: str) -> None:
     """Let what a Chinese name makes in Latin letters (lixuemei, xuemei.li, ouyangxf, lxm) become
     what its surrogate makes; nothing if a character of either has no known reading."""
-    parts, becomes = ([_syllables(part) for part in chinese_parts(whole)] for whole in (name, new))
+    parts, becomes = ([syllables(part) for part in chinese_parts(whole)] for whole in (name, new))
     if not all([*parts, *becomes]) or list(map(len, parts)) != list(map(len, becomes)):
         return
     for space, old, read in zip((FAMILY, GIVEN), parts, becomes, strict=True):
@@ -110,7 +110,7 @@ def learn_pinyin(table: SurrogateTable, name: str, new: str) -> None:
     table.logins.setdefault(first, second)
 
 
-def _syllables(part: str) -> list[str]:
+def syllables(part: str) -> list[str]:
     """The reading of each character; empty if one has none."""
     read = [_pinyin().get(char, "") for char in part]
     return read if all(read) else []

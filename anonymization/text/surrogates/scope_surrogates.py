@@ -7,7 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 
-from anonymization.text.contracts import EntityType, NameReading, kinds
+from anonymization.text.contracts import (
+    NOTHING_SEEN,
+    EntityType,
+    NameReading,
+    SecondLook,
+    kinds,
+    trimmed,
+)
 from anonymization.text.surrogates.assignment import (
     STAGE,
     ScopeVocabulary,
@@ -39,6 +46,7 @@ from anonymization.text.surrogates.japanese_names import (
     is_japanese_name,
     is_written_in_japan,
 )
+from anonymization.text.surrogates.links import follow
 from anonymization.text.surrogates.names import (
     has_legal_form,
     is_called_by_family,
@@ -115,7 +123,8 @@ class Surrogates:
 
     With another scope or key everything differs. Values passed to `learn` together get the same
     surrogates in any order. Addresses go on showing `open_names`, in folded case, but none
-    that is part of another private value.
+    that is part of another private value. Of some values a part stays, and some are one person,
+    firm or host, as a model has said at its `second` look.
     """
 
     def __init__(
@@ -124,6 +133,7 @@ class Surrogates:
         scope: str,
         vocabulary: ScopeVocabulary,
         open_names: frozenset[str] = frozenset(),
+        second: SecondLook = NOTHING_SEEN,
     ) -> None:
         self._key = keyed_hash(key, STAGE, scope)
         self._vocabulary = vocabulary
@@ -132,6 +142,13 @@ class Surrogates:
         self._made: dict[tuple[EntityType, str], str] = {}
         self._by_value: dict[str, str] = {}  # one surrogate, whatever kinds a value was taken for
         self._owners: dict[str, tuple[EntityType, str]] = {}
+        self._second = second
+        # Of a group only one has a surrogate of its own.
+        self._group_of = {
+            plain_form(value): number
+            for number, group in enumerate(second.same)
+            for _, value in group
+        }
 
     def name_keys(self, labels: frozenset[str]) -> None:
         """Labels of machines that texts go on saying as keys."""
@@ -182,11 +199,23 @@ class Surrogates:
         mails = (value for kind, value in values if kind is EntityType.EMAIL)
         self._table.domains.update(mail.rpartition("@")[2].casefold() for mail in mails)
         self._read_numbers(values)
+        self._table.families |= {name: (read.family,) for name, read in readings.items()}
+        self._join(values)
         self._read(readings)
         self._read_people(values, files)
         self._read_chinese(sorted(values, key=_rank))
         for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
+
+    def _join(self, values: set[tuple[EntityType, str]]) -> None:
+        """Let what is one person, firm or host follow the first of its forms."""
+        known = {value for _, value in values}
+        for leader, *others in self._second.same:
+            if known.isdisjoint(value for _, value in (leader, *others)):
+                continue
+            exact = follow(self._table, leader[1], self.of(*leader), others)
+            for value, new in exact.items():
+                self._by_value.setdefault(value, new)
 
     def _read_numbers(self, values: Iterable[tuple[EntityType, str]]) -> None:
         """Learn which networks and numbers belong together."""
@@ -209,7 +238,6 @@ class Surrogates:
 
     def _read(self, readings: Mapping[str, NameReading]) -> None:
         """Give surrogates to these people first, so that the readings of their names can agree."""
-        self._table.families |= {name: (read.family,) for name, read in readings.items()}
         for name in sorted(readings, key=lambda name: (-len(name), name)):
             self.of(EntityType.PERSON, name)
             learn_reading(self._table, readings[name])
@@ -269,6 +297,8 @@ class Surrogates:
             return value
         if value in self._by_value:
             return self._by_value[value]
+        if value in self._second.parts:
+            return self._owned(self._around_parts(kind, value), owner)
         if kind in _ENDING and (ended := last_digits(self._table, value)):
             return ended
         make = self._maker(kind, value)
@@ -281,6 +311,19 @@ class Surrogates:
             if self._fits(new, value, owner, fresh=fresh):
                 return self._owned(new, owner)
         return self._owned(self._last_resort(kind, value, owner), owner)
+
+    def _around_parts(self, kind: EntityType, value: str) -> str:
+        """The surrogate of a value of which parts stay."""
+        pattern = "|".join(map(re.escape, sorted(self._second.parts[value], key=len)[::-1]))
+        made: list[str] = []
+        done = 0
+        for match in [*re.finditer(pattern, value), None]:
+            end = match.start() if match else len(value)
+            start, stop = trimmed(value, done, end)
+            new = self.of(kind, value[start:stop]) if start < stop else ""
+            made += [value[done:start], new, value[stop:end], match.group() if match else ""]
+            done = match.end() if match else end
+        return "".join(made)
 
     def _maker(self, kind: EntityType, value: str) -> Make:
         """What draws the surrogate: by the kind of a value, unless its form says another."""
@@ -311,9 +354,14 @@ class Surrogates:
         if new == value or plain_form(new) == owner[1] or not keeps_encodings(value, new):
             return False
         known = self._owners.get(new.casefold(), owner)
-        if known != owner and not _is_one_name(known[1], owner[1]):
+        if known != owner and not self._is_one(known[1], owner[1]):
             return False
         return not (fresh and self._vocabulary.may_contain(new))
+
+    def _is_one(self, first: str, second: str) -> bool:
+        group = self._group_of.get(first)
+        is_joined = group is not None and group == self._group_of.get(second)
+        return is_joined or _is_one_name(first, second)
 
     def _owned(self, new: str, owner: tuple[EntityType, str]) -> str:
         self._owners[new.casefold()] = owner

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.scopes import FILES, MaskingConfig, _survivors, mask_paths
+from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
+from anonymization.documents.survivors import survivors
 from anonymization.masking_recipe import MaskingLevel
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.detect.engine import TextDetector
@@ -31,7 +32,7 @@ def test_a_file_that_still_holds_a_value_of_the_run_is_not_released(tmp_path: Pa
     assert "Thornquist" not in released
 
 
-def test_values_that_masking_itself_wrote_are_no_survivors(tmp_path: Path) -> None:
+def test_values_that_masking_itself_wrote_are_nosurvivors(tmp_path: Path) -> None:
     vault = Vault("run", Mode.SURROGATE)
     for value, surrogate in {
         "Margaret Thornquist": "Rosalind Vandermeer",
@@ -44,7 +45,7 @@ def test_values_that_masking_itself_wrote_are_no_survivors(tmp_path: Path) -> No
     files["made.txt"].write_text("Signed: Rosalind Vandermeer, and Vandermeer, Rosalind.\n")
     files["name.txt"].write_text("Signed: margaret thornquist.\n")
     files["phone.txt"].write_text("Call 07700-900-733.\n")
-    assert {name for name, _ in _survivors(vault, files, _KEY)} == {"name.txt", "phone.txt"}
+    assert {name for name, _ in survivors(vault, files, _KEY)} == {"name.txt", "phone.txt"}
 
 
 def test_a_day_that_is_no_value_keeps_the_days_of_its_file_alone(tmp_path: Path) -> None:
