@@ -19,7 +19,6 @@ from anonymization.text.detect.declared import (
     is_flag,
     is_label,
     names_service,
-    names_software,
     normalised,
     unit_before,
 )
@@ -355,7 +354,7 @@ def _value(
     text: str, match: re.Match[str], group: str, dictionary: frozenset[str], cut: bool = False
 ) -> Iterator[_Span]:
     label = match["label"]
-    if field_of(label) is None or names_software(label, text):
+    if field_of(label) is None:
         return
     if is_of_image(text, match[group].strip().strip("\"'")):
         return
