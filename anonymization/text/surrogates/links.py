@@ -1,26 +1,34 @@
-"""Values that a model calls one person, firm or host: the others follow the surrogate of the first.
+"""Values that are one person, firm or host under several forms.
 
-What follows is written with letters, syllables or characters of the leading value (initials, short
-forms, logins, names of domains, readings), or is another given name beside its family name.
+Whole names are made of what texts say and what logins or addresses add. Where a model calls values
+one, the others follow the surrogate of the first: they are written with letters, syllables or
+characters of the leading value (initials, short forms, logins, names of domains, readings), or are
+another given name beside its family name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from anonymization.text.contracts import EntityType, Value
+from anonymization.text.contracts import EntityType, Value, kinds
 from anonymization.text.surrogates.assignment import LETTERS, STEM, SurrogateTable, lexicon
 from anonymization.text.surrogates.japanese_names import in_katakana, unvoiced, without_title
-from anonymization.text.surrogates.names import FAMILY, GIVEN, chinese_parts
+from anonymization.text.surrogates.names import FAMILY, GIVEN, chinese_parts, own_names
 from anonymization.text.surrogates.net import HOST, MACHINE
 from anonymization.text.surrogates.readings import read_surrogate, syllables
-from data.text.scripts import has_han, has_kana, is_han
+from data.text.scripts import WORD_OUTSIDE_CJK, has_han, has_kana, is_han
 
 Pairs = Sequence[tuple[str, str]]  # words of the leading value with those of its surrogate
 _BETWEEN = re.compile(r"[ \u3000・·]+")
 _SHORTEST, _LONGEST = 3, 24  # letters of a joined word
+_WITH_LOGINS = kinds("ACCOUNT USER_PATH EMAIL")
+_LOGIN = re.compile(
+    r"(?P<given>[a-z]{1,20})[._](?P<family>[a-z]{1,24})(?:[._]?\d{1,4})?"
+    r"|(?P<login>[a-z]{5,24})"
+)
+_SHORTEST_FAMILY = 5  # letters, behind an initial: p.vorlicek
 
 
 def follow(table: SurrogateTable, leader: str, new: str, others: Iterable[Value]) -> dict[str, str]:
@@ -145,3 +153,57 @@ def _learn_reading(table: SurrogateTable, leader: str, new: str, read: str) -> N
         pairs = {"".join(reads): "".join(becomes)}
     for said, reading in pairs.items():
         table.readings.setdefault(unvoiced(in_katakana(said)), reading)
+
+
+def names_in_logins(values: Collection[tuple[EntityType, str]]) -> set[str]:
+    """Ludmila Sirota, of ludmila.sirota@ and L. Sirota; Graham Thistlewood, of gthistlewood and
+    Graham T.; of the values of one file."""
+    people = _People([v for kind, v in values if kind is EntityType.PERSON and not has_han(v)])
+    names = set[tuple[str, str]]()
+    for value in {value for kind, value in values if kind in _WITH_LOGINS}:
+        match = _LOGIN.fullmatch(value.partition("@")[0].casefold())
+        if match and match["login"]:
+            names.update(people.joined_as(match["login"]))
+        elif match:
+            names.update(people.said_by(match["given"], match["family"]))
+    return {f"{given.title()} {family.title()}" for given, family in names - people.whole}
+
+
+class _People:
+    def __init__(self, names: Collection[str]) -> None:
+        people = [WORD_OUTSIDE_CJK.findall(name.casefold()) for name in names]
+        self.whole = {(name[0], name[-1]) for name in people if len(name) > 1}
+        self._words = {word for name in people for word in name if len(word) > 2}
+        self._short = {pair for pair in self.whole if 1 in map(len, pair)}  # Graham T.
+        self._joined = {"".join(name[1:]) for name in people}  # mbekilowe, of Mbeki-Lowe
+        of_others = {word for pair in self.whole for word in pair}
+        self._alone = {name[0] for name in people if len(name) == 1} - of_others
+
+    def joined_as(self, login: str) -> Iterator[tuple[str, str]]:
+        """gthistlewood, of Graham T."""
+        for given, end in self._short:
+            is_begun = len(end) == 1 and len(given) > 1
+            if is_begun and login.startswith(given[0] + end):
+                yield given, login[1:]
+
+    def said_by(self, given: str, family: str) -> Iterator[tuple[str, str]]:
+        """The names of a login in two parts, of which one may be a letter."""
+        begun = [word for word in self._alone - {family} if word.startswith(given)]
+        if len(family) == 1:  # priyanka.r, of P. Raghunathan
+            for first, last in self._short:
+                if first == given[0] and last[0] == family:
+                    yield given, last
+        elif any(last == family and first.startswith(given) for first, last in self.whole):
+            return
+        elif len(given) == 1 and family in self._words:  # n.rahman, of Nour and Frau Rahman
+            if len(begun) == 1:
+                yield begun[0], family
+        elif len(given) == 1:
+            if family not in self._joined and len(family) >= _SHORTEST_FAMILY:
+                yield begun[0] if len(begun) == 1 else given, family
+        elif (
+            not self._words.isdisjoint((given, family))
+            or given in own_names()
+            or any(given.startswith(word) for word in self._words)
+        ):
+            yield given, family

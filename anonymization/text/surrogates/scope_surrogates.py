@@ -46,7 +46,7 @@ from anonymization.text.surrogates.japanese_names import (
     is_japanese_name,
     is_written_in_japan,
 )
-from anonymization.text.surrogates.links import follow
+from anonymization.text.surrogates.links import follow, names_in_logins
 from anonymization.text.surrogates.names import (
     has_legal_form,
     is_called_by_family,
@@ -56,7 +56,6 @@ from anonymization.text.surrogates.names import (
     part_of_person,
     person,
 )
-from anonymization.text.surrogates.names_in_logins import names_in_logins
 from anonymization.text.surrogates.net import account, email, ip_address, unexplained
 from anonymization.text.surrogates.places import (
     address,
