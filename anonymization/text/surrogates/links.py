@@ -23,6 +23,7 @@ from data.text.scripts import WORD_OUTSIDE_CJK, has_han, has_kana, is_han
 Pairs = Sequence[tuple[str, str]]  # words of the leading value with those of its surrogate
 _BETWEEN = re.compile(r"[ \u3000・·]+")
 _SHORTEST, _LONGEST = 3, 24  # letters of a joined word
+_MOST_WORDS = 6  # of a value whose words are joined
 _WITH_LOGINS = kinds("ACCOUNT USER_PATH EMAIL")
 _LOGIN = re.compile(
     r"(?P<given>[a-z]{1,20})[._](?P<family>[a-z]{1,24})(?:[._]?\d{1,4})?"
@@ -34,7 +35,7 @@ _SHORTEST_FAMILY = 5  # letters, behind an initial: p.vorlicek
 def follow(table: SurrogateTable, leader: str, new: str, others: Iterable[Value]) -> dict[str, str]:
     """Let the words of other forms of a value become those of its surrogate; what is written in
     another way than by words is returned with what it becomes."""
-    pairs = list(_pairs(leader, new))
+    pairs = _pairs(leader, new)
     exact: dict[str, str] = {}
     for kind, value in others:
         written = _by_characters(leader, new, value)
@@ -50,13 +51,17 @@ def follow(table: SurrogateTable, leader: str, new: str, others: Iterable[Value]
 def letters_of(leader: str, new: str, initials: str) -> str:
     """The initials of the surrogate, made as those of the leading value are; empty if these are
     no initials of it."""
-    made = _joined(initials.casefold(), list(_pairs(leader, new)))
+    made = _joined(initials.casefold(), _pairs(leader, new))
     return made.upper() if len(made) == len(initials) else ""
 
 
-def _pairs(leader: str, new: str) -> Iterator[tuple[str, str]]:
+def _pairs(leader: str, new: str) -> Pairs:
     """The words of a value, in small letters, with those that they became; of a name in Han
-    characters their readings."""
+    characters their readings. Of a long value the first ones: every order of them is tried."""
+    return list(dict.fromkeys(_every_pair(leader, new)))[:_MOST_WORDS]
+
+
+def _every_pair(leader: str, new: str) -> Iterator[tuple[str, str]]:
     if is_han(leader) and len(leader) == len(new):
         for part, becomes in zip(chinese_parts(leader), chinese_parts(new), strict=True):
             old, read = syllables(part), syllables(becomes)

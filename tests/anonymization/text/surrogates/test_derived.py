@@ -6,6 +6,7 @@ import pytest
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.surrogates.assignment import ScopeVocabulary
+from anonymization.text.surrogates.links import letters_of
 from anonymization.text.surrogates.scope_surrogates import Surrogates
 
 T = EntityType
@@ -172,3 +173,10 @@ def test_a_house_is_no_person() -> None:
     surrogates = learned()
     surrogates.learn([(T.PERSON, "月影亭")], japanese=frozenset(["月影亭"]))
     assert surrogates.of(T.PERSON, "月影亭").endswith("亭")
+
+
+def test_a_value_of_many_like_words_ends_the_search_for_its_initials() -> None:
+    """Every order of its words would be tried, which are as many as whoever wrote it likes."""
+    leader, new = (" ".join(letter * size for size in range(1, 15)) for letter in "ak")
+    assert letters_of(leader, new, f"{'a' * 30}b") == ""
+    assert letters_of(leader, new, "aa") == "KK"
