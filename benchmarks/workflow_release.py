@@ -28,7 +28,7 @@ from benchmarks.analytics import DECLARATION, POLICIES
 from benchmarks.large_build import watched
 from benchmarks.report import table, write_result
 from construction.workflows.demand import generators
-from construction.workflows.documents.check import _long_sentences
+from construction.workflows.documents.check import long_sentences
 from construction.workflows.documents.scenario import scenarios
 from construction.workflows.pool import PANEL_FILE
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
@@ -175,7 +175,7 @@ def _shared(snapshot: Path, builders: Mapping[str, str]) -> dict[str, Any]:
         if builder not in REPAIRS:
             rooms = chain.from_iterable(s.values() for s in read_world(path).state.values())
             values = chain.from_iterable(r.values() for room in rooms for r in room.values())
-            sentences[task_id] = _long_sentences(v for v in values if isinstance(v, str))
+            sentences[task_id] = long_sentences(v for v in values if isinstance(v, str))
     pairs, apart = Counter[str](), Counter[str]()
     for first, second in combinations(sentences, 2):
         if shared := sentences[first] & sentences[second]:

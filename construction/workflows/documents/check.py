@@ -111,10 +111,10 @@ def _faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]
 
 def _sentences_of(document: Document) -> set[str]:
     """Its sentences of more than eight words."""
-    return _long_sentences(_texts(document.model_dump(mode="json", exclude=_SILENT)))
+    return long_sentences(_texts(document.model_dump(mode="json", exclude=_SILENT)))
 
 
-def _long_sentences(texts: Iterable[str]) -> set[str]:
+def long_sentences(texts: Iterable[str]) -> set[str]:
     """Sentences of more than eight words, without differences of case and punctuation."""
     sentences = set()
     for text in texts:

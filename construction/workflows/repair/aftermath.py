@@ -281,7 +281,7 @@ def plant(
         careless = (_settle(aftermath, ledger, e) for e in _careless(aftermath, facts, old))
         if not settled.held or settled == old_rule or settled in careless:
             continue
-        office, words = Papers(aftermath.given, draw, parties), {**words, **said}
+        office, words = Papers(aftermath.name, aftermath.given, draw, parties), {**words, **said}
         files = _files(aftermath, ledger, parties, old)
         files[ABOUT_OFFICE] = office.about(words).encode()
         papers = tuple(office.written(words))

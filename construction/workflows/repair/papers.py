@@ -1,13 +1,15 @@
 """The papers of an office: those that say what to do, among many that say other things.
 
-`aftermath.toml` of a program has its own; `office.toml` has what is said everywhere. A sentence
-between `<<name:` and `>>` states facts: `facts_said` reads its slots in the papers again.
+`aftermath.toml` of a program has those that decide, `papers.jsonl` the ordinary ones of the same
+company: whole papers, conversations of its channel, and asides, each used once in a draft. A
+sentence between `<<name:` and `>>` states facts: `facts_said` reads its slots in the papers again.
 """
 
 from __future__ import annotations
 
-import tomllib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import pairwise
@@ -18,11 +20,16 @@ from typing import Any
 from construction.workflows.repair.drafts import Draw
 from construction.workflows.world_file import ArchivedPaper
 
-_CHANNEL_DAYS, _CHAT_LINES = 90, (35, 65)
-_WHOLE_LINES = 5  # of a day of the channel; the others are put together
-_TOPICAL = 60  # papers whose matter is drawn, besides those of `office.toml`
-_TOPICAL_KINDS = ("mails",) * 6 + ("tickets",) * 4 + ("minutes",) * 3 + ("decisions",)
-_ASIDES = (3, 5)  # paragraphs on other things in each paper
+PEOPLE = (
+    "Agneta Roos", "Tomasz Wilk", "Ines Barreto", "Mirjam Vogt", "Leticia Prado", "Jonas Ekberg",
+    "Hana Ueda", "Oskar Lind", "Paula Reyes", "Wim de Haan", "Noor Aziz", "Britta Holm",
+    "Carlos Neto", "Dagny Moen", "Emil Strand", "Farah Haddad", "Gesa Thiel", "Henrik Dahl",
+    "Ilse Kramer", "Jaume Ferrer", "Kirsi Salo", "Luca Bassi", "Maren Iversen", "Nikos Pappas",
+)  # fmt: skip
+_WEEKS = 26  # from which papers are that decide nothing
+_WITH_ASIDE = 3  # one paper of so many ends on another matter
+_PAST, _COMING = (8, 45), (6, 40)  # days before and after a paper of the days that it mentions
+_TICKETS = range(300, 900)  # numbers of those that decide nothing
 _BY_NAME, _BY_TRADE = 2, 1  # mentions of a party, at most, in what decides nothing
 
 
@@ -36,9 +43,24 @@ def day_of(text: str) -> date:
     return datetime.strptime(text, "%d %B %Y").date()
 
 
+@dataclass(frozen=True)
+class _Ordinary:
+    """What is written in a company from day to day and decides nothing."""
+
+    papers: tuple[Mapping[str, Any], ...]  # kind, title, paragraphs
+    talks: tuple[tuple[str, ...], ...]  # lines of a conversation
+    asides: tuple[str, ...]
+
+
 @cache
-def _office() -> Mapping[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "office.toml").read_text("utf-8"))
+def _ordinary(program: str) -> _Ordinary:
+    path = Path(__file__).parent / "programs" / program / "papers.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return _Ordinary(
+        tuple(row for row in rows if "title" in row),
+        tuple(tuple(row["lines"]) for row in rows if "lines" in row),
+        tuple(row["text"] for row in rows if "text" in row),
+    )
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -56,33 +78,37 @@ class Papers:
     """Writes the papers of one draft; `parties` are the rows of their register."""
 
     def __init__(
-        self, given: Mapping[str, Any], draw: Draw, parties: Sequence[tuple[str, ...]]
+        self,
+        program: str,
+        given: Mapping[str, Any],
+        draw: Draw,
+        parties: Sequence[tuple[str, ...]],
     ) -> None:
         self._given, self._draw, self._parties = given, draw, parties
+        self._ordinary = _ordinary(program)
         roles = list(given["people"])
-        people = draw.several(_office()["people"], len(_office()["people"]))
-        self._roles = dict(zip(roles, people, strict=False))
-        self._people = people  # who decides talks of other things as well
+        self._people = draw.several(PEOPLE, len(PEOPLE))  # who decides talks of other things too
+        self._roles = dict(zip(roles, self._people, strict=False))
         self._last = given["today"] - timedelta(days=1)
 
     def written(self, words: Mapping[str, str]) -> list[ArchivedPaper]:
         """All papers by day. Those with `when` are there if there is a word of that name."""
         words = {**words, **self._roles}
         papers = [p for p in self._given["papers"] if p.get("when", "today") in words]
-        chats: dict[date, list[str]] = {day: [] for day in self._channel_days()}
-        made: list[ArchivedPaper] = []
-        for paper in papers:
-            text = "".join(said for _, said in _pieces(paper["text"])).strip()
-            if paper["kind"] == "chat":
-                chats.setdefault(paper["date"], []).extend(text.format_map(words).splitlines())
-            else:
-                made.append(self._paper(paper, text, words))
-        asides = self._mentions(chats)
-        for filler in (*_office()["fillers"], *self._topical()):
-            text = "\n\n".join((filler["text"].strip(), *asides[:1]))
-            made.append(self._paper({"date": self._day(), **filler}, text, self._chance()))
-            asides = asides[1:]
-        made += [self._channel(day, lines) for day, lines in chats.items()]
+        decides = [(p, "".join(said for _, said in _pieces(p["text"])).strip()) for p in papers]
+        chats = [(p["date"], text.format_map(words)) for p, text in decides if p["kind"] == "chat"]
+        lines, asides = self._mentions()
+        rest = [(p, text.format_map({**self._chance(p["date"]), **words})) for p, text in decides
+                if p["kind"] != "chat"]  # fmt: skip
+        rest += self._topical()
+        own = self._ordinary.asides
+        asides += self._draw.several(own, min(len(own), len(rest) // _WITH_ASIDE))
+        endings = self._draw.several([*asides, *[""] * (len(rest) - len(asides))], len(rest))
+        made = [
+            self._paper(paper, text, aside, words)
+            for (paper, text), aside in zip(rest, endings, strict=True)
+        ]
+        made += self._channel(chats, lines)
         return sorted(made, key=lambda paper: (paper.filed_on, paper.folder, paper.heading))
 
     def about(self, words: Mapping[str, str]) -> str:
@@ -90,28 +116,24 @@ class Papers:
         text: str = self._given["about_office"]
         return text.lstrip().format_map({**words, **self._roles})
 
-    def _channel_days(self) -> list[date]:
-        days: list[date] = [self._last - timedelta(days=n) for n in range(2 * _CHANNEL_DAYS)]
-        return [day for day in days if day.weekday() < 5][:_CHANNEL_DAYS]
+    def _working_days(self) -> list[date]:
+        days: list[date] = [self._last - timedelta(days=n) for n in range(7 * _WEEKS)]
+        return [day for day in days if day.weekday() < 5]
 
-    def _day(self) -> date:
-        """A working day of the last half year."""
-        days: list[date] = [self._last - timedelta(days=n) for n in range(160)]
-        return self._draw.pick([day for day in days if day.weekday() < 5])
+    def _topical(self) -> Iterator[tuple[Mapping[str, Any], str]]:
+        """The ordinary papers with their texts."""
+        days, papers = self._working_days(), self._ordinary.papers
+        numbers = self._draw.several(_TICKETS, len(papers))
+        for paper, number in zip(self._draw.several(papers, len(papers)), numbers, strict=True):
+            day = self._draw.pick(days)
+            chance = self._chance(day)
+            text = "\n\n".join(paper["paragraphs"]).format_map(chance)
+            mark = f"T-{number} " if paper["kind"] == "tickets" else ""
+            head = {"date": day, "title": f"{mark}{paper['title']}"}
+            yield {**paper, **head, "by": chance["person"], "to": chance["other"]}, text
 
-    def _topical(self) -> Iterator[dict[str, str]]:
-        """Papers on other things: kind, title and text."""
-        topics = _office()["topics"]
-        titles = [(name, title) for name in topics for title in _office()["titles"][name]]
-        for name, title in self._draw.several(titles, _TOPICAL):
-            kind = self._draw.pick(_TOPICAL_KINDS)
-            order = sorted(self._draw.several(range(len(topics[name])), 5))
-            text = " ".join(topics[name][n] for n in order)
-            title = f"T-{{ticket}} {title}" if kind == "tickets" else title
-            yield {"kind": kind, "title": title, "text": text}
-
-    def _mentions(self, chats: Mapping[date, list[str]]) -> list[str]:
-        """What is said of parties and decides nothing: in the channel, or else to be written."""
+    def _mentions(self) -> tuple[list[str], list[str]]:
+        """What is said of parties and decides nothing: lines of the channel, and asides."""
         said = []
         for _, name, town, trade, *_ in self._parties:
             talk = self._given["talk"]
@@ -123,30 +145,23 @@ class Papers:
                 line.replace("{trade}", trade).replace("{town}", town)
                 for line in self._draw.several(talk["by_trade"], self._draw.number(0, _BY_TRADE))
             ]
-        asides = []
-        for line in said:
-            if self._draw.number(0, 1):
-                chats[self._draw.pick(list(chats))].append(
-                    f"{{person}}: {line}".format_map(self._chance())
-                )
-            else:
-                asides.append(f"{line[0].upper()}{line[1:]}.")
-        return self._draw.several(asides, len(asides))
+        half = len(said) // 2
+        said = self._draw.several(said, len(said))
+        return said[:half], [f"{line[0].upper()}{line[1:]}." for line in said[half:]]
 
-    def _chance(self) -> dict[str, str]:
-        """Words for what matters to nobody."""
-        names = self._draw.several(self._people, 4)
-        words = dict(zip(("person", "other", "third", "fourth"), names, strict=True))
-        words |= {f"n{k}": str(self._draw.number(2, 60)) for k in (1, 2, 3)}
-        words |= {"amount": f"{self._draw.number(4, 90)}.{self._draw.number(0, 9)}0"}
-        words |= {"ticket": str(self._draw.number(300, 899)), "day": spoken(self._day())}
-        return words | {"weekday": f"{self._day():%A}"}
+    def _chance(self, day: date) -> dict[str, str]:
+        """Words for what matters to nobody, in a paper of that day."""
+        names = self._draw.several(self._people, 3)
+        words = dict(zip(("person", "other", "third"), names, strict=True))
+        words["past"] = spoken(_working_day(day - timedelta(days=self._draw.number(*_PAST))))
+        words["coming"] = spoken(_working_day(day + timedelta(days=self._draw.number(*_COMING))))
+        return words | {"weekday": f"{_working_day(day + timedelta(days=4)):%A}"}
 
     def _paper(
-        self, paper: Mapping[str, Any], text: str, words: Mapping[str, str]
+        self, paper: Mapping[str, Any], text: str, aside: str, words: Mapping[str, str]
     ) -> ArchivedPaper:
-        chance = self._chance()
-        title = paper["title"].format_map(words)
+        chance = self._chance(paper["date"])
+        title = paper["title"].format_map({**chance, **words})
         by, to = paper.get("by", "{person}"), paper.get("to", "{other}")
         by, to = (each.format_map({**chance, **words}) for each in (by, to))
         day = spoken(paper["date"])
@@ -155,39 +170,48 @@ class Papers:
             "tickets": f"{title}\n\nOpened by {by}, {day}.",
             "minutes": f"{title}\n\n{day}. Present: {by}, {to}. Notes: {by}.",
         }.get(paper["kind"], f"{title}\n\n{day}. Signed: {by}.")
-        first, *rest = text.strip().format_map({**chance, **words}).split("\n\n")
-        body = "\n\n".join((head, first, *self._asides(), *rest))
+        said = text.strip().split("\n\n")
+        if aside:  # before the signature
+            said.insert(len(said) - (said[-1] == by), aside.format_map(chance))
+        body = "\n\n".join((head, *said))
         return ArchivedPaper(title, f"{body}\n", paper["kind"], paper["date"].isoformat())
 
-    def _asides(self) -> list[str]:
-        """Paragraphs on what has nothing to do with the matter."""
-        made = []
-        for topic in self._draw.several(list(_office()["topics"].values()), 5):
-            chance, order = self._chance(), sorted(self._draw.several(range(len(topic)), 4))
-            made.append(" ".join(topic[n] for n in order).format_map(chance))
-        return made[: self._draw.number(*_ASIDES)]
+    def _channel(
+        self, chats: Sequence[tuple[date, str]], lines: Sequence[str]
+    ) -> Iterator[ArchivedPaper]:
+        """The days of the channel, as far as anything was said."""
+        days = self._working_days()
+        said = [(day, text.splitlines()) for day, text in chats]
+        for talk in self._draw.several(self._ordinary.talks, len(self._ordinary.talks)):
+            day = self._draw.pick(days)
+            chance = self._chance(day)
+            said.append((day, [line.format_map(chance) for line in talk]))
+        for line in lines:
+            day = self._draw.pick(days)
+            said.append((day, [f"{{person}}: {line}".format_map(self._chance(day))]))
+        channel: dict[date, list[str]] = {}
+        for begun, talk in sorted(self._timed(said)):
+            channel.setdefault(begun.date(), []).extend(
+                f"{begun + timedelta(minutes=n):%H:%M} {line}" for n, line in enumerate(talk)
+            )
+        for day, stamped in channel.items():
+            body = "\n".join(stamped) + "\n"
+            yield ArchivedPaper(f"Channel, {spoken(day)}", body, "channel", day.isoformat())
 
-    def _small_talk(self) -> list[str]:
-        office, count = _office(), self._draw.number(*_CHAT_LINES)
-        lines = self._draw.several(office["chat"], _WHOLE_LINES)
-        lines += [
-            f"{{person}}: {self._draw.pick(office['subjects'])} {self._draw.pick(office['news'])}"
-            for _ in range(count)
-        ]
-        return [line.format_map(self._chance()) for line in self._draw.several(lines, len(lines))]
+    def _timed(
+        self, said: Sequence[tuple[date, list[str]]]
+    ) -> Iterator[tuple[datetime, list[str]]]:
+        """The conversations with the times at which they begin; no two overlap."""
+        slots: dict[date, list[int]] = {}
+        for day, lines in said:
+            free = slots.setdefault(day, self._draw.several(range(8 * 4, 17 * 4), 9 * 4))
+            quarter = free.pop()
+            yield datetime(day.year, day.month, day.day, quarter // 4, quarter % 4 * 15), lines
 
-    def _channel(self, day: date, lines: list[str]) -> ArchivedPaper:
-        """A day of the channel: what was said, amid other things."""
-        chance = self._small_talk()
-        cut = self._draw.number(2, len(chance) - 2)
-        said = [*chance[:cut], *lines, *chance[cut:]]
-        minutes = 8 * 60 + self._draw.number(0, 40)
-        stamped = []
-        for line in said:
-            minutes += self._draw.number(0, 12)
-            stamped.append(f"{minutes // 60:02}:{minutes % 60:02} {line}")
-        body = "\n".join(stamped) + "\n"
-        return ArchivedPaper(f"Channel, {spoken(day)}", body, "channel", day.isoformat())
+
+def _working_day(day: date) -> date:
+    """The day itself, or the Monday after it."""
+    return day + timedelta(days=max(0, 7 - day.weekday())) if day.weekday() > 4 else day
 
 
 def facts_said(given: Mapping[str, Any], texts: Iterable[str]) -> dict[str, str]:
