@@ -174,6 +174,7 @@ _SPOKE = re.compile(
     r"(?: [a-z'-]{2,30})? (?:said|says|told|asked|asks|wants|wrote|writes|called|emailed|replied"
     r"|texted|owes|paid|lives|lived|sits|forgot|signed|booked|joined|moved)\b"
 )
+_ARTICLE = re.compile(r"(?:^|[^\w])(?:the|an?|my|our|your|his|her|their|this|that|every|each|no) $")
 _BEFORE_NUMBER = re.compile(r"(?:[^\W\d]\w{0,24}\.? ){0,2}\d{1,6}(?![\w%/-]|[.:]\d)")
 _AFTER_NUMBER = re.compile(r"(?<![\w./:-])\d{1,6},? (?:[^\W\d]\w{0,24}\.? ){0,2}$")
 _STREETS = frozenset(
@@ -268,7 +269,7 @@ def _named(text: str, line_words: list[re.Match[str]], dictionary: frozenset[str
         is_place = value in _PLACES and value not in _WORDS_TOO
         near = text[max(0, start - 24) : start]
         cued = (after_given and text[start - 1] == " ") or _CUE.search(near) is not None
-        cued |= _SPOKE.match(text, end) is not None
+        cued |= _SPOKE.match(text, end) is not None and not _ARTICLE.search(near)
         street = (unknown or value in _STREETS) and _by_a_number(text, near, end)
         foreign = unknown and not value.isascii()
         if given or is_place or foreign or street or (cued and (unknown or after_given)):

@@ -36,6 +36,7 @@ _FIRMS = listed("fields.toml", "of_firms", "latin") | {"corporation", "corp", "e
 _HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s_./-]+")
 _FLAG = re.compile(r"(?:is|has|can|should|num|n|count)(?:_|(?=[A-Z]))\w")
+_CLIENT = re.compile(r"(?i)client[_-]?(?:id|secret)[\"']?\s{0,4}[:=]")
 _UNIT = re.compile(
     rf"[{HAN_KANA}]{{1,12}}(?:[部課课科室局处處组係]|本部|センター|チーム)[ 　]+(?=\S)"
 )
@@ -104,6 +105,11 @@ def normalised(label: str) -> str:
 def is_flag(label: str) -> bool:
     """Does it name a yes or no, or a count (`is_manager`, `numUsers`), and not somebody?"""
     return _FLAG.match(label.strip(_EDGE)) is not None
+
+
+def names_software(label: str, text: str) -> bool:
+    """Is the client of a name a program that signs in, as its number or secret beside it shows?"""
+    return normalised(label) == "client name" and _CLIENT.search(text) is not None
 
 
 def names_part(value: str) -> bool:
@@ -264,6 +270,8 @@ def find_declared(folded: str) -> Iterator[Finding]:
         value = match[group]
         is_parameter = folded[match.start() - 1 : match.start()] in ("?", "&")
         if kind is None or (is_parameter and kind is EntityType.PERSON):
+            continue
+        if names_software(match["label"], folded):
             continue
         if _shows_thing(match["label"], value):
             continue

@@ -53,7 +53,7 @@ from anonymization.text.detect.wording import GIVEN_NAMES, is_office_in_han
 from anonymization.text.secrets.find_secrets import find_secrets
 from anonymization.text.surrogates.networks import is_nobodys
 from data.text.folding import fold_characters
-from data.text.scripts import has_han, has_kana
+from data.text.scripts import CAPITALS, LETTER, has_han, has_kana
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
 # What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
@@ -371,7 +371,7 @@ class TextDetector:
         """Those that stay; until then an address of nobody's keeps others from reading it."""
         read = (_with_prefix(text, finding) for finding in self._read(text, findings))
         return tuple(
-            finding
+            _as_person(text, finding)
             for finding in read
             if finding.type is not EntityType.IP_ADDRESS
             or not is_nobodys(text[finding.start : finding.end])
@@ -437,6 +437,14 @@ def _in_japan(text: str) -> bool:
     return _OF_JAPAN.search(text) is not None
 
 
+# A person with the family name first, whatever a label says: the legal name of firms and people.
+_TURNED = re.compile(
+    rf"[{CAPITALS}]{LETTER}+(?:[ '-][{CAPITALS}]{LETTER}+)?, "
+    rf"(?!(?:Inc|Ltd|Limited|Corp|Corporation|Company|Incorporated|Gmbh|Esq|The)\b)"
+    rf"[{CAPITALS}]{LETTER}{{2,20}}(?: [{CAPITALS}]\.?)?"
+)
+
+
 _PREFIX = re.compile(r"/\d{1,3}(?![\w.])")
 
 
@@ -445,6 +453,13 @@ def _with_prefix(text: str, finding: Finding) -> Finding:
     prefix = _PREFIX.match(text, finding.end) if finding.type is EntityType.IP_ADDRESS else None
     is_whole = prefix is None or not is_nobodys(text[finding.start : finding.end])
     return finding if is_whole or prefix is None else replace(finding, end=prefix.end())
+
+
+def _as_person(text: str, finding: Finding) -> Finding:
+    is_firm = finding.type is EntityType.ORGANIZATION and finding.recognizer == DECLARED
+    if is_firm and _TURNED.fullmatch(text, finding.start, finding.end):
+        return replace(finding, type=EntityType.PERSON)
+    return finding
 
 
 # A line break that is written as an escape, before a word that begins anew: in calendars and code.

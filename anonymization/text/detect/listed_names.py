@@ -337,7 +337,7 @@ _SCORE, _ONE_SCORE = 0.55, 0.5
 _KEYED_NAME, _KEYED_SCORE = "keyed_name", 0.65
 _FUNCTION = words("words.toml", "function_words")
 _PREFIXED = re.compile(r"(?:Mac|Mc|De|Di|Du|La|Le|Van|Fitz|St)[^\W\d_a-z][^\W\d_A-Z]+")
-_CONTRACTED = frozenset(("'", end) for end in ("m", "d", "ll", "re", "ve", "t"))
+_CONTRACTED = re.compile(r"'(?:m|d|ll|re|ve|t)$")
 _ENDS = rf"(?![{LETTERS}0-9_@/]|\.[{LETTERS}0-9])"
 _CAP = rf"[{CAPITALS}](?:{LETTER}|-(?={LETTER})|'(?!s?(?![a-z]))){{2,30}}{_ENDS}"
 _CAPS = rf"(?P<v>{_CAP}(?: (?:(?:de|da|do|del|van|von|der|den|la|le|of|y|e|a) )?{_CAP}){{0,3}})"
@@ -398,6 +398,9 @@ _KINDS = (
 )
 
 
+_HEADING = re.compile(r"(?:\A|\n)#{1,6} [^\n]{0,40}\Z")  # capitals in it are its letter case
+
+
 def find_unknown(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> Iterator[Finding]:
     """Findings in prose, in no order; none without a dictionary."""
     if not dictionary:
@@ -446,7 +449,10 @@ def _keyed(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
 def _pairs(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _PAIR.finditer(folded):
         every = [word for word in match["v"].split() if len(word.rstrip(".")) > 1]
-        if all(_is_name(word, dictionary) and not _is_listed(word, dictionary) for word in every):
+        is_title = match["v"].isupper() and _HEADING.search(folded, 0, match.start("v")) is not None
+        if not is_title and all(
+            _is_name(word, dictionary) and not _is_listed(word, dictionary) for word in every
+        ):
             yield Finding(*match.span("v"), EntityType.PERSON, NAME, _SCORE)
 
 
@@ -463,7 +469,7 @@ def _unknown(value: str, dictionary: frozenset[str]) -> bool:
 
 def _is_name(word: str, dictionary: frozenset[str]) -> bool:
     """Is it not an everyday word, nor an initialism (short capitals in ASCII)?"""
-    if word in COMMON or word.title() in COMMON or word.rpartition("'")[1:] in _CONTRACTED:
+    if word in COMMON or word.title() in COMMON or _CONTRACTED.search(word):
         return False
     if word.isupper() and "-" not in word:
         return len(word) >= 5 or not word.isascii()

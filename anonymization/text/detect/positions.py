@@ -302,7 +302,11 @@ _LITERAL = Screened(
 _PAIR = Screened(
     rf"(?P<quote>[\"'`])(?P<given>{_LATIN})(?P=quote),\s{{0,4}}(?P=quote)(?P<v>{_LATIN})(?P=quote)"
 )
+_OF_PERSON = re.compile(
+    r"(?i)(?:user|person|people|customer|employee|contact|patient|author|member|name)\w{0,8}\($"
+)
 _SEVERAL = re.compile(rf"{LETTER}+")
+_HAN_ENDS = re.compile(f"[{HAN}]+(?:部|组|司|处|科|室|局|院|所|厅|中心|团队|公司|平台|系统|小组)$")
 
 
 # Somebody's name in both scripts: 李敏 (Li Min), Ma Li (马丽).
@@ -329,7 +333,7 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in find_each(_NAME_PLACES, folded):
         group = str(match.lastgroup)
         is_sure = group in ("ris", "gecos", "author", "tagged")
-        is_own = _is_own(match)
+        is_own = _is_own(folded, match, dictionary)
         if is_own or can_be_name(match[group], dictionary, is_sure):
             score = _TITLED if group == "titled" or is_own else _SCORE
             yield Finding(*match.span(group), EntityType.PERSON, NAME, score)
@@ -366,9 +370,28 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     yield from _literals(folded, dictionary)
 
 
-def _is_own(match: re.Match[str]) -> bool:
-    """Does a given name in it show that a value beside a title is somebody's name?"""
-    return match.lastgroup == "titled" and not _ANY_GIVEN.isdisjoint(match["titled"].split())
+def _is_own(folded: str, match: re.Match[str], dictionary: frozenset[str]) -> bool:
+    """Does a given name in it, or the address behind it, show that a value is somebody's name?"""
+    if match.lastgroup == "titled":
+        return not _ANY_GIVEN.isdisjoint(match["titled"].split())
+    return match.lastgroup == "mailed" and _is_own_mail(folded, match, dictionary)
+
+
+_MAILBOX = re.compile(r"\"? {0,2}<([\w.+-]+)@")
+
+
+def _is_own_mail(folded: str, match: re.Match[str], dictionary: frozenset[str]) -> bool:
+    """Does the address behind a name show a part that is no word, and the initial of another:
+    `Bill Okoro <b.okoro@…>`?"""
+    mailbox = _MAILBOX.match(folded, match.end("mailed"))
+    login = mailbox[1].casefold() if mailbox else ""
+    parts = _SEVERAL.findall(match["mailed"].casefold())
+    for word in parts[1:]:
+        before, is_there, after = login.partition(word)
+        is_strange = len(word) >= _SHORTEST and not in_dictionary(word, dictionary)
+        if is_there and is_strange and parts[0][0] in before[:1] + after[:2]:
+            return True
+    return False
 
 
 def _literals(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
@@ -377,7 +400,8 @@ def _literals(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
         if dictionary and can_be_name(match[group], dictionary, False):
             yield Finding(*match.span(group), EntityType.PERSON, LITERAL, 0.55)
     for match in _PAIR.finditer(folded):
-        if match["given"] in _GIVEN and match["v"] not in COMMON:
+        is_named = _OF_PERSON.search(folded, max(0, match.start() - 24), match.start()) is not None
+        if (match["given"] in _GIVEN or is_named) and match["v"] not in COMMON:
             yield Finding(*match.span("given"), EntityType.PERSON, NAME, 0.6)
             yield Finding(*match.span("v"), EntityType.PERSON, NAME, 0.6)
 
@@ -386,7 +410,9 @@ def can_be_name(value: str, dictionary: frozenset[str], is_sure: bool) -> bool:
     """Can the words be a person's? Not everyday words; one must be a given name or in no
     dictionary, unless the notation is sure."""
     if not value[0].isascii() and re.fullmatch(f"[{HAN_KANA} 　・]+", value):
-        return len(value) > 3 or chinese_name(value) or is_sure
+        return _HAN_ENDS.fullmatch(value) is None and (
+            len(value) > 3 or chinese_name(value) or is_sure
+        )
     own = [word for word in _SEVERAL.findall(value) if len(word) > 1 and word[0].isupper()]
     if not own or any(word in COMMON or word.isupper() for word in own):
         return False

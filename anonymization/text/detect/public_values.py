@@ -38,11 +38,15 @@ _BUILT = re.compile(
 _NUMBERED_VERSION = re.compile(
     r"[ >]{1,2}(?:v|ver\.? ?|version |revision |rev\.? ?|patchlevel |build )\d"
 )
-_TRADES = frozenset(["AI", "IT", "VR", "AR", "IoT", "SaaS", "IC"])  # and the name of no firm
 _FIRMS = ("公司", "集团", "会社", "企業", "企业")
 _SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
 _UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
 _NAME_BEHIND = re.compile(f"[ \u3000][{HAN}]{{2}}")
+# What the state founds in a town or province, and names after it.
+_OF_PLACE = re.compile("(?:理工|师范|科技|工业|农业|医科|财经|外国语)?大学\\Z")
+_HAN_PLACES = words("places.toml", "chinese")
+# What firms do, and the name of none: `AI公司`.
+_TRADE_FIRM = re.compile("(?:AI|IT|VR|AR|IoT|SaaS|IC)(?:公司|集团|会社|企業|企业)")
 _GIVEN = words("names.toml", "given")
 # Assistants that are called like people, and what in a text shows that they are meant.
 _ASSISTANTS = {
@@ -72,8 +76,9 @@ def is_public(text: str, finding: Finding, value: str) -> bool:
     if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
         return finding.type in _NAMED
     if finding.type is EntityType.ORGANIZATION:
-        is_trade = value[:-2] in _TRADES and value.endswith(_FIRMS)
-        return value.title() in _COUNTRIES or is_trade or is_known_firm(value)
+        is_of_place = _OF_PLACE.sub("", value) in _HAN_PLACES
+        is_open = _TRADE_FIRM.fullmatch(value) is not None or is_known_firm(value)
+        return value.title() in _COUNTRIES or is_of_place or is_open
     if finding.type is EntityType.DATE and _is_constant(text, finding, value):
         return True
     if finding.type is EntityType.PERSON and (value.endswith(_FIRMS) or is_known_firm(value)):

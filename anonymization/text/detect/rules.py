@@ -219,8 +219,21 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
 
 
 _BOOST = 0.4
+_LONGEST_PROGRAM = 40  # characters
 _LINE, _ROW = 300, 3  # characters of a line that are read; numbers that make it a row of a table
 _NUMBER = re.compile(r"\d[\d.,]*")
+# The version of a program, not a day with the year in two digits: `Apache 2.4.67`.
+_SHORT_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
+_PROGRAM_BEFORE = re.compile(r"([A-Za-z][A-Za-z+]{1,24})(?: version)?[ :/|]{1,3}v?$")
+_VERSIONED = frozenset(name.casefold() for name in wording.words("words.toml", "products"))
+_VERSIONED |= wording.words("words.toml", "versioned")
+
+
+def _is_version(text: str, start: int, value: str) -> bool:
+    if _SHORT_DATE.fullmatch(value) is None:
+        return False
+    program = _PROGRAM_BEFORE.search(text, max(0, start - _LONGEST_PROGRAM), start)
+    return program is not None and program[1].casefold() in _VERSIONED
 
 
 def _written(month: str) -> str:
@@ -303,6 +316,17 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
                 yield finding
 
 
+_USER_BEFORE = re.compile(r"://[^\s/@:]{1,80}:\Z")
+_LONGEST_USER = 84
+
+
+def _is_of_service(text: str, start: int, value: str) -> bool:
+    """Is it a password with the public host that it opens: `mongodb+srv://user:…@…mongodb.net`?"""
+    before = text[max(0, start - _LONGEST_USER) : start]
+    is_user = _USER_BEFORE.search(before) is not None
+    return is_user and not wording.private_site(value.rpartition("@")[2])
+
+
 def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
     start, end = _span(match)
     for lead in rule.trim:
@@ -310,6 +334,10 @@ def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
             start += len(lead)
     value = match.string[start:end]
     if not value or (rule.check and not _CHECKS[rule.check](value)):
+        return None
+    if rule.type is EntityType.EMAIL and _is_of_service(match.string, start, value):
+        return None
+    if rule.type is EntityType.DATE and _is_version(match.string, start, value):
         return None
     score = rule.score
     if rule.context is not None:

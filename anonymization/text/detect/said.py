@@ -239,7 +239,7 @@ def _is_phrase(plain: str, link: _Link) -> bool:
 
 
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+){0,6}")
-_CHARSETS = ("utf8", "utf-8", "utf16", "utf-16", "latin", "iso-8859", "iso8859", "gbk", "gb18030")
+_CHARSET = re.compile(r"(?i)utf-?8|utf-?16|latin-?1|iso-?8859|gbk|gb18030|sjis|euc-")
 _IMAGE = re.compile(
     r"(?m)^[ \t-]*(?:image|repository|chart): *[\"']?(?:[\w.:-]+/){0,4}([a-z][\w.-]*)"
 )
@@ -270,9 +270,9 @@ def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
     if match is None or _CODE_AFTER.match(text, match.end()):
         return start
     value = match.group()
-    if is_relay(text, value) or value.lower().startswith(_CHARSETS):
+    if is_relay(text, value):
         return start
-    if text.startswith("_", match.end()) or is_of_image(text, value):
+    if text.startswith("_", match.end()) or is_of_image(text, value) or _CHARSET.match(value):
         return start  # no host has a low line in its name
     parts = [part.casefold() for part in RUNS.findall(value)]
     if (

@@ -19,6 +19,7 @@ from anonymization.text.detect.declared import (
     is_flag,
     is_label,
     names_service,
+    names_software,
     normalised,
     unit_before,
 )
@@ -354,7 +355,7 @@ def _value(
     text: str, match: re.Match[str], group: str, dictionary: frozenset[str], cut: bool = False
 ) -> Iterator[_Span]:
     label = match["label"]
-    if field_of(label) is None:
+    if field_of(label) is None or names_software(label, text):
         return
     if is_of_image(text, match[group].strip().strip("\"'")):
         return

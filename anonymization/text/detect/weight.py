@@ -91,6 +91,10 @@ _IN_ROW = 3  # numbers beside it on its line that make it a figure of a table
 _LINE = 2_000  # characters of a line that are looked at
 _WORD = re.compile(rf"[{LETTERS}]+(?:['’][{LETTERS}]+)?")
 _WORD_OF_TEXT = re.compile(rf"(?<![{LETTERS}@#])([{LETTERS}]+)(?=(['’][{LETTERS}]+)?)")
+_TITLED = re.compile(
+    r"(?i)(?<![a-z])(?:mr|mrs|ms|miss|mx|dr|prof|professor|sir|madam|herr|frau|monsieur|madame|señora?"
+    r"|captain|colonel|president|senator|judge|rev|sgt|dear|hi|hey|hello)\.? \Z"
+)
 _BY = re.compile(
     r"(?i)(?<![a-z])(?:by|cc|attn|author|signed|call|ask|told|thanks|thank|contact|met|its|it's"
     r"|i am|i'm|this is|boss|colleague|sister|brother|husband|wife|mother|father|friend),?:? \Z"
@@ -101,28 +105,17 @@ _INSIDE = re.compile(
     r"(?<![\w'’])(?!(?:each|every|any|no|this|that|new)[ ,])[a-z]{2,},? [\"“‘(]?\Z"
 )
 _GOES_ON = re.compile(r" ?['’] ?s(?![a-z])| [a-z]| ?[.,;:!?)\"”’](?!\w)|\s*\Z")
-_TITLES = frozenset(
-    ["mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "madam", "herr", "frau",
-     "monsieur", "madame", "señor", "señora", "captain", "colonel", "president", "senator",
-     "judge", "rev", "sgt", "dear", "hi", "hey", "hello"]
-)  # fmt: skip
-_WITH = frozenset({"with", "and", "or"})
-_AT = frozenset({"in", "near", "from", "at", "visit", "visited", "visiting", "to"})
-_OF_FIRM = frozenset({"at", "joined", "became", "left", "for"})
-_BEFORE_FAMILY = (
-    *(f" {lead} " for lead in ("van", "von", "van der", "van den", "von der", "de la", "della")),
-    *(" bin ", " ibn "),
-)
-_ARTICLES = frozenset({"the", "a", "an"})
-_LAST_WORD, _LONGEST_BEFORE = re.compile(rf"[{LETTERS}]+\Z"), 24
+_WITH = re.compile(r"(?<![a-z])(?:with|and|or) \Z")
 _SHOWN = re.compile(r"(?i)(?:display|screen)[ _-]?name\W{0,16}$")  # of things, too
 _DASHES = (" — ", " – ", " | ")  # between a title and a subtitle
 _RESOURCE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _MOST_PARTS, _LONGEST_LABEL, _MOST_IN_ACRONYM = 3, 40, 5
+_AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CAPITAL_WORD = re.compile(r"(?<![\w'’-])[A-ZÀ-ÖØ-Þ][a-zß-ÿ]{2,24}(?![\w'’-])")
 _SENDER = re.compile(r"(?i)(?<![a-z])(?:sender|from|reply-to)\W{1,3}\Z")
 _PARTICLES = words("words.toml", "name_particles")
+_PARTICLE = re.compile(r"(?<![a-z])(?:van|von|van der|van den|von der|de la|della|bin|ibn) \Z")
 _NO_URL = re.compile(r"://(?:[\w-]+\.){0,4}example(?:\.(?:com|org|net))?(?:[/:]|\Z)")
 
 
@@ -275,14 +268,6 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     return _by_kind(text, finding, parts, dictionary)
 
 
-def _word_before(text: str, start: int) -> str:
-    """The word in small letters that a blank divides from what begins at `start`; or ""."""
-    if text[start - 1 : start] != " ":
-        return ""
-    word = _LAST_WORD.search(text[max(0, start - _LONGEST_BEFORE) : start - 1].removesuffix("."))
-    return word.group().lower() if word else ""
-
-
 def _is_written_as_name(value: str, parts: Sequence[str]) -> bool:
     """Two or three words with capitals, none of them a thing or an institution?"""
     is_name = 1 < len(parts) <= _MOST_PARTS and "," not in value and all(map(str.istitle, parts))
@@ -306,12 +291,13 @@ def _is_used_as_name(text: str, finding: Finding, parts: Sequence[str]) -> bool:
     )
 
 
+_ARTICLE = re.compile(r"(?i)(?<![a-z])(?:the|an?) \Z")
 _SMALL_WORD, _FEWEST_SMALL = re.compile(r"(?<![\w./-])[a-z]{2,}(?![\w./(=-])"), 3
 
 
 def _is_in_prose(text: str, finding: Finding) -> bool:
     """Does it stand behind a word in small letters, or in a line of such words?"""
-    if _word_before(text, finding.start) in _ARTICLES:
+    if _ARTICLE.search(text, max(0, finding.start - 6), finding.start):
         return False
     if _INSIDE.search(text, max(0, finding.start - 24), finding.start):
         return True
@@ -332,6 +318,9 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(words)
 
 
+_OF_FIRM = re.compile(r"(?<![\w'’])(?:at|joined|became|left|for) \Z")
+
+
 def _is_employer(text: str, finding: Finding, parts: Sequence[str]) -> bool:
     """Do two or three words with capitals stand inside a sentence where a firm does?"""
     parts = [part for part in parts if part != "and"]
@@ -339,7 +328,7 @@ def _is_employer(text: str, finding: Finding, parts: Sequence[str]) -> bool:
         1 < len(parts) <= _MOST_PARTS
         and all(map(str.istitle, parts))
         and not any(part.lower() in _words_of(text) for part in parts)
-        and _word_before(text, finding.start) in _OF_FIRM
+        and _OF_FIRM.search(text, max(0, finding.start - 12), finding.start) is not None
         and _GOES_ON.match(text, finding.end) is not None
     )
 
@@ -387,7 +376,7 @@ def _of_place(
         return Weight.WEAK  # a model takes given names for towns
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
     is_sure = len(unknown) == len(parts) and not all(map(str.isupper, parts))
-    is_sure = is_sure and _word_before(text, finding.start) in _AT
+    is_sure = is_sure and _AT.search(text[: finding.start][-12:]) is not None
     return Weight.SURE if is_sure else Weight.WEAK if unknown else Weight.NONE
 
 
@@ -423,8 +412,8 @@ def _of_person(
     parts = [part for part in parts if part not in _PARTICLES] or parts
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
     value = text[finding.start : finding.end]
-    before = _word_before(text, finding.start)
-    if before in _TITLES:
+    is_titled = _TITLED.search(text[max(0, finding.start - 12) : finding.start]) is not None
+    if is_titled:
         return Weight.SURE
     capitals = [part.title() for part in parts]
     if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, bool(unknown)):
@@ -432,11 +421,13 @@ def _of_person(
     things = [part for part in parts if part in _THINGS or (len(part) > 1 and part.isupper())]
     things = things if any(part not in things for part in parts if len(part) > 1) else []
     if len(parts) == 1:
-        if text[max(0, finding.start - 12) : finding.start].endswith(_BEFORE_FAMILY):
+        if _PARTICLE.search(text[max(0, finding.start - 12) : finding.start]):
             return Weight.SURE
         is_given = capitals[0] in _GIVEN and capitals[0].lower() not in _WORDS_TOO
         is_given = is_given or (
-            parts[0] in _GIVEN and parts[0] not in _PLACES_OR_COMMON and before in _WITH
+            parts[0] in _GIVEN
+            and parts[0] not in _PLACES_OR_COMMON
+            and _WITH.search(text[max(0, finding.start - 8) : finding.start]) is not None
         )
         return Weight.SURE if is_given else Weight.WEAK if unknown else Weight.NONE
     if any(is_participle(part, dictionary) for part in parts[1:]):  # `Hugo Predefined`

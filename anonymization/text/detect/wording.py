@@ -211,6 +211,12 @@ def like_password(value: str) -> bool:
 
 
 _ROLES = words("japanese.toml", "honoured_roles")
+_NO_SHOPS = re.compile(
+    r"[的了是在和与我你他她它们这那有个]|需求|反馈|投诉|满意|信息|数据|服务|管理|经理"
+)
+_NO_TITLED = re.compile(
+    r"[的了是在和与各到了我你他她它们这那有个产品项部门销售客户技术财务人事区运营市场大副总]"
+)
 
 # What stands before the sign in the address of a machine, or in the form of an address.
 NO_MAILBOX = re.compile(
@@ -226,9 +232,14 @@ def honoured(value: str) -> bool:
     return value not in _ROLES and not value.endswith(tuple(_ROLES))
 
 
+def shop_name(value: str) -> bool:
+    """Can it be the name of a firm or shop, without an everyday word in it?"""
+    return _NO_SHOPS.search(value) is None
+
+
 def titled_chinese(value: str) -> bool:
     """Can it be a name before a title, though its family name is not listed?"""
-    return value not in _NOT_NAMES
+    return _NO_TITLED.search(value) is None and value not in _NOT_NAMES
 
 
 _GIVEN = words("names.toml", "given")
@@ -256,18 +267,16 @@ def own_host(value: str) -> bool:
     return not name.endswith(_COMMON_HOSTS) and name.split(".")[0] not in _OBJECTS
 
 
-_LEGAL_FORMS = (
-    "分公司", "有限公司", "有限责任公司", "股份有限公司", "集团公司", "集团有限公司",
-    "集团股份有限公司", "控股集团", "律师事务所", "会计师事务所", "税务师事务所", "专业合作社",
-)  # fmt: skip
+_LEGAL_FORM = re.compile(
+    r"(?:集团)?(?:股份|有限责任|有限)?(?:有限)?公司|集团公司|分公司|控股集团|(?:律师|会计师|税务师)事务所|专业合作社"
+)
 _TOWNS = words("places.toml", "chinese")
 _WORD_OF_PATH = re.compile(r"[A-Z]?[a-z]{3,}")
 
 
 def own_company(value: str) -> bool:
     """Is it more than a legal form, or a branch in a well-known town?"""
-    own = (value.removesuffix(form) for form in _LEGAL_FORMS if value.endswith(form))
-    return not any(name in _TOWNS or not name for name in own)
+    return _LEGAL_FORM.sub("", value) not in _TOWNS | {""}
 
 
 def drawn_token(value: str) -> bool:
@@ -277,7 +286,9 @@ def drawn_token(value: str) -> bool:
 
 def own_folder(value: str) -> bool:
     """Is it a folder of somebody, and no file?"""
-    return NO_LOGIN.search(value) is None
+    return (
+        re.search(r"\.(?:sql|txt|gz|zip|tar|sh|py|js|csv|log|json|ya?ml|conf|bak)$", value) is None
+    )
 
 
 def own_credentials(value: str) -> bool:
@@ -298,13 +309,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     for check in (
         *(own_company, own_folder, drawn_token, own_credentials, chinese_name, not_common),
         *(not_shouted, job, private_site, own_handle, like_password, old_friend),
-        *(
-            turned_name,
-            honoured,
-            own_host,
-            given_and_family,
-            not_localhost,
-        ),
+        *(turned_name, honoured, own_host, given_and_family, not_localhost, shop_name),
         *(titled_chinese, own_password),
     )
 }
