@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, words
+from data.text.dates import MONTH_NAME
 from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTERS
 
@@ -52,6 +53,7 @@ _EVIDENCE = tuple(
         rf"{_NUMBERS}{_SPACED}{{0,3}}(?:{_W}{{1,20}}|(?=u))(?:{_ENDING})\.? {_NUMBER}",
         rf"{_NUMBER} {_SPACED}{{1,3}}(?:{_KINDS}){AFTER}",
         rf"{_NUMBERS}{_SPACED}{{1,4}}{_NUMBER}[ ,\n]{{1,4}}(?:Suite|Apt|Flat|Unit|Floor)\b",
+        rf"{_NUMBERS}{_SPACED}{{1,4}}(?:{_SUFFIX})[ ,\n]{{1,4}}(?:Suite|Apt|Flat|Unit|Floor)\b",
     )
 )
 _CERTAIN = re.compile(
@@ -174,10 +176,31 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
         if before:
             begin = before.start()
     end = _end(text, begin, end)
+    if _COUNTED.fullmatch(text, begin, end):
+        return None
+    if _UNIT_BEHIND.match(text, end):  # `Temperatur 1420 °C`
+        return None
+    if _NO_HOUSE.fullmatch(text, begin, end) or _VERSION.match(text, end - (text[end - 1] == ".")):
+        return None
     return (begin, end) if end - begin >= 6 else None
 
 
+# `14 Aug 2025 09`, `14 AUG 95 09`, `2024 versus 2025`, and a version: `1 Standout 2` before `.0`.
+_NO_HOUSE = re.compile(
+    rf"(?i)\d{{1,2}},? {MONTH_NAME}\.?,? (?:19|20)?\d\d(?:,? \d{{1,4}})?"
+    r"|(?:19|20)\d\d[^\d\n]{1,30}(?:19|20)\d\d"
+)
+# What counts on, where a number of a house would be: `Park Service Term 3`.
+_COUNTED = re.compile(
+    r"\D*\b(?:Term|Week|Chapter|Session|Season|Sprint|Lesson|Module|Version|Figure|Table|Grade|Round)"
+    r" \d{1,3}\b\D*"
+    r"|.*\b(?P<n>\d{1,3}) (?:Under|Over|By|x|vs\.?) (?P=n)\b.*"  # `30 Under 30`
+)
+_UNIT_BEHIND = re.compile(
+    r" ?(?:°|[%‰Ωµ]|(?:bar|[kM]?Pa|mm|cm|k[gWmV]|kWh|Hz|rpm|ppm|mbar|Nm|ml|dB|Stück|pcs)(?!\w))"
+)
 _SENTENCE_ENDS = re.compile(r"(?:\d[A-Za-z]?|[a-z]{4})(?=\.[ \n])")
+_VERSION = re.compile(r"\.\d+(?![\d.]*[a-z]{2})")
 
 
 def _has_code(run: str) -> bool:

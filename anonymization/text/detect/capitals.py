@@ -57,6 +57,16 @@ _TITLED = re.compile(
 )
 _ARTICLES = frozenset({"the", "a", "an", "this", "each", "any", "no", "its", "some", "every"})
 _AFTER = re.compile(r"(?P<own>['’]s )?,? ?(?P<word>[a-z]+)?")
+# What a law or a treaty is about: before the words its kind, or behind them.
+_LAW_BEFORE = re.compile(
+    r"\b(?:Convention|Covenant|Charter|Treaty|Act|Law|Code|Directive|Regulations?|Ordinance|Statute"
+    r"|Decree|Declaration|Protocol|Guidelines?) (?:\([^()\n]{1,30}\) )?(?:No\.? ?\d[\d/.]{0,9} )?"
+    r"(?:for|on|of|concerning|regarding|relating to|relative to|against|about) (?:the )?\Z"
+)
+_LAW_BEHIND = re.compile(
+    r"(?:(?: (?:and|of|the))? [A-Z][a-z]+){0,3} (?:Acts?|Laws?|Codes?|Regulations?|Directives?"
+    r"|Ordinances?|Statutes?|Conventions?|Treaty|Treaties|Bill)(?![a-z])"
+)
 _FEWEST_SMALL, _SHARE = 3, 0.35  # words in small letters of a line of prose
 _LOOK_BACK = 80  # characters in which the word before a run stands
 
@@ -131,6 +141,10 @@ def _is_somebody(
     before: re.Match[str] | None,
     small: frozenset[str],
 ) -> bool:
+    if _LAW_BEFORE.search(line, max(0, start - _LOOK_BACK), start) or _LAW_BEHIND.match(
+        line, span[1]
+    ):
+        return False
     value = line[slice(*span)]
     word = before["word"].lower() if before else ""
     lead = line[start : span[0]].split()

@@ -55,6 +55,7 @@ _PART = re.compile(
     f"|[{HAN_KANA}・/／]{{0,8}}(?:企業|会社|法人|団体|組織|店|店舗|施設|商品|製品|ブランド|部署|部門|支店|拠点|案件|物件"
     "|顧客|取引先|得意先|仕入先|担当者?|お客様|ファイル|項目|品|役職|学校|病院|銀行)名"
 )
+_HINT = re.compile("^(?:请|必填|选填|可选|未|无$)|昵称|用户|名称|[的是]")  # what a form says to do
 _NO_LOGINS = words("words.toml", "no_handles")
 _LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
 _BIRTH = re.compile(
@@ -193,7 +194,7 @@ def _is_login(plain: str) -> bool:
         or is_service_login(plain)
         or all(part in _LOGIN_WORDS for part in parts)
     )
-    return is_word and not is_common and not has_kana(plain)
+    return is_word and not is_common and not has_kana(plain) and not _HINT.search(plain)
 
 
 # In code and settings: a label, a mark of assignment, and a literal or the rest of the line.
@@ -246,6 +247,7 @@ _NUMBERED = frozenset(
     | {EntityType.PERSON_NUMBER, EntityType.PASSPORT}
 )
 _MARKED = re.compile(r"[:=：＝「]|\.{3}|…|___| (?:is|was|will be|ist|lautet) ")
+_NUMBER_OF = re.compile(r"[A-Z]{1,5}[ -]?\d{4,12}(?:-\d{1,4})?")
 _LOGIN_OF = re.compile(rf"(?=\S*[\d_.])[A-Za-z{HAN_KANA}][\w.{HAN_KANA}-]{{3,31}}")
 _BARE = {
     "east": frozenset({EntityType.PERSON, EntityType.ACCOUNT}),
@@ -309,6 +311,8 @@ def _refined(kind: EntityType, value: str) -> EntityType:
     """The kind of a value under a label of persons: a number or a login of theirs, perhaps."""
     if kind is not EntityType.PERSON:
         return kind
+    if _NUMBER_OF.fullmatch(value):
+        return EntityType.PERSON_NUMBER
     return EntityType.ACCOUNT if _LOGIN_OF.fullmatch(value) else kind
 
 

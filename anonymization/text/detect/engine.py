@@ -413,7 +413,9 @@ class TextDetector:
         value = text[finding.start : finding.end]
         if finding.type not in _NAMING or not (has_han(value) or has_kana(value)):
             return finding
-        if finding.recognizer not in _BY_PLACE:
+        is_called = finding.recognizer not in _BY_PLACE or _CALLED.match(text, finding.end)
+        is_called = is_called or _HONOURED.fullmatch(value)
+        if is_called or _FORM_OF_FIRM.search(value):
             return finding
         model = self._config.japanese_model
         is_clear = finding.type is EntityType.PERSON or not (has_kana(value) and is_of_firm(text))
@@ -426,9 +428,12 @@ class TextDetector:
         return finding.type in self._entities and finding.score >= self._config.min_score
 
 
+_FORM_OF_FIRM = re.compile("会社|㈱|㈲|[(（][株有][)）]")
 _NAMING = frozenset({EntityType.UNEXPLAINED, EntityType.ORGANIZATION, EntityType.PERSON})
 _BY_PLACE = frozenset({POSITION, DECLARED, "said", "keyed_name"})  # whatever the word there is
+_CALLED = re.compile("[ \u3000]?(?:さん|様|さま|氏|くん|君|ちゃん|殿)")
 _SHORTEST_WORD = 3  # characters; a shorter one is also a family name
+_HONOURED = re.compile("(?!お?客|皆|各)[^ \u3000]{1,6}(?:さん|様|さま|氏)")  # as a cell has it
 _OF_JAPAN = re.compile("[ぁ-ゖァ-ヺ]|氏名|担当|責任者|様")
 
 

@@ -91,6 +91,7 @@ _CODE = re.compile(
     r",? (?:(?P<state>[A-Z]{2}),? )?(?P<code>\d{4,6}(?:-\d{3,4})?|\d{3} \d{2}|\d{2}-\d{3})"
     r"(?=[;!?)\n]|[.,](?!\d)|$)"
 )
+_CODE_FIRST = re.compile(r"(?:^|(?<=[,\n])|(?<=, )|(?<=in ))(?P<code>\d{4,5}) $")
 _AGE = re.compile(
     r"(?:,? (?:is|was|turned|turns|turning)(?: now| only| just| almost| nearly)? "
     r"|, (?:aged? )?| \()"
@@ -123,7 +124,8 @@ def spread(
 
 def _codes(text: str, location: Finding) -> Iterator[Finding]:
     """The post code after a place, and the state between them: `Springfield, IL 62704`."""
-    code = _CODE.match(text, location.end)
+    before = _CODE_FIRST.search(text, max(0, location.start - 8), location.start)
+    code = _CODE.match(text, location.end) or before
     if code and not YEAR.fullmatch(code["code"]):
         yield Finding(*code.span("code"), EntityType.ADDRESS, _POSTAL, _NEIGHBOUR_SCORE)
         if code.groupdict().get("state"):

@@ -38,7 +38,7 @@ _BUILT = re.compile(
 _NUMBERED_VERSION = re.compile(
     r"[ >]{1,2}(?:v|ver\.? ?|version |revision |rev\.? ?|patchlevel |build )\d"
 )
-_FIRMS = ("公司", "集团", "会社", "企業", "企业")
+_HAN_FIRM = re.compile(f"[{HAN}](?:公司|集团|会社|企業|企业)\\Z")
 _SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
 _UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
 _NAME_BEHIND = re.compile(f"[ \u3000][{HAN}]{{2}}")
@@ -48,9 +48,12 @@ _HAN_PLACES = words("places.toml", "chinese")
 # What firms do, and the name of none: `AI公司`.
 _TRADE_FIRM = re.compile("(?:AI|IT|VR|AR|IoT|SaaS|IC)(?:公司|集团|会社|企業|企业)")
 _GIVEN = words("names.toml", "given")
+_PORT = re.compile(r"(?:[Pp]ort|[Ll]ine|[Pp]age) \d{1,5}")
 # Assistants that are called like people, and what in a text shows that they are meant.
 _ASSISTANTS = {
     "claude": re.compile(r"(?i)anthropic|claude[ -]code|claude-\w|\bsonnet\b|\bopus\b"),
+    "devin": re.compile(r"(?i)devin-ai|devin\.ai|cognition labs"),
+    "jules": re.compile(r"(?i)google-labs-jules|jules\.google"),
 }
 _OF_ASSISTANTS = frozenset(
     ["code", "ai", "agent", "bot", "cli", "sonnet", "opus", "haiku", "desktop", "api"]
@@ -79,11 +82,15 @@ def is_public(text: str, finding: Finding, value: str) -> bool:
         is_of_place = _OF_PLACE.sub("", value) in _HAN_PLACES
         is_open = _TRADE_FIRM.fullmatch(value) is not None or is_known_firm(value)
         return value.title() in _COUNTRIES or is_of_place or is_open
+    if finding.type is EntityType.ADDRESS and _PORT.fullmatch(value):
+        return True
     if finding.type is EntityType.DATE and _is_constant(text, finding, value):
         return True
-    if finding.type is EntityType.PERSON and (value.endswith(_FIRMS) or is_known_firm(value)):
+    if finding.type is EntityType.PERSON and is_known_firm(value):
         return True
     if finding.type is EntityType.PERSON and _is_eponym(text, finding, value):
+        return True
+    if finding.type is EntityType.PERSON and _HAN_FIRM.search(value):
         return True
     if finding.type is EntityType.PERSON and _UNIT.fullmatch(value):
         return _NAME_BEHIND.match(text, finding.end) is not None

@@ -49,10 +49,18 @@ class _Link:
 
 _CHUNK = re.compile(r"[#+]?[A-Za-z0-9]{1,32}")
 _BETWEEN = re.compile(r"\)[ -]?|[ ](?:[-/(])?[ ]?|[-/.·・_]")
+_MEASURE = re.compile(
+    r"\d+(?:st|nd|rd|th|am|pm|kg|g|mm|cm|km|m|h|min|s|ms|px|gb|mb|kb|tb|k|bn|years?|days?)", re.I
+)
 _DATE = re.compile(
     r"(?:19|20)\d\d[-/.年]\d{1,2}(?:[-/.月]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
 )
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?|(?:19|20)\d\d")
+_COUNTED = re.compile(
+    r" ?%|[A-Za-z_=<>\[{]|\.\d|,\d{3}|[万亿億千百個个名人件行年月日歳岁元円位文桁]"
+    r"| (?:people|persons|users|rows|items|records|lines|times|characters|digits|employees|members"
+    r"|customers|accounts|units|hours|days|weeks|months|years|points|or more|to \d)\b"
+)
 _NO_TAIL = words("words.toml", "no_tails")
 # What stands behind the name of a table, before the keys of its rows.
 _OF_STATEMENTS = frozenset({"VALUES", "SELECT", "WHERE", "SET", "FROM"})
@@ -69,8 +77,9 @@ _WITH_LETTERS = frozenset({EntityType.NATIONAL_ID, EntityType.PASSPORT})
 _PEOPLE = words("words.toml", "numbered_people")
 _ACCOUNTS, _LONG_ACCOUNT = frozenset({"account", "acc", "acct"}), 8
 _PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY)[ -]?\d*(?:[ -]?\d{2,4})?")
+_FLOAT = re.compile(r"\d{7,16}\.0")
+_ROUND = re.compile(r"\d{1,3}0{4,}")  # an amount: 200000
 _SINGLE = 1
-_FEWEST_ROUND = 9  # digits; a shorter number that ends in four zeros is an amount
 
 
 def number(text: str, start: int, kind: EntityType, link: _Link) -> int:
@@ -79,13 +88,18 @@ def number(text: str, start: int, kind: EntityType, link: _Link) -> int:
     value = text[start:end]
     if end < len(text) and text[end] in "#*" and kind is EntityType.SECRET:
         end += 1
+    if _FLOAT.fullmatch(value):  # a number that a table kept as a float
+        return end - 2
     most = _MOST_OF_PHONE if kind is EntityType.PHONE else _MOST_DIGITS
     if link.strength == "bare" and link.words in _ACCOUNTS and digits < _LONG_ACCOUNT:
         return start
-    if not _fewest(kind, value, link) <= digits <= most or _DATE.fullmatch(value):
+    if (
+        not _fewest(kind, value, link) <= digits <= most
+        or _DATE.fullmatch(value)
+        or _COUNTED.match(text, end)
+    ):
         return start
-    is_round = value.isdigit() and value.endswith("0000") and digits < _FEWEST_ROUND
-    if kind is EntityType.BANK_ACCOUNT and is_round and not _calls_it_number(link):
+    if kind is EntityType.BANK_ACCOUNT and _ROUND.fullmatch(value) and not _calls_it_number(link):
         return start
     if _PERIOD.fullmatch(value) or (link.strength == "bare" and YEAR.fullmatch(value)):
         return start
@@ -139,7 +153,7 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
         is_tail_word = digits > 0 and word in _NO_TAIL
         if count == 0 and not (word.isupper() and len(word) <= 6 and not is_tail_word):
             break
-        if count and text[chunk.end() : chunk.end() + 1] == ":":
+        if _MEASURE.fullmatch(word) or (count and text[chunk.end() : chunk.end() + 1] == ":"):
             break
         digits += count
         is_tail = digits > 0 and len(word) <= 3 and kind is not EntityType.PHONE
@@ -153,6 +167,8 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
 
 
 _LOGIN = re.compile(r"@?[A-Za-z][A-Za-z0-9_#.+-]{2,40}")
+_NICK = re.compile(rf"[{HAN_KANA}]{{2,10}}(?=$|[\s,，。、;；)）」\"'])")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*|[A-Za-z]{1,3}\d{1,2}", re.I)
 _FILE = re.compile(
     r".*\.(?:com|org|net|io|py|[jt]sx?|json|ya?ml|md|txt|csv|html?|sh|sql|java|go|rs|toml|jsp|php"
     r"|aspx?|vue|do|action|conf|xml)",
@@ -161,6 +177,8 @@ _FILE = re.compile(
 _SIGNS = re.compile(r"[\d._#@-]")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
+# Behind a command, which a label may introduce: `limits：edquota -u`.
+_OPTION_AFTER = re.compile(r"[ \t]+--?[A-Za-z]")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
 # What services call the login of all their customers: `apikey`, `smtptoken`.
 _OF_SERVICE = re.compile(r"(?:e?mail|smtp|api|app|user|auth|access)+[-_]?(?:key|token|secret)s?")
@@ -169,10 +187,15 @@ _ROUTE_WORDS = "users"  # the words of a link that is a part of a path
 _SERVICES = words("words.toml", "services")
 _INFLECTED = re.compile(r"(?:e[dn]|ing|ly|[ai]ble|al|[ao]ry|ive|[ae]nt|ous|ful|less|y)$")
 _OF_LOGINS = re.compile(r"(?:user ?name|login(?: name| id)?|user id|handle|uid|usr)$")
+_NAMED_NICK = re.compile(r"昵称|网名|花名|微信名|ハンドル|ニックネーム")
 
 
 def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
     """A login or handle: with a digit or a sign in it, or a word that no dictionary lists."""
+    if link.is_eastern and _NAMED_NICK.search(link.words):
+        nick = _NICK.match(text, start)
+        if nick is not None:
+            return nick.end()
     match = _LOGIN.match(text, start)
     if match is None or link.strength in ("#", "("):
         return start
@@ -183,11 +206,12 @@ def login(text: str, start: int, kind: EntityType, link: _Link) -> int:
         return start
     if is_blanked(plain) or is_shared_login(plain):
         return start
-    if is_of_image(text, plain):
+    if plain.isalpha() and _OPTION_AFTER.match(text, end):
+        return start
+    if is_of_image(text, plain) or (link.words == "uid" and _SLUG.fullmatch(plain)):
         return start
     parts = [part.casefold() for part in RUNS.findall(plain)]
-    is_version = plain[0] in "vV" and plain[1:].isdigit()
-    if is_version or all(part in _COMMON for part in parts) or not own_handle(plain):
+    if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
         return start
     is_noted = _NOTED.match(text, end) is not None
     is_signed = _SIGNS.search(value) is not None and (is_noted or not _is_phrase(plain, link))
@@ -240,6 +264,7 @@ def _is_phrase(plain: str, link: _Link) -> bool:
 
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+){0,6}")
 _CHARSET = re.compile(r"(?i)utf-?8|utf-?16|latin-?1|iso-?8859|gbk|gb18030|sjis|euc-")
+_SLUG = re.compile(r"[a-z]+(?:-[a-z]+){2,}")  # what programs call their pages and panels
 _IMAGE = re.compile(
     r"(?m)^[ \t-]*(?:image|repository|chart): *[\"']?(?:[\w.:-]+/){0,4}([a-z][\w.-]*)"
 )
@@ -282,7 +307,7 @@ def machine(text: str, start: int, kind: EntityType, link: _Link) -> int:
         or _FILE.fullmatch(value)
     ):
         return match.end() if "." in value and _is_own_host(value, parts) else start
-    if _is_phrase(value, link) or all(map(is_program_word, parts)):
+    if _VERSION.fullmatch(value) or _is_phrase(value, link) or all(map(is_program_word, parts)):
         return start
     has_sign = any(char in "-_." for char in value)
     has_digit = any(map(str.isdigit, value))

@@ -67,6 +67,7 @@ _SITES = frozenset(
     for label in host.split(".")
     if len(label) > len("com")
 ) | {"example", "localhost"}
+_COLOUR = re.compile(r"[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?")
 _NOBODY = words("known_words.toml", "japanese_nobody")
 _PIECE = re.compile(r"[^_]+")
 # Numbers and codes in groups: at least eight digits, or capitals and digits in turn.
@@ -74,6 +75,7 @@ _GROUPS = Screened(
     r"(?<![A-Za-z0-9_.,:/+-])(?:[+(]{0,2}\d{1,6}\)?(?:[ -]\d{2,6}){1,5}|\d(?:[ -]\d){7,18})"
     r"(?![A-Za-z0-9_/]|:\d|[.,]\d)"
 )
+_DOTS = Screened(r"(?<![\w.])\d{2,5}(?:[・·‧.]\d{3,5}){2,3}(?![\w.])")
 _TURNS = Screened(
     r"(?<![\w.-])[A-Z]{1,4}\d{0,4}(?: [A-Z]{0,4}\d{1,6}[A-Z]{0,4}){0,5}(?: [A-Z]{1,4}\d{0,4})?"
     r"(?![\w-])"
@@ -84,9 +86,16 @@ _HOST = Screened(
     r"|(?:[a-z0-9-]+\.)+[a-z0-9-]{3,}(?=\.(?:io|ai|dev|app|co|local|lan|corp|internal)(?![\w(.-]))"
     r"|[a-z0-9-]{4,}(?=\.(?:com|net|org|cn)(?![\w(.-])))"
 )
+_SPELLED = Screened(r"(?<![\w-])[A-Za-z](?:-[A-Za-z]){3,}(?![\w-])")
 _PASSWORD = Screened(
     r"(?<![^\s\"'`:=(])(?=[^\s\d]{0,30}\d)(?=[A-Za-z0-9_-]{0,30}[!$^&*~#?])[A-Za-z0-9][A-Za-z0-9_!$^&*~#?-]{6,30}"
     r"(?![^\s\"'`,;.)])"
+)
+_STREET = Screened(
+    r"(?<![\w.])\d{1,5}[a-zA-Z]? (?:[A-Z][A-Za-z]+ ){1,3}(?i:Street|St|Road|Rd|Lane|Ln|Avenue|Ave"
+    r"|Drive|Dr|Close|Court|Ct|Place|Pl|Parade|Terrace|Row|Way|Walk|Mews|Gardens|Crescent"
+    r"|Boulevard|Blvd|Square|Hill|Rise|Grove|Green|Quay|Wharf|Yard|Circle|Trail|Park|View|Vale"
+    r"|Gate|Passage|Alley|Fold|Steps|Croft|Meadow|Meadows|Bank|Drove|Brow|End|Chase)(?!\w)"
 )
 _LONG_PAST = re.compile(
     r"(?<![\d.-])(?:19[2-9]\d|200\d)(?:([-/.])\d{1,2}\1\d{1,2}|年\d{1,2}月\d{1,2}日"
@@ -94,6 +103,17 @@ _LONG_PAST = re.compile(
 )
 _ESCAPED = re.compile(r"\\[nrtbfv](?=[A-Za-z])")
 _NUMBERS = re.compile(r"\d+")
+_PLATE = re.compile(r"[A-Z]{2}\d{2} [A-Z]{3}")
+# A handle that is the whole value of a cell or key, and a name that is written in hiragana.
+_WHOLE_VALUE = re.compile(
+    r"(?:\A|(?<=: ))(?P<v>[a-z]{2,}(?:_[a-z]{2,})+_?\d{2,4}|[ぁ-ゖー]{2,6}[ 　][ぁ-ゖー]{2,6}"
+    rf"|[{HAN}]{{1,4}}[ 　](?![様殿君氏宛])[{HAN}](?=\Z| [様殿氏]))(?: [様殿氏])?\Z"
+)
+# In Japanese text: a family and a given name with a blank between them, and who is addressed.
+_PAIRED = Screened(
+    rf"(?<![{HAN}{KANA}])(?<![{HAN}][ 　])[{HAN}]{{1,4}}[ 　](?![様殿君氏宛])[{HAN}]"
+    rf"(?![{HAN}{KANA}])(?![ 　][{HAN}])"
+)
 _ADDRESSED = Screened(
     rf"(?<![{HAN}{KANA}])(?:[{HAN}]{{1,4}}|[ぁ-ゖー]{{2,4}})(?=ちゃん|くん|さん|ママ|パパ)"
 )
@@ -116,7 +136,10 @@ def find_unexplained(
             for match in pattern.finditer(text)
             if accepts(match.group())
         ]
+    if (whole := _WHOLE_VALUE.search(text)) and not is_known_lead(whole["v"].partition("_")[0]):
+        spans.append((*whole.span("v"), EntityType.UNEXPLAINED))
     if has_kana(text):
+        spans += [(*match.span(), EntityType.UNEXPLAINED) for match in _PAIRED.finditer(text)]
         spans += [
             (*match.span(), EntityType.UNEXPLAINED)
             for match in _ADDRESSED.finditer(text)
@@ -177,11 +200,12 @@ def _in_chain(
     chain: re.Match[str], label: str, dictionary: frozenset[str]
 ) -> Iterator[tuple[int, int]]:
     whole = chain.group()
-    if whole.isalpha():
+    is_colour = chain.string[max(0, chain.start() - 1) : chain.start()] == "#"
+    if whole.isalpha() and not is_colour:
         offset = chain.start()
         yield from ((offset + start, offset + end) for start, end in _in_word(whole, dictionary))
         return
-    if is_plain(whole):
+    if is_plain(whole) or (is_colour and _COLOUR.fullmatch(whole)):
         return
     if is_code(whole):
         yield chain.span()
@@ -238,6 +262,8 @@ def _takes_turns(value: str) -> bool:
     """Do capitals and digits take turns in it, as in number plates and account numbers?"""
     groups = value.split(" ")
     digits = sum(map(str.isdigit, value))
+    if len(groups) == _PAIR:  # WX19 KDO
+        return _PLATE.fullmatch(value) is not None
     ends = (groups[0].isalpha() and groups[-1].isalpha()) or digits >= _MANY
     return len(groups) > _PAIR and digits >= _FEW and ends and not is_known_lead(groups[0])
 
@@ -249,8 +275,11 @@ def _is_own_host(name: str) -> bool:
 
 _GROUPED: tuple[tuple[Screened, Callable[[str], bool]], ...] = (
     (_GROUPS, _is_number),
+    (_DOTS, lambda value: not is_plain(value)),
     (_TURNS, _takes_turns),
     (_HOST, _is_own_host),
+    (_SPELLED, lambda _: True),
+    (_STREET, lambda _: True),
     (_PASSWORD, lambda value: sum(map(str.isalpha, value)) > 1),
 )
 

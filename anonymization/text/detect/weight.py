@@ -18,7 +18,9 @@ from anonymization.text.contracts import EntityType, Finding, kinds
 from anonymization.text.detect.declared import declared_kind
 from anonymization.text.detect.joined_words import (
     has_own_address,
+    is_in_help,
     is_joined,
+    names_itself,
     of_population,
 )
 from anonymization.text.detect.neighbours import is_only_name
@@ -48,11 +50,17 @@ class Weight(IntEnum):
 
 
 _YEAR = re.compile(r"(?<![\w./:-])(?:19|20)\d\d(?![\w/:-]|\.\d)")
+_STATUS = re.compile(r"HTTP/\d(?:\.\d)?[\"'] \Z")  # and the size of an answer behind it
 _QUOTES, _QUOTED_NUMBER = frozenset({("'", "'"), ('"', '"')}), 10
+_CELL_ENDS = ("',", "')")  # of a row, whose values no program reads as names
 _ABBREVIATED = re.compile(r"[^\W\d_]{2,4}\.")
 _NUMBER_OF_SAMPLE = re.compile(r" \d{1,4}\Z")
 _NUMBERED_SAMPLE = re.compile(r"(?<=[a-z]) ?\d{1,4}\Z")
 _UNDER_LABELS = kinds("PERSON ORGANIZATION ADDRESS")
+_FINGERPRINT = re.compile(r"(?<![0-9A-F])(?:[0-9A-F]{4} {1,2}){4,15}[0-9A-F]{4}(?![0-9A-F])")
+_OF_PRODUCT = re.compile(
+    r"(?<![A-Za-z])(?P<word>[A-Z][A-Za-z]{3,24}) v?\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.])"
+)
 _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
 _HIRAGANA = re.compile("[ぁ-ゖー]{2,20}")
 _HONOURED = re.compile(f"[御貴弊当][{HAN}](?![{HAN}])|[A-Za-z=_]+\\Z")  # 貴行, and a formula
@@ -111,11 +119,19 @@ _DASHES = (" — ", " – ", " | ")  # between a title and a subtitle
 _RESOURCE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _MOST_PARTS, _LONGEST_LABEL, _MOST_IN_ACRONYM = 3, 40, 5
 _AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
+_BEHIND_DOT = re.compile(
+    r"\.(?:id|name|local|example(?:\.(?:com|org|net))?)\Z|\Aexample\.(?:com|org|net)\Z",
+    re.IGNORECASE,
+)
+_RUN, _RUN_OF_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+"), 3
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CAPITAL_WORD = re.compile(r"(?<![\w'’-])[A-ZÀ-ÖØ-Þ][a-zß-ÿ]{2,24}(?![\w'’-])")
 _SENDER = re.compile(r"(?i)(?<![a-z])(?:sender|from|reply-to)\W{1,3}\Z")
+_IDENTIFIER = re.compile(r"[a-z]+(?:[_.][a-z]+)+")  # of a program, and no password
+_CLASS = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w*(?:@[0-9a-f]+)?")
 _PARTICLES = words("words.toml", "name_particles")
 _PARTICLE = re.compile(r"(?<![a-z])(?:van|von|van der|van den|von der|de la|della|bin|ibn) \Z")
+_LONG = re.compile(r"[A-Za-z0-9_-]{20,200}")  # a part of an address that may be a token
 _NO_URL = re.compile(r"://(?:[\w-]+\.){0,4}example(?:\.(?:com|org|net))?(?:[/:]|\Z)")
 
 
@@ -123,11 +139,17 @@ def weights(
     text: str, findings: Sequence[Finding], dictionary: frozenset[str]
 ) -> Iterator[tuple[Finding, Weight]]:
     """Each finding with what speaks for it; sure without a dictionary."""
+    prints = [match.span() for match in _FINGERPRINT.finditer(text)]
+    products = {match["word"] for match in _OF_PRODUCT.finditer(text)}
     years = _years_of_data(text, findings)
     weighed = [
         (
             finding,
-            Weight.NONE if finding in years else _weight(text, finding, dictionary),
+            Weight.NONE
+            if finding in years
+            or any(start <= finding.start and finding.end <= end for start, end in prints)
+            or _is_product(text, finding, products, dictionary)
+            else _weight(text, finding, dictionary),
         )
         for finding in findings
     ]
@@ -211,6 +233,17 @@ def _beside_people(text: str, weighed: Sequence[tuple[Finding, Weight]]) -> set[
     return listed
 
 
+def _is_product(
+    text: str, finding: Finding, products: set[str], dictionary: frozenset[str]
+) -> bool:
+    """Is it a thing that the text gives the version of, perhaps with further common words?"""
+    if not products or finding.type not in _NAMED:
+        return False
+    parts = _WORD.findall(text[finding.start : finding.end])
+    others = [part for part in parts if part not in products]
+    return len(others) < len(parts) and all(_is_plain(part, dictionary) for part in others)
+
+
 def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
     """Is it a word in katakana that a model alone takes for a name?
 
@@ -228,6 +261,12 @@ def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
     return (is_of_kana is not None and not is_called) or _HONOURED.match(value) is not None
 
 
+def _is_of_code(text: str, finding: Finding, value: str) -> bool:
+    """Is it an identifier or a class, and no cell of a row?"""
+    is_cell = text.startswith(_CELL_ENDS, finding.end) and text[finding.start - 1] == "'"
+    return not is_cell and bool(_IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value))
+
+
 def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     value = text[finding.start : finding.end]
     if finding.type in _NUMBERED and finding.recognizer != "declared":
@@ -236,6 +275,8 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.NONE
     if finding.type is EntityType.PERSON and _is_label_or_measure(text, finding, value):
         return Weight.NONE
+    if finding.type is EntityType.PERSON and is_in_help(text, finding.start, finding.end):
+        return Weight.WEAK
     is_nobody = finding.type in _UNDER_LABELS and _is_nobody(text, finding, dictionary)
     if is_nobody or (finding.type is EntityType.AGE and of_population(text, finding.end)):
         return Weight.NONE
@@ -250,11 +291,11 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if finding.type is EntityType.PERSON and has_own_address(text, finding.end, value):
         return Weight.SURE
     if finding.type is EntityType.URL:
-        return Weight.NONE if _NO_URL.search(value) else Weight.WEAK
+        return _of_url(value)
     if finding.type is EntityType.ACCOUNT:
         return _of_login(text, finding, value, dictionary)
     if finding.type is EntityType.SECRET:
-        return Weight.SURE
+        return Weight.NONE if _is_of_code(text, finding, value) else Weight.SURE
     if finding.recognizer in _LABELLED:
         return _of_label(text, finding, value, dictionary)
     if has_han(value) or has_kana(value):
@@ -272,6 +313,12 @@ def _is_written_as_name(value: str, parts: Sequence[str]) -> bool:
     """Two or three words with capitals, none of them a thing or an institution?"""
     is_name = 1 < len(parts) <= _MOST_PARTS and "," not in value and all(map(str.istitle, parts))
     return is_name and not any(part in _THINGS or part in _HEADS for part in parts)
+
+
+def _of_url(value: str) -> Weight:
+    if _NO_URL.search(value):
+        return Weight.NONE
+    return Weight.SURE if any(map(_is_token, _LONG.findall(value))) else Weight.WEAK
 
 
 def _is_used_as_name(text: str, finding: Finding, parts: Sequence[str]) -> bool:
@@ -406,6 +453,14 @@ def _is_label_or_measure(text: str, finding: Finding, value: str) -> bool:
     return first.lower() in _DAYS and bool(last) and is_column
 
 
+def _is_token(part: str) -> bool:
+    """Capitals, small letters and digits in one part of an address, in no words: drawn."""
+    part = max(part.replace("_", "-").split("-"), key=len)
+    if len(part) >= _RUN_OF_WORD * len(_RUN.findall(part)):
+        return False
+    return all(any(map(test, part)) for test in (str.isupper, str.islower, str.isdigit))
+
+
 def _of_person(
     text: str, finding: Finding, parts: Sequence[str], dictionary: frozenset[str]
 ) -> Weight:
@@ -413,7 +468,7 @@ def _of_person(
     unknown = [part for part in parts if not _is_plain(part, dictionary)]
     value = text[finding.start : finding.end]
     is_titled = _TITLED.search(text[max(0, finding.start - 12) : finding.start]) is not None
-    if is_titled:
+    if is_titled or names_itself(value, parts, frozenset(unknown), _THINGS, _GIVEN):
         return Weight.SURE
     capitals = [part.title() for part in parts]
     if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, bool(unknown)):
@@ -469,6 +524,8 @@ def _of_firm(value: str, parts: Sequence[str], dictionary: frozenset[str]) -> We
 
 
 def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
+    if _BEHIND_DOT.search(value):
+        return Weight.NONE
     is_shown = _SHOWN.search(text, max(0, finding.start - 32), finding.start) is not None
     if is_program_word(value.rstrip("0123456789")) or (is_shown and _RESOURCE.fullmatch(value)):
         return Weight.NONE
@@ -492,6 +549,8 @@ def _is_figure(text: str, finding: Finding, value: str) -> bool:
         return True
     if not _PLAIN.fullmatch(value) or (value[0] == "+" and " " in value):
         return False
+    if _STATUS.search(text, max(0, finding.start - 16), finding.start):
+        return True
     edges = text[finding.start - 1 : finding.start], text[finding.end : finding.end + 1]
     if edges in _QUOTES and len(value) >= _QUOTED_NUMBER:
         return False  # a text of code or of a database, where figures stand without quotes

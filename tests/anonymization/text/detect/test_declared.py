@@ -59,9 +59,15 @@ def test_printed_columns_may_have_an_index_before_them() -> None:
 @pytest.mark.parametrize(
     ("text", "name", "rest"),
     [
+        ("package billing\n", "package billing", []),
+        ("public class Tantou {", "class Tantou", []),
+        ("BEGIN:VCALENDAR\nDESCRIPTION:x", "DESCRIPTION", []),
+        ("https://a.example/b?mobile=1", "mobile", []),
+        ("I'm Aldous here", "I'm Aldous", ["Aldous"]),
         ("ask Aldous", "Aldous", ["Aldous"]),
         ("标题用Times New Roman，加粗", "Times New Roman", []),
         ("in Lucida Console", "Lucida Console", []),
+        ("the Times New Roman Group met", "Times New Roman Group", ["Times New Roman Group"]),
     ],
 )
 def test_fixed_words_are_no_names(text: str, name: str, rest: list[str]) -> None:

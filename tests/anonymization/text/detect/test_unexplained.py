@@ -34,6 +34,8 @@ def unexplained(detector: TextDetector, text: str) -> list[str]:
         ("trace 7b1c9e04a2f85d3360aa1cf2 was slow", ["7b1c9e04a2f85d3360aa1cf2"]),
         ("see 9f2b6c1e-77aa-4b02-9c3d-51e0f7a8b6c4", ["9f2b6c1e-77aa-4b02-9c3d-51e0f7a8b6c4"]),
         ("login teapot_lizard_87", []),
+        ("teapot_lizard_87", ["teapot_lizard_87"]),
+        ("he spelled it Q-U-O-R-N slowly", ["Q-U-O-R-N"]),
         ("customer 29323476 records a loss", ["29323476"]),
         ("工单29323476人事部", ["29323476"]),
         ("宙さんへ連絡", ["宙"]),
