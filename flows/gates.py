@@ -11,7 +11,7 @@ from anonymization.leaks.contracts import GATE as LEAKS
 from anonymization.masking_gates import INSTRUCTION, LANGUAGE
 from anonymization.tables.gates import FIDELITY as FIDELITY
 from anonymization.tables.gates import RE_IDENTIFICATION as RE_IDENTIFICATION
-from construction.analytics.gates import FAIR
+from construction.analytics.fairness import FAIR
 from construction.grading.gate import GATE as GRADER
 from construction.grading.sandbox_preflight import GATE as SANDBOX
 from construction.judging.baseline.screen import GATE as SELF_CONTAINMENT

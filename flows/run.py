@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from construction.judging.settings import Judges, ModelStage
-from construction.sandbox.sandbox import Presence, presence
+from construction.sandbox.presence import Presence, presence
 from data import stages
 from data.atomic import private_dir
 from data.builds import code_version

@@ -26,7 +26,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from construction.sandbox.sandbox import sandbox_problem
+from construction.sandbox.presence import sandbox_problem
 from data.builds import nearest
 from data.child import can_have_workers
 from data.errors import BenchmintError, InputError, missing_package, runnable

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from construction.sandbox.sandbox import sandbox_problem
+from construction.sandbox.presence import sandbox_problem
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _PROBLEM = sandbox_problem()

@@ -1,16 +1,15 @@
 """What makes a task fair: gates over one candidate, in order; the first that fails decides.
 
 The cheap ones come first; what decides is recorded. `_knife_edges` says how near an answer is to
-another one; `FAIR` is the gate of the lane as the audit shows it.
+another one; `fairness` is the gate of the lane as the audit shows it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -29,9 +28,7 @@ from construction.analytics.ablation import (
 )
 from construction.analytics.answers import gold_answers, written_parts
 from construction.analytics.candidates import Bench, Draft, Judged
-from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import (
-    STAGE,
     STEPS_RANGE,
     UNDECIDED,
     AnalyticsReason,
@@ -52,7 +49,6 @@ from construction.analytics.prompt_gates import (
 )
 from construction.analytics.templates import words_table
 from construction.analytics.unreported import LEAST_PAIRS, Run, gaps
-from data.contracts import Bound, Gate, Limit
 from data.figures import percent
 
 # Relative distance of a row from a threshold; of many rows some are always near. Of as few as there
@@ -509,48 +505,3 @@ def noise_that_bites(judged: Judged, bench: Bench) -> tuple[str, ...]:
         for noise, tables in bench.careless.items()
         if outcome(draft.program, draft.parts, tables) != judged.written
     )
-
-
-if TYPE_CHECKING:
-    from construction.analytics.candidates import Judged
-
-
-@dataclass(frozen=True, slots=True)
-class _Fairness:
-    """`fault`: the reason that a check gives, empty if none does; the steps and what they read."""
-
-    fault: str
-    steps: int
-    tables: int
-
-
-def fairness_of(judged: Judged | None, fault: AnalyticsReason | None) -> _Fairness:
-    """What is recorded of a candidate; None: it was no step programme at all."""
-    program = judged.draft.program if judged is not None else ()
-    return _Fairness(str(fault or ""), len(program), len(s.tables_of(program)))
-
-
-def _none(reason: AnalyticsReason) -> Limit:
-    """The check that has this reason may find nothing."""
-    return Limit(
-        reason.value.replace(".", "_"),
-        Bound.MAX,
-        "faults",
-        reason.meaning,
-        reason,
-        value=lambda measures: int(measures["fault"] == str(reason)),
-        at=0,
-        movable=False,
-    )
-
-
-FAIR: Gate[_Fairness, AnalyticsRecipe] = Gate(
-    name="fair_task",
-    stage=STAGE,
-    section="analytics",
-    meaning="Does it have exactly one answer, which takes the files and every one of its steps?",
-    config=AnalyticsRecipe,
-    reasons=AnalyticsReason,
-    measure=fairness_of,
-    limits=tuple(_none(reason) for reason in AnalyticsReason),
-)

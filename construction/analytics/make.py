@@ -30,7 +30,8 @@ from construction.analytics.contracts import (
     difficulty_of,
 )
 from construction.analytics.environment.declaration import Metric, PolicyText
-from construction.analytics.gates import FAIR, fairness_of, judge, noise_that_bites
+from construction.analytics.fairness import FAIR, fairness_of
+from construction.analytics.gates import judge, noise_that_bites
 from construction.analytics.templates import (
     Family,
     Template,

@@ -1,9 +1,4 @@
-"""A box of bubblewrap for one attempt: what it is made of, files in, commands, files out.
-
-Whether a sandbox works where a release is built is found out once, and captured (law 5). A release
-that was built without one holds less. So that its digest stays explained, what was found is an
-input of the release: the manifest names it, and a rebuild replays it on any machine.
-"""
+"""A box of bubblewrap for one attempt: what it is made of, files in, commands, files out."""
 
 from __future__ import annotations
 
@@ -15,17 +10,14 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 from construction.sandbox.resources import Limits, enforcer
-from data.canonical import digest
-from data.captures import CaptureFile
 from data.errors import BenchmintError
 
 WORK = "/work"
@@ -425,50 +417,3 @@ def _fetch(sandbox: Sandbox, folder: Path) -> None:
         except (FileRefused, FileExistsError, IsADirectoryError, NotADirectoryError):
             continue  # the latter: names that contradict each other, where an agent made them up
         room -= len(content)
-
-
-class Presence(StrEnum):
-    """Is there a sandbox that works? The value is its name among the inputs in the manifest."""
-
-    PRESENT = "sandbox: present"
-    ABSENT = "sandbox: absent"
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """The entry of the manifest, with its digest."""
-        return {str(self): digest(str(self))}
-
-
-class _Presences(CaptureFile[str, Presence]):
-    """What was found, by the name and date of the release."""
-
-    EXPECTED = "whether a release was built with a sandbox"
-    REMEDY = "Restore the file, or delete it to look again."
-
-    def _record(self, key: str, outcome: Presence) -> dict[str, Any]:
-        return {"release": key, "found": str(outcome)}
-
-    def _entry(self, record: dict[str, Any]) -> tuple[str, Presence]:
-        return str(record["release"]), Presence(record["found"])
-
-
-def sandbox_problem() -> str | None:
-    """Why no sandbox starts here; None if one does. Takes a tenth of a second."""
-    try:
-        with Sandbox(Box()):
-            return None
-    except SandboxFailed as error:
-        return str(error)
-
-
-def presence(
-    captured: Path, release: str, problem: Callable[[], str | None], *, look_again: bool
-) -> Presence:
-    """What was captured for a release; to `look_again`, or if nothing was, what holds here now."""
-    presences = _Presences.load(captured)
-    known = presences.find(release)
-    if known is None or look_again:
-        known = Presence.PRESENT if problem() is None else Presence.ABSENT
-        presences.keep(release, known)
-        presences.save()
-    return known

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from construction.statements.categories import Category, CategoryReason, assign, load_rules
+from construction.statements.conventions import PeriodConfig, with_declared
 from construction.statements.hierarchy_rebuilt import rebuild
 from construction.statements.model import (
     POINTS,
@@ -22,21 +23,15 @@ from construction.statements.model import (
     plain_texts,
     write_statements,
 )
-from construction.statements.periods import (
-    ELAPSED,
-    PeriodConfig,
-    derived_points,
-    period_reasons,
-    with_declared,
-    with_periods,
-)
+from construction.statements.periods import ELAPSED, derived_points, period_reasons, with_periods
 from construction.statements.presentation import SIGN_CONTRADICTED, contradicted
 from construction.statements.questions.contracts import FilterConfig, StatementsRecipe
 from construction.statements.questions.wording import has_foreign_letters
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.edinet.source import CODE_LIST, find_files
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.readers.sec.source import SecConfig, find_tables
+from construction.statements.readers.sec.source import find_tables
 from construction.statements.readers.xbrl.read import read_xbrl
 from construction.statements.readers.xbrl.source import find_documents
 from data.atomic import write_bytes

@@ -247,7 +247,7 @@ def print_built(built: Built) -> None:
 
 def _print_next(built: Built, runtime: Runtime) -> None:
     """Print what is worth seeing next: the report, a task, why something was rejected, a board."""
-    from construction.sandbox.sandbox import sandbox_problem
+    from construction.sandbox.presence import sandbox_problem
     from data.errors import program
 
     out = shlex.quote(str(runtime.out))

@@ -27,7 +27,7 @@ from construction.judging.stages import (
     screen_cases,
     write_tasks,
 )
-from construction.sandbox.sandbox import Presence
+from construction.sandbox.presence import Presence
 from data.canonical import file_digest
 from data.contracts import Candidate, StageKind
 from data.pool import read_pool

@@ -40,7 +40,7 @@ from construction.repositories.tasks import (
 )
 from construction.repositories.tasks import VERSION as _RUBRICS
 from construction.repositories.written_tests import PROMPT as TESTS_PROMPT
-from construction.sandbox.sandbox import Presence
+from construction.sandbox.presence import Presence
 from construction.sessions.scan import read_scan
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, StageKind

@@ -43,7 +43,7 @@ from construction.grading.trial import (
 )
 from construction.repositories.stages import REQUEST as REPOSITORIES
 from construction.repositories.tasks import STAGE as RUBRICS
-from construction.sandbox.sandbox import Presence
+from construction.sandbox.presence import Presence
 from construction.signals.analyse import with_families
 from construction.signals.matching import encode_multilingual
 from construction.signals.mixture import task_weights

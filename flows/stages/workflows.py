@@ -12,7 +12,7 @@ import orjson
 
 from construction.judging.model.asking import require_answers, write_model_use
 from construction.judging.settings import ModelStage
-from construction.sandbox.sandbox import Presence
+from construction.sandbox.presence import Presence
 from construction.signals.mixture import pattern_needs, task_weights
 from construction.workflows.candidate_ideas import IDEAS_FILE
 from construction.workflows.demand import STAGE as DEMAND

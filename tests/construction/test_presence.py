@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from construction.sandbox import sandbox
-from construction.sandbox.sandbox import Presence, presence, sandbox_problem
+from construction.sandbox.presence import Presence, presence, sandbox_problem
 from construction.workflows.pool import GeneratorJob, _made_by, make_shard
 from construction.workflows.screening import ScreeningConfig, ScreenReason
 from data.canonical import digest

@@ -26,7 +26,7 @@ from construction.statements.database import _FilterReason, _ScaleReason
 from construction.statements.periods import _PeriodReason
 from construction.statements.questions.contracts import QuestionReason
 from construction.statements.readers.edinet.source import Reason as EdinetReason
-from construction.statements.readers.sec.source import SecReason
+from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.xbrl.source import XbrlReason
 from construction.workflows.demand import _DemandReason
 from construction.workflows.pool import _ProposalReason

@@ -26,7 +26,7 @@ from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.tasks import opened
 from construction.repositories.written_tests import VERSION
 from construction.sandbox import sandbox
-from construction.sandbox.sandbox import Presence
+from construction.sandbox.presence import Presence
 from data.canonical import canonical_json, digest
 from data.contracts import Outcome
 from data.pool import read_pool

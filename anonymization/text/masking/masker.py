@@ -77,8 +77,7 @@ from anonymization.text.masking.own_hosts import (
     mails_of_domains,
     own_hosts,
 )
-from anonymization.text.masking.pieces import FIELD, Piece, clipped
-from anonymization.text.masking.serial_columns import whole_columns
+from anonymization.text.masking.pieces import FIELD, Piece, clipped, whole_columns
 from anonymization.text.masking.spreading import CHINESE, GERMAN, JAPANESE, Spreading
 from anonymization.text.surrogates.assignment import ScopeVocabulary, logins_of
 from anonymization.text.surrogates.japanese_names import is_written_in_japan

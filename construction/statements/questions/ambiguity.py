@@ -34,8 +34,8 @@ from typing import TypeVar
 
 import polars as pl
 
+from construction.statements.conventions import UNKNOWN, read_conventions
 from construction.statements.model import SEPARATOR, LabelMethod, Statement, Statements
-from construction.statements.periods import UNKNOWN, read_conventions
 from construction.statements.questions.contracts import (
     Cause,
     Company,

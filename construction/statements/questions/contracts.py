@@ -12,9 +12,9 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from construction.grading.answers.lexicon import GoldAnswer
-from construction.statements.periods import UNKNOWN, Convention, PeriodConfig
+from construction.statements.conventions import UNKNOWN, Convention, PeriodConfig
 from construction.statements.readers.edinet.source import EdinetConfig
-from construction.statements.readers.sec.source import SecConfig
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.xbrl.source import XbrlConfig
 from data.contracts import Count, LedgerRow, Share, StageConfig, StageTally
 

@@ -14,8 +14,9 @@ import polars as pl
 from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL, GoldAnswer
 from construction.grading.answers.question import sides
 from construction.grading.answers.units import measure_words
+from construction.statements.conventions import Convention, YearLabel
 from construction.statements.model import Statement, Statements
-from construction.statements.periods import ELAPSED, Convention, YearLabel
+from construction.statements.periods import ELAPSED
 from construction.statements.questions.contracts import Company, FlowSide, Point
 from construction.statements.questions.wording import (
     WORDS,

@@ -190,9 +190,10 @@ class Papers:
             day = self._draw.pick(days)
             said.append((day, [f"{{person}}: {line}".format_map(self._chance(day))]))
         channel: dict[date, list[str]] = {}
-        for begun, talk in sorted(self._timed(said)):
+        for begun, spoken_lines in sorted(self._timed(said)):
             channel.setdefault(begun.date(), []).extend(
-                f"{begun + timedelta(minutes=n):%H:%M} {line}" for n, line in enumerate(talk)
+                f"{begun + timedelta(minutes=n):%H:%M} {line}"
+                for n, line in enumerate(spoken_lines)
             )
         for day, stamped in channel.items():
             body = "\n".join(stamped) + "\n"

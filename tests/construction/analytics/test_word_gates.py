@@ -14,7 +14,8 @@ from construction.analytics.answers import written_parts
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import AnalyticsReason, Part
 from construction.analytics.execute_polars import run
-from construction.analytics.gates import FAIR, executed, fairness_of, faults, judge
+from construction.analytics.fairness import FAIR, fairness_of
+from construction.analytics.gates import executed, faults, judge
 from construction.analytics.prompt_gates import _turned
 from tests.construction.analytics.world import QUESTION, STEPS, bench, declaration, draft
 

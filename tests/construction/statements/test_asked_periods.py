@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.asked_periods import Basis, PeriodQuery, parse_period
-from construction.statements.periods import PeriodConfig, with_periods
+from construction.statements.conventions import PeriodConfig
+from construction.statements.periods import with_periods
 from data.errors import InputError
 from tests.construction.statements.frames import companies, points
 

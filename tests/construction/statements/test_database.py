@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from construction.statements.conventions import PeriodConfig
 from construction.statements.database import SEED_DROPPED_SHARE, _filter_points, _implausible
 from construction.statements.model import HISTORY, POINTS, ROWS, Statements
-from construction.statements.periods import PeriodConfig, with_periods
+from construction.statements.periods import with_periods
 from construction.statements.questions.contracts import FilterConfig
 from construction.statements.readers.sec.read import read_sec
 from data.contracts import Outcome

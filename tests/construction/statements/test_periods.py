@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from construction.statements.conventions import PeriodConfig, YearLabel
 from construction.statements.model import POINTS
 from construction.statements.periods import (
-    PeriodConfig,
-    YearLabel,
     _difference,
     derived_points,
     period_reasons,

@@ -8,9 +8,10 @@ from datetime import date
 import polars as pl
 import pytest
 
+from construction.statements.conventions import PeriodConfig
 from construction.statements.database import _filter_points
 from construction.statements.model import HISTORY, Statement, Statements
-from construction.statements.periods import PeriodConfig, with_periods
+from construction.statements.periods import with_periods
 from construction.statements.presentation import contradicted, sides
 from construction.statements.questions.contracts import FilterConfig
 from tests.construction.statements.frames import companies, points, rows, series

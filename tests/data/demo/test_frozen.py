@@ -18,8 +18,8 @@ from anonymization.tables.release_tables import anonymize_tables
 from construction.statements.model import Statements
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.edinet.source import EdinetConfig
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.readers.sec.source import SecConfig
 from data.contracts import Outcome
 from data.demo.generate import FROZEN, STATEMENTS, TABLES
 

@@ -25,8 +25,8 @@ from pathlib import Path
 
 import polars as pl
 
+from construction.statements.conventions import DaysKnown, NamingEvidence
 from construction.statements.model import COMPANIES, CONVENTIONS, Statements
-from construction.statements.periods import DaysKnown, NamingEvidence
 from construction.statements.readers.edinet.source import (
     STAGE,
     Company,

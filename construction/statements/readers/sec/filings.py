@@ -15,15 +15,10 @@ from pathlib import Path
 
 import polars as pl
 
+from construction.statements.conventions import DaysKnown, NamingEvidence, YearLabel, sec_year
 from construction.statements.model import CLOSINGS, COMPANIES, CONVENTIONS
-from construction.statements.periods import (
-    DaysKnown,
-    NamingEvidence,
-    YearLabel,
-    month_index,
-    sec_year,
-)
-from construction.statements.readers.sec.source import SecConfig, SecReason
+from construction.statements.periods import month_index
+from construction.statements.readers.sec.contracts import SecConfig, SecReason
 from data.errors import InputError
 from data.text.dates import MONTHS, month_number
 

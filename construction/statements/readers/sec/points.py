@@ -22,7 +22,7 @@ from construction.statements.model import (
     Statement,
     latest,
 )
-from construction.statements.readers.sec.source import CURRENCIES, SecConfig, SecReason
+from construction.statements.readers.sec.contracts import CURRENCIES, SecConfig, SecReason
 
 _SPELLED = {"RMB": "CNY", "CNH": "CNY"}
 _PER_SHARE = re.compile(

@@ -19,6 +19,7 @@ import polars as pl
 
 from construction.statements.labels import statement_of
 from construction.statements.model import CLOSINGS, CODES, ROWS, STATEMENTS, Statement, Statements
+from construction.statements.readers.sec.contracts import STAGE, SecConfig, SecReason
 from construction.statements.readers.sec.filings import (
     companies_of,
     conventions_of,
@@ -36,9 +37,6 @@ from construction.statements.readers.sec.points import (
     with_series,
 )
 from construction.statements.readers.sec.source import (
-    STAGE,
-    SecConfig,
-    SecReason,
     SecTable,
     SourceError,
     SourceTable,

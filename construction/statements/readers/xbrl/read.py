@@ -15,6 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
+from construction.statements.conventions import DaysKnown, NamingEvidence
 from construction.statements.labels import label_of, statement_of
 from construction.statements.model import (
     CODES,
@@ -25,7 +26,7 @@ from construction.statements.model import (
     Statement,
     Statements,
 )
-from construction.statements.periods import DaysKnown, NamingEvidence
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.points import (
     Context,
     judged_facts,
@@ -41,7 +42,7 @@ from construction.statements.readers.sec.read import (
     tag_rows_in_filings,
     tag_rows_of_companies,
 )
-from construction.statements.readers.sec.source import SecConfig, SecTable, empty_table
+from construction.statements.readers.sec.source import SecTable, empty_table
 from construction.statements.readers.xbrl.source import (
     STAGE,
     Document,

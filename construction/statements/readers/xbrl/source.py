@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from construction.statements.readers.sec.source import CURRENCIES
+from construction.statements.readers.sec.contracts import CURRENCIES
 from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
 

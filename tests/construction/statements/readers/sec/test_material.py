@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from construction.statements.model import TABLES, Statements
+from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.readers.sec.source import SecReason
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.sec.points import _unit_of
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.readers.sec.source import SecReason
 from tests.construction.statements.readers.sec.test_read import facts, read
 from tests.construction.statements.readers.sec.written import FIRST, SECOND, THIRD, DataSet
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from construction.statements.model import TABLES, Statements
+from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.readers.sec.source import SecReason
 from data.contracts import Outcome
 from data.errors import InputError
 from tests.construction.statements.readers.sec.written import FIRST, GAAP, SECOND, DataSet, Row

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.model import TABLES, Statements
+from construction.statements.readers.sec.contracts import SecConfig, SecReason
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.readers.sec.source import SecConfig, SecReason, _without_broken_lines
+from construction.statements.readers.sec.source import _without_broken_lines
 from data.contracts import Outcome
 from data.errors import InputError
 from tests.construction.statements.readers.sec.written import DataSet
