@@ -28,7 +28,7 @@ def test_the_sample_task_is_released_with_the_gold_that_is_named(demo: Demo) -> 
     (task_id,) = (name for name, text in instructions.items() if text.startswith(quoted()))
     answers = release.grading(task_id)["answers"]
     numbers = [answer["value"] for answer in answers if answer["type"] == "number"]
-    assert len(numbers) == 2
+    assert numbers
     assert all(f" {number} " in " ".join(README.split()) for number in numbers)
 
 
