@@ -47,6 +47,7 @@ from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.ledger import close
 from data.text.folding import fold_spaces, fold_width
 
+_LONGEST_FIELD = 131_072  # characters, as in the library
 _CALENDAR = "12-31"
 
 
@@ -168,6 +169,7 @@ def _read(path: Path, config: EdinetConfig) -> dict[str, _Listed] | str:
     if text is None:
         return "text in another encoding than UTF-8 and Shift JIS"
     try:
+        csv.field_size_limit(_LONGEST_FIELD)  # of the process: others may have raised it
         rows = list(csv.reader(io.StringIO(text, newline="")))
     except csv.Error:
         return "broken CSV"
